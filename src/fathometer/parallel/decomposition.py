@@ -1,0 +1,153 @@
+"""A grid cut into blocks, one a rank, over a Cartesian arrangement of ranks.
+
+Everything is arithmetic on (shape, ranks per axis, rank): no communicator is needed to know who owns what.
+Ranks are numbered with z fastest. *Global* indices count cells of the whole grid, *local* ones a rank's owned cells.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from fathometer.errors import InputError
+
+Index3 = tuple[int, int, int]
+
+
+def split(cells: int, parts: int, part: int) -> tuple[int, int]:
+    """Half-open range of the cells of one part; sizes differ by one at most, the larger parts spread evenly.
+
+    >>> [split(10, 3, part) for part in range(3)]
+    [(0, 3), (3, 6), (6, 10)]
+    """
+    return cells * part // parts, cells * (part + 1) // parts
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """One rank's place in the grid: `shape` (cells), `ranks` (per axis), `rank`, and which axes are periodic."""
+
+    shape: Index3
+    ranks: Index3 = (1, 1, 1)
+    rank: int = 0
+    periodic: tuple[bool, bool, bool] = (False, False, False)
+
+    @property
+    def size(self) -> int:
+        return self.ranks[0] * self.ranks[1] * self.ranks[2]
+
+    @property
+    def coordinates(self) -> Index3:
+        """The rank's place on each axis."""
+        _, py, pz = self.ranks
+        return self.rank // (py * pz), self.rank // pz % py, self.rank % pz
+
+    @property
+    def lo(self) -> Index3:
+        """Global index of the first owned cell."""
+        return self._bounds(0)
+
+    @property
+    def hi(self) -> Index3:
+        """Global index behind the last owned cell."""
+        return self._bounds(1)
+
+    @property
+    def local_shape(self) -> Index3:
+        (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
+        return x1 - x0, y1 - y0, z1 - z0
+
+    def _bounds(self, end: int) -> Index3:
+        x, y, z = (
+            split(n, p, c)[end] for n, p, c in zip(self.shape, self.ranks, self.coordinates, strict=True)
+        )
+        return x, y, z
+
+    def of_rank(self, rank: int) -> Decomposition:
+        """The same grid, seen from another rank."""
+        return Decomposition(self.shape, self.ranks, rank, self.periodic)
+
+    def neighbour(self, offset: Sequence[int]) -> int | None:
+        """Rank at `offset` (-1, 0, 1 per axis) from this one; None outside the grid."""
+        place = []
+        for axis, step in enumerate(offset):
+            c = self.coordinates[axis] + step
+            if not 0 <= c < self.ranks[axis]:
+                if not self.periodic[axis]:
+                    return None
+                c %= self.ranks[axis]
+            place.append(c)
+        return (place[0] * self.ranks[1] + place[1]) * self.ranks[2] + place[2]
+
+    def has_neighbour(self, axis: int, side: int) -> bool:
+        """Whether another block lies beyond `side` (-1 or 1) of `axis`."""
+        offset = [0, 0, 0]
+        offset[axis] = side
+        return self.neighbour(offset) is not None
+
+
+def arrangements(size: int, two_dimensional: bool) -> Iterator[Index3]:
+    """All ways to arrange `size` ranks over x, y, z."""
+    for px, py in itertools.product(range(1, size + 1), repeat=2):
+        if size % (px * py) == 0 and not (two_dimensional and py > 1):
+            yield px, py, size // (px * py)
+
+
+def halo_cells(shape: Index3, ranks: Index3) -> int:
+    """Cells in the faces between blocks: what a step sends, per plane of halo and direction."""
+    nx, ny, nz = shape
+    return (ranks[0] - 1) * ny * nz + (ranks[1] - 1) * nx * nz + (ranks[2] - 1) * nx * ny
+
+
+def _fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
+    return all(p == 1 or n // p >= thinnest for n, p in zip(shape, ranks, strict=True))
+
+
+def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None = None) -> Index3:
+    """Ranks per axis: those wanted, or those that send the fewest halo bytes, z cut only where nothing else fits.
+
+    Rows along z are the vectors of the kernels and the pieces of every message; cutting them costs both, so an
+    arrangement without cuts in z always comes first.
+
+    Args:
+        shape: cells of the whole grid (x, y, z); ny = 1 in two dimensions.
+        size: number of ranks.
+        thinnest: fewest cells that a block may have along a cut axis.
+        wanted: ranks per axis asked for by the user.
+    Raises:
+        InputError: if the number of ranks is not the product, or a block would be too thin.
+    """
+    two_dimensional = shape[1] == 1
+    if wanted is not None:
+        if wanted[0] * wanted[1] * wanted[2] != size:
+            raise InputError(
+                f"[parallel] decomposition: {list(wanted)} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
+                f"but {size} {'is' if size == 1 else 'are'} running"
+            )
+        if not _fits(shape, wanted, thinnest):
+            most = [max(1, n // thinnest) for n in shape]
+            raise InputError(
+                f"[parallel] decomposition: {list(wanted)} cuts the grid of {shape[0]} x {shape[1]} x {shape[2]} cells"
+                f" into parts thinner than the {thinnest} cells that the stencil reaches;"
+                f" at most {most} ranks fit along x, y, z"
+            )
+        return wanted
+    fitting = [r for r in arrangements(size, two_dimensional) if _fits(shape, r, thinnest)]
+    if not fitting:
+        raise InputError(
+            f"{size} ranks are too many for a grid of {shape[0]} x {shape[1]} x {shape[2]} cells: parts would be "
+            f"thinner than the {thinnest} cells that the stencil reaches; "
+            f"at most {largest_size(shape, thinnest, size)} ranks can be used"
+        )
+    return min(fitting, key=lambda r: (r[2] > 1, halo_cells(shape, r), r))
+
+
+def largest_size(shape: Index3, thinnest: int, below: int) -> int:
+    """The largest usable number of ranks under `below`."""
+    two_dimensional = shape[1] == 1
+    return next(
+        size
+        for size in range(below - 1, 0, -1)
+        if any(_fits(shape, r, thinnest) for r in arrangements(size, two_dimensional))
+    )

@@ -1,0 +1,16 @@
+"""Pictures: matplotlib without a screen, imported only when something is drawn."""
+
+from fathometer.pictures.comparison import comparison_figure, comparison_picture
+from fathometer.pictures.gather import gather_figure, gather_picture
+from fathometer.pictures.volume import image_figure, image_picture, volume_figure, volume_picture
+
+__all__ = [
+    "comparison_figure",
+    "comparison_picture",
+    "gather_figure",
+    "gather_picture",
+    "image_figure",
+    "image_picture",
+    "volume_figure",
+    "volume_picture",
+]

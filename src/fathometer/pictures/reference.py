@@ -1,0 +1,130 @@
+"""The picture of any file that the program can read: `fathometer info FILE --picture OUT.png`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.pictures.gather import gather_picture
+from fathometer.pictures.layout import CELLS, Names
+from fathometer.pictures.plane import Grid, Plane, Values
+from fathometer.pictures.sheet import save
+from fathometer.pictures.volume import volume_figure
+from fathometer.storage.segy import TraceTable, read_traces, scan
+from fathometer.storage.segy_layout import layout_of
+from fathometer.storage.segy_volume import holds_gathers
+from fathometer.storage.volume import Volume, open_volume, split_reference
+
+SEGY = (".segy", ".sgy")
+MOST_TRACES = 4800  # of one gather: twice what a picture shows
+NAMES = {
+    "x": 0,
+    "inline": 0,
+    "distance": 0,
+    "trace": 0,
+    "y": 1,
+    "crossline": 1,
+    "z": 2,
+    "depth": 2,
+    "time": 2,
+    "sample": 2,
+}
+
+
+def picture_of(path: Path, reference: str, directory: Path, axes: str | None = None) -> None:
+    """Draw the volume, or the first shot of the gathers, that `reference` names in `directory`, into a PNG.
+
+    Of a volume only the planes shown are read. `axes` ("xyz", "zx", …, slowest first) overrides the order
+    that the file's labels tell; without either it is x, (y,) z. Raises InputError as `open_volume` and `scan`
+    do, and FathometerError where the picture can't be written.
+    """
+    file, key = split_reference(reference, directory)
+    if file.suffix.lower() in SEGY and key is None and holds_gathers(layout_of(file)):
+        _shot_picture(path, scan(file))
+        return
+    with open_volume(reference, directory) as volume:
+        _volume_picture(path, volume, f"{file.name}:{key}" if key else file.name, axes)
+
+
+def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> None:
+    info = volume.info
+    order = axis_order(info.labels, len(info.shape), axes)
+    shape, spacing, origin = [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]
+    # Without a spacing the third axis may be time.
+    depth = "depth" if info.spacing else "z"
+    names = ["x", "y", depth]
+    for place, axis in enumerate(order):
+        shape[axis] = info.shape[place]
+        spacing[axis] = info.spacing[place] if info.spacing else 1.0
+        origin[axis] = info.origin[place] if info.origin else 0.0
+        if info.labels and info.labels[place]:
+            names[axis] = depth if info.labels[place].lower() == "z" else info.labels[place]
+    grid = Grid(
+        (shape[0], shape[1], shape[2]),
+        (spacing[0], spacing[1], spacing[2]),
+        (origin[0], origin[1], origin[2]),
+    )
+
+    def slicer(plane: Plane) -> Values:
+        lo = [plane.index if axis == plane.fixed else 0 for axis in order]
+        hi = [
+            plane.index + 1 if axis == plane.fixed else n for axis, n in zip(order, info.shape, strict=True)
+        ]
+        block = volume.read(lo, hi)
+        if plane.fixed in order:
+            block = block.squeeze(order.index(plane.fixed))
+        left = [axis for axis in order if axis != plane.fixed]
+        return block if left == [plane.across, plane.along] else block.T
+
+    words = Names(
+        title=name,
+        label=f"value ({info.unit})" if info.unit else "value",
+        axes=(names[0], names[1], names[2]),
+        unit="m" if info.spacing else CELLS,
+    )
+    save(volume_figure(slicer, grid, words), path)
+
+
+def axis_order(labels: Sequence[str] | None, dimensions: int, axes: str | None = None) -> tuple[int, ...]:
+    """Which of x, y, z (0, 1, 2) each axis of a file is: as `axes` says, as its labels tell, or x, (y,) z."""
+    told = list(axes) if axes else [label.strip().lower() for label in labels or ()]
+    known = tuple(NAMES[name] for name in told if name in NAMES)
+    wanted = {0, 1, 2} if dimensions == 3 else {0, 2}
+    if len(known) == dimensions and set(known) == wanted:
+        return known
+    return (0, 1, 2) if dimensions == 3 else (0, 2)
+
+
+def _shot_picture(path: Path, table: TraceTable) -> None:
+    same = (table.ffid == table.ffid[0]) & np.all(table.source == table.source[0], axis=1)
+    shot = np.flatnonzero(same)
+    shot = shot[:: -(-len(shot) // MOST_TRACES)]
+    receivers = table.receiver[shot]
+    offsets = signed_offsets(table.source[shot], receivers)
+    gather_picture(
+        path,
+        read_traces(table.path, shot),
+        table.interval,
+        table.delay,
+        offsets if np.any(offsets) else None,
+        f"{table.path.name}: field record {table.ffid[0]}",
+        geometry=(table.source[:1], receivers) if np.any(offsets) else None,
+    )
+
+
+def signed_offsets(
+    source: npt.NDArray[np.float64], receivers: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Horizontal distances (n,) in m of receivers from sources, both (n, 3); negative on one side.
+
+    The sides are told apart along the axis, x or y, in which the spread is longer.
+    """
+    apart = (receivers - source)[:, :2]
+    axis = int(np.argmax(np.ptp(apart, axis=0)))
+    offsets: npt.NDArray[np.float64] = np.hypot(apart[:, 0], apart[:, 1]) * np.where(
+        apart[:, axis] < 0.0, -1.0, 1.0
+    )
+    return offsets

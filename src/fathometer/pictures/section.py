@@ -1,0 +1,123 @@
+"""One panel: values on a plane, drawn at their place in metres, depth down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.pictures.plane import Grid, Plane, Values, bounded
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.image import AxesImage
+
+SOURCE, RECEIVER, CUT = "#d62728", "#1f3f77", "#ffffff"
+MOST_MARKERS = 2500
+
+
+def paint(
+    axes: Axes,
+    values: Values,
+    grid: Grid,
+    plane: Plane,
+    colours: Colormap,
+    span: tuple[float, float],
+    smooth: bool,
+) -> AxesImage:
+    """Draw the values (across, along) of a plane; `smooth` interpolates between cells."""
+    shown, (across, along) = bounded(values)
+    left = grid.origin[plane.across] - grid.spacing[plane.across] / 2
+    top = grid.origin[plane.along] - grid.spacing[plane.along] / 2
+    right = left + shown.shape[0] * across * grid.spacing[plane.across]
+    bottom = top + shown.shape[1] * along * grid.spacing[plane.along]
+    return axes.imshow(
+        np.asarray(shown, dtype=np.float32).T,
+        cmap=colours,
+        vmin=span[0],
+        vmax=span[1],
+        extent=(left, right, bottom, top),
+        origin="upper",
+        aspect="auto",  # the axes already have the true aspect
+        interpolation="bicubic" if smooth else "auto",
+        interpolation_stage="data",
+    )
+
+
+def frame(axes: Axes, grid: Grid, plane: Plane, across: str, along: str, whole: bool = False) -> None:
+    """Limits, labels and ticks (`whole` numbers only): x and y to the right, depth down, y of a map up."""
+    first, last = grid.span(plane.across)
+    axes.set_xlim(first, last)
+    first, last = grid.span(plane.along)
+    axes.set_ylim(*((last, first) if plane.along == 2 else (first, last)))
+    axes.set_xlabel(across)
+    axes.set_ylabel(along)
+    ticks(axes, whole)
+
+
+def ticks(axes: Axes, whole: bool = False) -> None:
+    """Round numbers, as many as the panel has room for, with a space between thousands."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    across, down = axes.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
+    box = axes.get_position()
+    for axis, inches, each in ((axes.xaxis, box.width * across, 0.8), (axes.yaxis, box.height * down, 0.45)):
+        count = max(1, int(inches / each))
+        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10], integer=whole))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))
+
+
+def thousands(value: float) -> str:
+    """12345.0 as "12 345"; a fraction keeps its digits."""
+    text = f"{value:,.0f}" if value == round(value) else f"{value:,.10g}"
+    return text.replace(",", "\N{THIN SPACE}").replace("-", "\N{MINUS SIGN}")
+
+
+def thinned(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """At most MOST_MARKERS of the points (n, 3), evenly chosen."""
+    return points[:: -(-len(points) // MOST_MARKERS) or 1]
+
+
+def mark(
+    axes: Axes,
+    plane: Plane,
+    sources: npt.NDArray[np.float64] | None,
+    receivers: npt.NDArray[np.float64] | None,
+) -> None:
+    """Sources (red stars on a map, red triangles above a section) and receivers (blue dots), (n, 3) in m."""
+    on_map = plane.along != 2
+    top = axes.get_ylim()[1]
+    low, high = axes.get_xlim()
+    for points, colour, marker, size, rank in (
+        (receivers, RECEIVER, ".", 2.0, 5),
+        (sources, SOURCE, "*" if on_map else "v", 8.0 if on_map else 6.0, 6),
+    ):
+        if points is None or len(points) == 0:
+            continue
+        few = thinned(np.asarray(points, dtype=np.float64))
+        few = few[(few[:, plane.across] >= low) & (few[:, plane.across] <= high)]
+        # On a section they sit on the upper edge: their depth is less than a marker.
+        height = few[:, plane.along] if on_map else np.full(len(few), top)
+        axes.plot(
+            few[:, plane.across],
+            height,
+            linestyle="none",
+            marker=marker,
+            color=colour,
+            markersize=size,
+            markeredgecolor="white" if marker != "." else colour,
+            markeredgewidth=0.5 if marker != "." else 0.0,
+            clip_on=on_map,
+            zorder=rank,
+        )
+
+
+def cut(axes: Axes, across: float, along: float) -> None:
+    """Lines where the other two slices meet this one."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    outline = [Stroke(linewidth=2.2, foreground="#00000070"), Normal()]
+    for draw, where in ((axes.axvline, across), (axes.axhline, along)):
+        draw(where, color=CUT, linewidth=0.9, linestyle=(0, (6, 3)), path_effects=outline, zorder=4)

@@ -1,0 +1,108 @@
+"""A sheet of paper: a figure on which axes are placed in inches, and its whole-or-nothing writing as PNG.
+
+Automatic layouts can't keep several sections at one common scale and true aspect, so every position is
+computed. matplotlib is imported inside the functions: the commands that draw nothing must not wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathometer.storage.whole import create_part, failure, remove
+from fathometer.storage.whole import place as place_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+DOTS_PER_INCH = 150
+INK = "#222222"
+LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.35, 0.62, 0.65  # inches around the axes: labels, title
+LETTER, LONGEST_TITLE = 0.122, 90  # inches a letter of the title, letters
+NAME = 0.25  # inches for a panel's own name
+BAR = 1.25  # inches for a colour bar and its labels on the right
+# Inches: a long thin section may grow to LONG_SIDE until its short side is SHORT_SIDE.
+LONG_SIDE, SHORT_SIDE = 13.0, 1.5
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """One look of all pictures, whatever the user's own matplotlib settings; these come back afterwards."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(
+            {
+                "font.family": "DejaVu Sans",
+                "font.size": 10,
+                "axes.titlesize": 10.5,
+                "axes.labelsize": 10,
+                "axes.edgecolor": INK,
+                "axes.labelcolor": INK,
+                "axes.linewidth": 0.8,
+                "text.color": INK,
+                "xtick.color": INK,
+                "ytick.color": INK,
+                "xtick.labelsize": 9,
+                "ytick.labelsize": 9,
+                "legend.fontsize": 9,
+                "legend.frameon": False,
+            }
+        )
+        yield
+
+
+def sheet(width: float, height: float, title: str, beside: float = 0.0) -> Figure:
+    """An empty white figure of `width` by `height` inches with a title at its top left.
+
+    It is wider where the title with `beside` inches on its right asks for that; a very long title is cut.
+    """
+    from matplotlib.figure import Figure
+
+    title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    width = max(width, LEFT + LETTER * len(title) + beside + 0.2)
+    figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, facecolor="white")
+    figure.text(LEFT / width, 1.0 - 0.2 / height, title, ha="left", va="top", fontsize=13, fontweight="bold")
+    return figure
+
+
+def place(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Axes whose upper left corner lies `left`, `top` inches from that of the figure."""
+    across, down = figure.get_size_inches()
+    return figure.add_axes((left / across, 1.0 - (top + height) / down, width / across, height / down))
+
+
+def inches_per_metre(widths: Sequence[float], heights: Sequence[float], room: tuple[float, float]) -> float:
+    """The common scale of panels of these widths side by side and heights one above another (m) in `room`.
+
+    Long thin ones may become wider than the room, up to LONG_SIDE, until the thinnest is SHORT_SIDE inches.
+    """
+    across, down = sum(widths), sum(heights)
+    fits = min(room[0] / across, room[1] / down)
+    readable = SHORT_SIDE / min(*widths, *heights)
+    return max(fits, min(LONG_SIDE / across, room[1] / down, readable))
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write the figure as PNG, whole or not at all; the same figure gives the same bytes.
+
+    Raises FathometerError where the file can't be written.
+    """
+    try:
+        part = create_part(path, 0)
+        try:
+            with look(), part.open("wb") as file:
+                # The version of matplotlib stays out of the file: pictures are compared byte by byte.
+                figure.savefig(file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+                file.flush()
+                os.fsync(file.fileno())
+            place_file(part, path)
+        finally:
+            remove(part)
+    except OSError as error:
+        raise failure(path, error) from None

@@ -1,0 +1,164 @@
+"""The shots of a survey: where sources and receivers are, and the recorded traces where there are any."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.errors import InputError
+from fathometer.seismic.gathers import Recording, point, recording_of
+from fathometer.seismic.geometry import shots_of_ranges
+from fathometer.seismic.mute import top_mute
+from fathometer.seismic.shot import Shot
+from fathometer.seismic.survey import Mute, Survey
+
+__all__ = ["Acquisition", "Shot", "acquisition_of", "check_inside"]
+
+_ROUNDING = 1e-6  # m; a place that far outside the box is on its side
+_MOST_SAMPLES = 32767  # of a trace in SEG-Y, whose count is a signed 16-bit number
+_NEVER = 1e15  # samples: keeps an absurd duration finite until it is refused
+_ROUNDING_TIME = 1e-6  # of a sample
+
+
+@dataclass(frozen=True, eq=False)
+class Acquisition:
+    """All shots of a survey; `samples` traces samples lie at start + k sample_interval (s)."""
+
+    name: str  # the survey file, for messages
+    shots: tuple[Shot, ...]
+    sample_interval: float  # s
+    samples: int
+    start: float  # s, time of the first sample; 0 is the peak of a zero-phase wavelet
+    notes: tuple[str, ...] = ()  # what was repaired or left out on reading, for people
+    recording: Recording | None = None
+    mute: Mute | None = None
+
+    @property
+    def recorded(self) -> bool:
+        """Whether there are traces, or only a geometry to model."""
+        return self.recording is not None
+
+    @property
+    def end(self) -> float:
+        """Time of the last sample (s)."""
+        return self.start + (self.samples - 1) * self.sample_interval
+
+    def traces(self, shot: Shot, receivers: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+        """The recorded traces of some receivers (indices into shot.receivers) of a shot: (n, samples),
+        float32, muted.
+
+        Only these traces are read. Raises InputError for a trace with NaN or infinity, and for a survey
+        without gathers.
+        """
+        if self.recording is None:
+            raise InputError(f"{self.name}: [acquisition] gathers: missing; needed: recorded shots (SEG-Y)")
+        chosen = np.asarray(receivers, dtype=np.int64)
+        traces = self.recording.read(shot.index, chosen)[:, : self.samples]
+        if self.mute is None:
+            return np.ascontiguousarray(traces)
+        away = shot.receivers[chosen, :2] - shot.source[:2]
+        offset = np.sqrt(away[:, 0] ** 2 + away[:, 1] ** 2)
+        return top_mute(traces, offset, self.start, self.sample_interval, self.mute.velocity, self.mute.taper)
+
+
+def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
+    """The shots of a survey, from its ranges or from the trace headers of its gathers (no trace is read).
+
+    `dimension` (2 or 3) is the model's, once it is known; until then what the survey tells counts. In 2D the
+    y coordinates of gathers are not looked at and y = 0 is handed out. Raises InputError where a geometry's
+    dimension is not the model's, where gathers contradict themselves or each other, or where `duration` is
+    longer than the gathers.
+    """
+    if dimension is None:
+        dimension = survey.dimension
+    keys = survey.acquisition
+    if keys.sources is not None and keys.receivers is not None:
+        if dimension is not None and dimension != (2 if keys.sources.y is None else 3):
+            found, needed = ("missing", "needed in 3D") if dimension == 3 else ("found", "allowed only in 3D")
+            raise InputError(
+                f"{survey.path}: [acquisition] sources.y: {found}, {needed}; the model is {dimension}D"
+            )
+        shots = shots_of_ranges(keys.sources, keys.receivers)
+        assert survey.propagation.duration is not None  # the survey's own check
+        samples = _samples(survey.propagation.duration, keys.sample_interval)
+        if samples > _MOST_SAMPLES:
+            raise InputError(
+                f"{survey.path}: [propagation] duration: found {samples:g} samples a trace; "
+                f"allowed: at most {_MOST_SAMPLES} in SEG-Y (see [acquisition] sample_interval)"
+            )
+        return Acquisition(str(survey.path), shots, keys.sample_interval, samples, 0.0)
+    shots, recording = recording_of(survey, flat=dimension == 2)
+    samples, note = _cut(survey, recording)
+    return Acquisition(
+        str(survey.path),
+        shots,
+        recording.interval,
+        samples,
+        recording.delay,
+        recording.notes + note,
+        recording,
+        keys.mute,
+    )
+
+
+def _samples(duration: float, interval: float) -> int:
+    """Samples from 0 to `duration`, the last included where it is one."""
+    return math.floor(min(duration / interval, _NEVER) + _ROUNDING_TIME) + 1
+
+
+def _cut(survey: Survey, recording: Recording) -> tuple[int, tuple[str, ...]]:
+    """How many samples of the gathers count, and a note where these are not all."""
+    duration = survey.propagation.duration
+    if duration is None:
+        return recording.samples, ()
+    end = recording.delay + (recording.samples - 1) * recording.interval
+    samples = _samples(duration - recording.delay, recording.interval)
+    if duration < recording.delay or samples > recording.samples + 1:
+        raise InputError(
+            f"{survey.path}: [propagation] duration: found {duration:g} s; allowed: from {recording.delay:g} "
+            f"to {end:g} s, as recorded, or left out"
+        )
+    if samples >= recording.samples:
+        return recording.samples, ()
+    note = f"the first {samples} of {recording.samples} samples count ([propagation] duration {duration:g} s)"
+    return samples, (f"{survey.path}: {note}",)
+
+
+def check_inside(
+    acquisition: Acquisition, lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
+) -> None:
+    """Raise InputError where sources or receivers lie outside the box from `lower` to `upper`, (3,) each, m,
+    sides included.
+
+    The message says how many there are, which is the first, and the box. In 2D lower[1] = upper[1] = 0, as in
+    the shots.
+    """
+    sources = receivers = all_receivers = 0
+    first = ""
+    for shot in acquisition.shots:
+        all_receivers += len(shot.receivers)
+        if _outside(shot.source, lower, upper):
+            sources += 1
+            first = first or f"the source of shot {shot.index + 1} (FFID {shot.ffid}) at {point(shot.source)}"
+        bad = np.flatnonzero(_outside(shot.receivers, lower, upper))
+        receivers += len(bad)
+        if len(bad):
+            first = first or (
+                f"the receiver of shot {shot.index + 1} (FFID {shot.ffid}), channel {shot.channel[bad[0]]}, "
+                f"at {point(shot.receivers[bad[0]])}"
+            )
+    if first:
+        raise InputError(
+            f"{acquisition.name}: [acquisition]: {sources} of {len(acquisition.shots)} sources and "
+            f"{receivers} of {all_receivers} receivers lie outside the model; first: {first} m; "
+            f"allowed: from {point(np.asarray(lower))} to {point(np.asarray(upper))} m"
+        )
+
+
+def _outside(
+    place: npt.NDArray[np.float64], lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
+) -> npt.NDArray[np.bool_]:
+    """For each place (…, 3), whether it lies outside the box."""
+    outside = (place < np.asarray(lower) - _ROUNDING) | (place > np.asarray(upper) + _ROUNDING)
+    return np.asarray(np.any(outside, axis=-1))

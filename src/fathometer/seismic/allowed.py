@@ -1,0 +1,78 @@
+"""What a key of the survey file may hold, in words, from its type and constraints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le, Len, MultipleOf
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True)
+class Says:
+    """Puts a type into words where its constraints cannot: the words of the check that stands beside it."""
+
+    words: str
+
+
+def allowed(annotation: Any, metadata: Sequence[Any] = ()) -> str:
+    """The words for a type with its constraints: `int, [Ge(2), Le(16), MultipleOf(2)]` is "an even integer
+    from 2 to 16"."""
+    for item in metadata:
+        if isinstance(item, Says):
+            return item.words
+    origin = get_origin(annotation)
+    arguments = get_args(annotation)
+    if origin is Annotated:
+        return allowed(arguments[0], [*arguments[1:], *metadata])
+    if origin is Literal:
+        return " or ".join(f'"{value}"' for value in arguments)
+    if origin in (Union, UnionType):
+        return " or ".join(allowed(one) for one in arguments if one is not NoneType)
+    if origin is tuple:
+        return _list(arguments, metadata)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return f"a table {{{', '.join(_keys(annotation))}}}"
+    if annotation is bool:
+        return "true or false"
+    if annotation is int:
+        return _number("integer", metadata)
+    if annotation is float:
+        return _number("number", metadata)
+    if annotation is str:
+        return "a string"
+    raise TypeError(f"no words for {annotation}")
+
+
+def _keys(model: type[BaseModel]) -> list[str]:
+    """The keys of a table, the required ones first; `kind`, which tells tables apart, with its value."""
+    fields = model.model_fields
+    names = sorted(fields, key=lambda name: not fields[name].is_required())
+    return [f"kind = {allowed(fields[name].annotation)}" if name == "kind" else name for name in names]
+
+
+def _list(items: Sequence[Any], metadata: Sequence[Any]) -> str:
+    words = allowed(items[0]).removeprefix("a ").removeprefix("an ")
+    noun, _, limits = words.partition(" ")
+    counts = [str(len(items))]
+    for item in metadata:
+        if isinstance(item, Len):
+            counts = [str(count) for count in range(item.min_length, (item.max_length or 0) + 1)]
+    return f"a list of {' or '.join(counts)} {noun}s{' ' + limits if limits else ''}"
+
+
+def _number(noun: str, metadata: Sequence[Any]) -> str:
+    low = high = ""
+    even = False
+    for item in metadata:
+        if isinstance(item, Gt):
+            low = f" above {item.gt}"
+        elif isinstance(item, Ge):
+            low = f" from {item.ge}"
+        elif isinstance(item, Le):
+            high = f" to {item.le}"
+        elif isinstance(item, MultipleOf) and item.multiple_of == 2:
+            even = True
+    article = "an" if even or noun == "integer" else "a"
+    return f"{article} {'even ' if even else ''}{noun}{low}{high}"

@@ -1,0 +1,77 @@
+"""Absorbing sides: a sponge, and a perfectly matched layer (PML).
+
+Each kind is one class with the same interface: `width` (cells added on a side), `damping(...)` (a sponge's profile) and
+`recursion(...)` (a PML's filters); what a kind does not have is None. Which is the default was decided by measurement:
+docs/theory.md has the comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+
+class Boundary(Protocol):
+    """How waves leave the grid."""
+
+    @property
+    def width(self) -> int:
+        """Cells that an absorbing side adds to the grid."""
+
+    def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> np.ndarray | None:
+        """eta (1/s) at points `depth` inside the layer (in widths: 0 at its inner edge, 1 at the outer one)."""
+
+    def recursion(
+        self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """Gain and decay of the layer's filters at points `depth`: memory = decay * memory + gain * q."""
+
+
+@dataclass(frozen=True)
+class Sponge:
+    """Damping w_tt + 2 eta w_t, eta rising as a power of depth: always stable, but it reflects what it damps fast.
+
+    Kept as the baseline that a PML is measured against, and for whoever wants a provably falling energy.
+    """
+
+    width: int = 40
+    power: float = 2.5
+    strength: float = 2.6  # integral of eta over the layer, in units of vmax
+
+    def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> np.ndarray | None:
+        top = self.strength * (self.power + 1) * vmax / (self.width * spacing)
+        return np.asarray(top * np.maximum(depth, 0.0) ** self.power)
+
+    def recursion(
+        self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Pml:
+    """Convolutional PML: 1/s = 1 - eta / (i omega + eta + alpha), native/stretch.cpp.
+
+    eta rises as depth^power so that the theoretical reflection at normal incidence is `reflection`; alpha falls from pi
+    times the peak frequency to 0, which lets low frequencies and grazing waves in gently (Komatitsch & Martin 2007).
+    """
+
+    width: int = 10
+    power: float = 2.0
+    reflection: float = 1e-4
+
+    def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> np.ndarray | None:
+        return None
+
+    def recursion(
+        self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        depth = np.maximum(depth, 0.0)
+        top = -(self.power + 1) * vmax * np.log(self.reflection) / (2 * self.width * spacing)
+        eta = top * depth**self.power
+        alpha = np.pi * frequency * (1 - depth)
+        decay = np.where(eta > 0, np.exp(-(eta + alpha) * dt), 0.0)
+        gain = np.where(eta > 0, eta / np.where(eta > 0, eta + alpha, 1.0) * (decay - 1), 0.0)
+        return gain, decay

@@ -1,0 +1,173 @@
+"""Recorded gathers: which traces of which SEG-Y files make up each shot, and reading just those that are
+asked for."""
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.errors import InputError
+from fathometer.seismic.shot import Shot, frozen
+from fathometer.seismic.survey import Survey
+from fathometer.storage.segy import TraceTable, read_traces, scan
+
+_SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Gather:
+    """Where the traces of one shot are, in the order of the shot's receivers."""
+
+    file: npt.NDArray[np.int64]  # (n,), index into the recording's files
+    trace: npt.NDArray[np.int64]  # (n,), index within its file
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """All traces of a survey's gathers, on disk."""
+
+    files: tuple[Path, ...]
+    gathers: tuple[Gather, ...]  # one a shot
+    samples: int
+    interval: float  # s
+    delay: float  # s, time of the first sample
+    notes: tuple[str, ...]
+
+    def read(self, shot: int, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """The traces of these receivers of a shot, (n, samples), as recorded; raises InputError for NaN and
+        infinity."""
+        gather = self.gathers[shot]
+        traces = np.empty((len(receivers), self.samples), dtype=np.float32)
+        file = gather.file[receivers]
+        for one in np.unique(file):
+            rows = np.flatnonzero(file == one)
+            traces[rows] = read_traces(self.files[one], gather.trace[receivers[rows]])
+        return traces
+
+
+def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recording]:
+    """The shots in the survey's gathers, from trace headers only: by file, then by first appearance of an
+    FFID.
+
+    Traces of one FFID are one shot; files that share an FFID are merged where the source is at one place.
+    `flat`: the survey is 2D, so y in the headers is not looked at and y = 0 is handed out. Raises InputError
+    where no file matches, where a source moves within an FFID, or where files differ in samples, interval or
+    delay.
+    """
+    files = _matches(survey)
+    tables = [scan(path) for path in files]
+    _check_alike(tables)
+    parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
+    for number, table in enumerate(tables):
+        order = np.argsort(table.ffid, kind="stable")
+        cuts = np.flatnonzero(np.diff(table.ffid[order])) + 1
+        groups = sorted(np.split(order, cuts), key=lambda group: int(group[0]))
+        for group in groups:
+            parts.setdefault(int(table.ffid[group[0]]), []).append((number, group.astype(np.int64)))
+    shots: list[Shot] = []
+    gathers: list[Gather] = []
+    for ffid, pieces in parts.items():
+        source = _source(survey, tables, ffid, pieces, flat)
+        receivers = np.concatenate([tables[number].receiver[group] for number, group in pieces])
+        channel = np.concatenate([tables[number].channel[group] for number, group in pieces])
+        if flat:
+            receivers[:, 1] = 0.0
+        if survey.acquisition.receiver_depth is not None:
+            receivers[:, 2] = survey.acquisition.receiver_depth
+        shots.append(Shot(len(shots), ffid, frozen(source), frozen(receivers), frozen(channel)))
+        gathers.append(
+            Gather(
+                np.concatenate([np.full(len(group), number, dtype=np.int64) for number, group in pieces]),
+                np.concatenate([group for _, group in pieces]),
+            )
+        )
+    first = tables[0]
+    recording = Recording(
+        tuple(files), tuple(gathers), first.samples, first.interval, first.delay, _notes(tables)
+    )
+    return tuple(shots), recording
+
+
+def _matches(survey: Survey) -> list[Path]:
+    pattern = survey.acquisition.gathers
+    assert pattern is not None
+    directory = survey.directory
+    if (directory / pattern).exists():  # a name may hold brackets of its own
+        return [directory / pattern]
+    names = glob.glob(pattern, root_dir=directory, recursive=True)
+    files = sorted(directory / name for name in names if (directory / name).is_file())
+    if not files:
+        raise InputError(
+            f'{survey.path}: [acquisition] gathers: found no file for "{pattern}" in {directory}; '
+            "allowed: a SEG-Y file, or a pattern that some match"
+        )
+    return files
+
+
+def _notes(tables: Sequence[TraceTable]) -> tuple[str, ...]:
+    """The files' notes, each once, with the first file that it is for and how many more there are."""
+    files: dict[str, list[Path]] = {}
+    for table in tables:
+        for note in table.notes:
+            files.setdefault(note, []).append(table.path)
+    return tuple(
+        f"{paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}"
+        for note, paths in files.items()
+    )
+
+
+def _check_alike(tables: Sequence[TraceTable]) -> None:
+    first = tables[0]
+    for table in tables[1:]:
+        for what, mine, other in (
+            ("samples a trace", first.samples, table.samples),
+            ("s sample interval", first.interval, table.interval),
+            ("s delay", first.delay, table.delay),
+        ):
+            if mine != other:
+                raise InputError(
+                    f"{table.path}: found {other:g} {what}, but {mine:g} in {first.path}; "
+                    "allowed: the same in all gathers of a survey"
+                )
+
+
+def _source(
+    survey: Survey,
+    tables: Sequence[TraceTable],
+    ffid: int,
+    pieces: Sequence[tuple[int, npt.NDArray[np.int64]]],
+    flat: bool,
+) -> npt.NDArray[np.float64]:
+    """The one place (3,) of a shot's source; raises InputError where it moves within the shot."""
+    number, group = pieces[0]
+    place: npt.NDArray[np.float64] = _moved(survey, tables[number].source[group[:1]], flat)[0]
+    for number, group in pieces:
+        here = _moved(survey, tables[number].source[group], flat)
+        away = np.flatnonzero(np.max(np.abs(here - place), axis=1) > _SAME_PLACE)
+        if away.size:
+            first = tables[pieces[0][0]].path
+            beside = "" if number == pieces[0][0] else f" (in {first})"
+            raise InputError(
+                f"{tables[number].path}: FFID {ffid}: found its source at {point(here[away[0]])} m in trace "
+                f"{group[away[0]]} (from 0), but at {point(place)} m before{beside}; "
+                "allowed: one place an FFID"
+            )
+    return place
+
+
+def _moved(survey: Survey, source: npt.NDArray[np.float64], flat: bool) -> npt.NDArray[np.float64]:
+    """Source places (n, 3) of the headers, with what the survey replaces."""
+    place = np.array(source, dtype=np.float64)
+    if flat:
+        place[:, 1] = 0.0
+    if survey.acquisition.source_depth is not None:
+        place[:, 2] = survey.acquisition.source_depth
+    return place
+
+
+def point(place: npt.NDArray[np.float64]) -> str:
+    """A place (3,) for people: (x, y, z)."""
+    return f"({', '.join(f'{value:.10g}' for value in place)})"

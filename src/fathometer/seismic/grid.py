@@ -1,0 +1,70 @@
+"""The computational grid: the model's cells and what lies around them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fathometer.parallel.decomposition import Index3
+
+Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The model's cells, extended by `pad` cells on each side (margins and absorbing layers).
+
+    Attributes:
+        shape: cells of the model along x, y, z; ny = 1 in two dimensions.
+        spacing: dx, dy, dz in m.
+        origin: coordinates of the model's first cell in m.
+        pad: cells added before and after, per axis.
+    """
+
+    shape: Index3
+    spacing: Vector
+    origin: Vector = (0.0, 0.0, 0.0)
+    pad: Sides = ((0, 0), (0, 0), (0, 0))
+
+    @property
+    def two_dimensional(self) -> bool:
+        return self.shape[1] == 1
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The axes along which waves travel."""
+        return (0, 2) if self.two_dimensional else (0, 1, 2)
+
+    @property
+    def full_shape(self) -> Index3:
+        """Cells of the model with its padding."""
+        x, y, z = (n + lo + hi for n, (lo, hi) in zip(self.shape, self.pad, strict=True))
+        return x, y, z
+
+    @property
+    def stencil_spacing(self) -> Vector:
+        """Spacing with an infinite dy in two dimensions, where nothing varies along y."""
+        dx, dy, dz = self.spacing
+        return dx, math.inf if self.two_dimensional else dy, dz
+
+    @property
+    def cell_volume(self) -> float:
+        """m^3, or m^2 in two dimensions."""
+        return math.prod(self.spacing[axis] for axis in self.axes)
+
+    @property
+    def upper(self) -> Vector:
+        """Coordinates of the model's last cell in m."""
+        x, y, z = (o + (n - 1) * d for o, n, d in zip(self.origin, self.shape, self.spacing, strict=True))
+        return x, y, z
+
+    def to_cells(self, positions: np.ndarray) -> np.ndarray:
+        """Coordinates (n, 3) in m as fractional indices of the padded grid (n, 3); y is 0 in two dimensions."""
+        first = np.array([lo for lo, _ in self.pad], float)
+        cells = (np.asarray(positions, float) - np.array(self.origin)) / np.array(self.spacing) + first
+        if self.two_dimensional:
+            cells[:, 1] = 0.0
+        return cells

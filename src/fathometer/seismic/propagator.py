@@ -1,0 +1,330 @@
+"""Time stepping of one wavefield on this rank's block, with its sources, receivers, sides and halos.
+
+    advance(k):  k times
+        send halos of w; meanwhile compute the cells that need none
+        record receivers; compute the rim; inject sources; w, before = next, w
+
+The kernel is the same for sources and, on reversed time, for receivers: the scheme is self-adjoint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer import _native
+from fathometer.errors import FathometerError
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.parallel.halo import HaloExchange, HaloField
+from fathometer.seismic.boundary import Boundary
+from fathometer.seismic.grid import Grid
+from fathometer.seismic.layers import Layer, damping_profiles, layers_of
+from fathometer.seismic.memory import allocate, padded
+from fathometer.seismic.points import HALF_WIDTH, SincPoints
+from fathometer.seismic.stencil import second_derivative_weights, staggered_weights
+
+SLABS = 8  # pieces of the interior, between which messages are given time to travel
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What the time stepping depends on beside the model.
+
+    Attributes:
+        dt: s. radius: the stencil reaches R cells, order 2R. dtype: float32 or float64.
+        boundary: the absorbing sides. free_surface: pressure is zero in the model's first z plane.
+        vmax: largest (horizontal) velocity of the model in m/s, frequency: peak of the wavelet in Hz; the absorbing
+            layers are tuned to them.
+    """
+
+    dt: float
+    radius: int
+    dtype: np.dtype[Any]
+    boundary: Boundary
+    free_surface: bool
+    vmax: float
+    frequency: float
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """The points of a survey that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
+
+    indices: np.ndarray
+    native: Any
+
+
+def halo_depth(radius: int, off_grid: bool) -> int:
+    """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
+    return max(radius, HALF_WIDTH) if off_grid else radius
+
+
+class Propagator:
+    """One wavefield, zero at first.
+
+    Args:
+        grid: the computational grid with its padding.
+        block: this rank's block of `grid.full_shape`.
+        model: dt^2 M on the owned cells from earth.scaled_medium: one array (isotropic) or three (VTI).
+        off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
+        comm: the communicator whose ranks share the grid.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        block: Decomposition,
+        model: list[np.ndarray],
+        scheme: Scheme,
+        off_grid: bool,
+        comm: MPI.Comm,
+    ) -> None:
+        self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
+        self.step = 0
+        self._depth = halo_depth(scheme.radius, off_grid)
+        self._first, shape = field_layout(block, self._depth, scheme.dtype)
+        fields = 1 if len(model) == 1 else 2
+        # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
+        self._buffers = [allocate(shape, scheme.dtype) for _ in range(2 * fields)]
+        single = scheme.dtype == np.float32
+        weights, staggered = (
+            second_derivative_weights(scheme.radius),
+            staggered_weights((scheme.radius + 1) // 2),
+        )
+        kind: Any = _native.WavefieldFloat32 if single else _native.WavefieldFloat64
+        self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
+        self._wave = kind(
+            radius=scheme.radius,
+            has_y=not grid.two_dimensional,
+            shape=block.local_shape,
+            first=self._first,
+            buffers=self._buffers,
+            model=model,
+            weights=np.array([weights / h**2 for h in grid.stencil_spacing], scheme.dtype),
+            staggered=np.array([staggered / h for h in grid.stencil_spacing], scheme.dtype),
+            damping=damping_profiles(grid, block, scheme),
+            free_surface=scheme.free_surface and block.lo[2] == 0,
+        )
+        self._layers: list[Layer] = layers_of(grid, block, scheme)
+        for layer in self._layers:
+            self._wave.add_layer(**layer.arguments())
+        self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
+        self._inner, self._rim = inner_and_rim(block, scheme.radius)
+        self._scale = 1 / grid.cell_volume
+
+    @property
+    def image_box(self) -> tuple[Index3, Index3]:
+        """Local half-open range of the owned cells that belong to the model (not to its padding)."""
+        bounds = []
+        for axis, (before, _) in enumerate(self.grid.pad):
+            start, n = self.block.lo[axis], self.block.local_shape[axis]
+            lo = min(max(before - start, 0), n)
+            hi = min(max(before + self.grid.shape[axis] - start, lo), n)
+            bounds.append((lo, hi))
+        (x0, x1), (y0, y1), (z0, z1) = bounds
+        return (x0, y0, z0), (x1, y1, z1)
+
+    @property
+    def image_shape(self) -> Index3:
+        lo, hi = self.image_box
+        return hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]
+
+    def injectors(self, points: SincPoints) -> PointSet:
+        """The points whose boxes touch this rank's cells, as sources."""
+        return self._point_set(points, points.touching(self.block))
+
+    def samplers(self, points: SincPoints) -> PointSet:
+        """The points whose nearest cell this rank owns, as receivers."""
+        return self._point_set(points, points.owned(self.block))
+
+    def _point_set(self, points: SincPoints, indices: np.ndarray) -> PointSet:
+        native = self._points_kind(
+            first=np.ascontiguousarray(points.first[indices] - np.array(self.block.lo)),
+            count=np.ascontiguousarray(points.count[indices]),
+            weight=np.ascontiguousarray(points.weight[indices], self.scheme.dtype),
+            column=np.arange(len(indices), dtype=np.int64),
+        )
+        return PointSet(indices, native)
+
+    def reset(self) -> None:
+        """Back to a quiet medium at step 0."""
+        for array in self.state():
+            array.fill(0)
+        self._wave.level = 0
+        self.step = 0
+
+    def state(self) -> list[np.ndarray]:
+        """The arrays that, with `step`, make up the wavefield: fields and the layers' memories."""
+        return self._buffers + [memory for layer in self._layers for memory in (layer.psi, layer.zeta)]
+
+    def owned(self, array: np.ndarray) -> np.ndarray:
+        """View of the owned cells of one of the fields' arrays."""
+        (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
+        return array[x : x + nx, y : y + ny, z : z + nz]
+
+    def fields(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Views of the owned cells: the fields now, and one step before."""
+        level = self._wave.level
+        return (
+            [self.owned(a) for a in self._buffers[level::2]],
+            [self.owned(a) for a in self._buffers[1 - level :: 2]],
+        )
+
+    def advance(
+        self,
+        steps: int,
+        sources: PointSet | None = None,
+        injected: np.ndarray | None = None,
+        receivers: PointSet | None = None,
+        recorded: np.ndarray | None = None,
+    ) -> None:
+        """Take `steps` time steps.
+
+        Args:
+            injected: (steps, sources) in the propagation's dtype: row n is injected in step n.
+            recorded: (steps, receivers), written: row n is the pressure before step n.
+        """
+        if sources is not None and len(sources.indices) == 0:
+            sources = None
+        if receivers is not None and len(receivers.indices) == 0:
+            receivers = None
+        if not self._exchanges:
+            self._wave.advance(
+                steps,
+                sources.native if sources else None,
+                injected if sources else None,
+                self._scale,
+                receivers.native if receivers else None,
+                recorded if receivers else None,
+            )
+            self.step += steps
+            return
+        for n in range(steps):
+            self._exchanged_step(
+                None if sources is None or injected is None else (sources.native, injected[n]),
+                None if receivers is None or recorded is None else (receivers.native, recorded[n]),
+            )
+
+    def _exchanged_step(
+        self, source: tuple[Any, np.ndarray] | None, receiver: tuple[Any, np.ndarray] | None
+    ) -> None:
+        wave, halo = self._wave, self._exchanges[self._wave.level]
+        halo.start()
+        for index, layer in enumerate(self._layers):
+            wave.stretch(index, *layer.ready)
+        for lo, hi in slabs(*self._inner):
+            wave.sweep(lo, hi)
+            halo.test()
+        halo.wait()
+        if receiver:
+            wave.sample(*receiver)
+        for index, layer in enumerate(self._layers):
+            wave.stretch(index, layer.half_lo, layer.ready[0])
+            wave.stretch(index, layer.ready[1], layer.half_hi)
+        for lo, hi in self._rim:
+            wave.sweep(lo, hi)
+        if source:
+            wave.inject(*source, self._scale)
+        wave.finish_step()
+        self.step += 1
+
+    def pressure(self, out: np.ndarray) -> None:
+        """out (image_shape) = pressure of the model's cells of this rank."""
+        self._wave.pressure(*self.image_box, out)
+
+    def correlate(self, snapshot: np.ndarray, image: np.ndarray, illumination: np.ndarray) -> None:
+        """image += snapshot p, illumination += snapshot^2, all of image_shape, p the pressure now."""
+        self._wave.correlate(*self.image_box, snapshot, image, illumination)
+
+    def check(self) -> None:
+        """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite."""
+        local = self._wave.first_nonfinite()
+        nothing = np.iinfo(np.int64).max
+        found = nothing
+        if local >= 0:
+            _, ny, nz = self.block.local_shape
+            _, full_ny, full_nz = self.grid.full_shape
+            i, j, k = local // (ny * nz), local // nz % ny, local % nz
+            x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
+            found = (x * full_ny + y) * full_nz + z
+        found = self.comm.allreduce(found, MPI.MIN)
+        if found != nothing:
+            _, full_ny, full_nz = self.grid.full_shape
+            cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)
+            place = [
+                o + (c - lo) * d
+                for o, c, (lo, _), d in zip(
+                    self.grid.origin, cell, self.grid.pad, self.grid.spacing, strict=True
+                )
+            ]
+            raise FathometerError(
+                f"the wavefield is no longer finite: seen at step {self.step}, first at "
+                f"x = {place[0]:g} m, y = {place[1]:g} m, z = {place[2]:g} m; "
+                "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
+            )
+
+    def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
+        """One exchange a time level. Without off-grid points u travels sideways and v up and down only."""
+        fields = len(self._buffers) // 2
+        axes = {1: ((0, 1, 2),), 2: ((0, 1), (2,))}[fields]
+        return [
+            HaloExchange(
+                self.comm,
+                self.block,
+                [HaloField(self._buffers[2 * f + level], self._first, axes[f]) for f in range(fields)],
+                self._depth,
+                corners=off_grid,
+            )
+            for level in (0, 1)
+        ]
+
+    @property
+    def halo_bytes_per_step(self) -> int:
+        """Bytes that this rank sends in a step."""
+        return self._exchanges[0].bytes_sent if self._exchanges else 0
+
+    def close(self) -> None:
+        """Free what MPI holds for the exchanges."""
+        for exchange in self._exchanges:
+            exchange.close()
+        self._exchanges = []
+
+
+Box = tuple[Index3, Index3]
+
+
+def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tuple[Index3, Index3]:
+    """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines."""
+    nx, ny, nz = block.local_shape
+    across = 0 if block.shape[1] == 1 else depth
+    above = padded(depth, dtype.itemsize)
+    return (depth, across, above), (nx + 2 * depth, ny + 2 * across, padded(above + nz + depth, dtype.itemsize))
+
+
+def inner_and_rim(block: Decomposition, radius: int) -> tuple[Box, list[Box]]:
+    """The owned cells that need no halo, and the boxes around them that do."""
+    lo, hi = [0, 0, 0], list(block.local_shape)
+    rim: list[Box] = []
+    for axis in range(3):
+        for side in (-1, 1):
+            if not block.has_neighbour(axis, side):
+                continue
+            box_lo, box_hi = lo.copy(), hi.copy()
+            if side < 0:
+                box_hi[axis] = lo[axis] = min(lo[axis] + radius, hi[axis])
+            else:
+                box_lo[axis] = hi[axis] = max(hi[axis] - radius, lo[axis])
+            rim.append(((box_lo[0], box_lo[1], box_lo[2]), (box_hi[0], box_hi[1], box_hi[2])))
+    return ((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2])), rim
+
+
+def slabs(lo: Index3, hi: Index3) -> Iterator[Box]:
+    """Cut a box into slabs of x planes."""
+    n = hi[0] - lo[0]
+    count = max(1, min(SLABS, n))
+    for s in range(count):
+        yield (lo[0] + n * s // count, lo[1], lo[2]), (lo[0] + n * (s + 1) // count, hi[1], hi[2])

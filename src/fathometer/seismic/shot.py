@@ -1,0 +1,27 @@
+"""One source with its receivers."""
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Number = TypeVar("Number", np.float64, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """A shot of a survey; coordinates are in m, in the order x, y, z (z down), y is 0 in a 2D survey. Arrays
+    are read-only."""
+
+    index: int  # place in the survey, from 0
+    ffid: int  # field record number
+    source: npt.NDArray[np.float64]  # (3,)
+    receivers: npt.NDArray[np.float64]  # (n, 3)
+    channel: npt.NDArray[np.int64]  # (n,)
+
+
+def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
+    """The same array, from now on read-only: shots share arrays."""
+    array.flags.writeable = False
+    return array

@@ -1,0 +1,412 @@
+"""The survey file: every key of the TOML input, its unit, its default and what is allowed.
+
+The models below are the only place where a key is defined. The messages about a wrong key (`complaint.py`)
+and the tables of the user guide (`reference.py`) are made from them, so neither can drift.
+"""
+
+import itertools
+import math
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from annotated_types import Ge, Gt, Le, Len, MinLen, MultipleOf
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    Strict,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from fathometer.errors import InputError
+from fathometer.seismic.allowed import Says
+from fathometer.seismic.complaint import complaint
+
+
+class Table(BaseModel):
+    """A table of the survey file: unknown keys, strings for numbers, NaN and infinity are errors; nothing
+    changes later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+def _key(meaning: str, unit: str = "", default: Any = ...) -> Any:
+    """A key with its meaning and unit ("" where it has none); without a default it is required."""
+    return Field(default, description=meaning, json_schema_extra={"unit": unit})
+
+
+def _table(meaning: str, kind: type[Table]) -> Any:
+    """A section that may be left out, because all of its keys have defaults."""
+    return Field(default_factory=kind, description=meaning, json_schema_extra={"unit": ""})
+
+
+def _not_allowed() -> PydanticCustomError:
+    """For a check whose words stand beside it (`Says`); a ValueError brings a whole sentence of its own
+    instead."""
+    return PydanticCustomError("not_allowed", "not allowed")
+
+
+def _whole_microseconds(seconds: float) -> float:
+    """SEG-Y stores the sample interval as whole microseconds in 16 bits with a sign."""
+    micro = seconds * 1e6
+    if abs(micro - round(micro)) > 1e-6 * micro or not 1 <= round(micro) <= 32767:
+        raise _not_allowed()
+    return seconds
+
+
+def _increasing(corners: tuple[float, ...]) -> tuple[float, ...]:
+    if any(high <= low for low, high in itertools.pairwise(corners)):
+        raise _not_allowed()
+    return corners
+
+
+def _image_name(name: str) -> str:
+    if Path(name).suffix not in (".rsf", ".npy") or Path(name).name != name:
+        raise _not_allowed()
+    return name
+
+
+def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Check [first, last, step]: the step leads from first to last in whole steps (to 1e-6 of a step)."""
+    first, last, step = values
+    found = f"found [{first:g}, {last:g}, {step:g}]"
+    if step == 0.0:
+        raise ValueError(f"{found}, the step is 0; allowed: a step other than 0, or one number")
+    if (last - first) * step < 0.0:
+        raise ValueError(f"{found}, the step leads away from the last value; allowed: step {-step:g}")
+    steps = (last - first) / step
+    if not steps < _MOST_PLACES:
+        raise ValueError(f"{found} is {steps:.3g} places; allowed: at most {_MOST_PLACES}")
+    if abs(steps - round(steps)) > 1e-6:
+        below, above = (first + math.floor(steps) * step, first + math.ceil(steps) * step)
+        raise ValueError(
+            f"{found}, the step does not divide last - first; "
+            f"last values that fit: {below:.10g} or {above:.10g}"
+        )
+    return values
+
+
+_MOST_PLACES = 10_000_000  # along one axis: what is meant to be a survey has fewer
+
+# A TOML array arrives as a list, so the tuple itself is not strict; its items are.
+Loose = Strict(False)
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+Count = Annotated[int, Ge(1)]
+FileName = Annotated[str, MinLen(1), Says("a file")]
+FolderName = Annotated[str, MinLen(1), Says("a folder")]
+Thomsen = FileName | Annotated[float, Gt(-0.5)]
+Range = Annotated[
+    tuple[float, float, float],
+    Loose,
+    AfterValidator(_even_range),
+    Says("[first, last, step] where the step divides last - first"),
+]
+SampleInterval = Annotated[
+    float, Gt(0), AfterValidator(_whole_microseconds), Says("whole microseconds from 1e-6 to 0.032767")
+]
+Corners = Annotated[
+    tuple[NotNegative, NotNegative, NotNegative, NotNegative],
+    Loose,
+    AfterValidator(_increasing),
+    Says("[f1, f2, f3, f4], increasing, from 0"),
+]
+ImageName = Annotated[
+    str, AfterValidator(_image_name), Says("a file name, without a folder, that ends in .rsf or .npy")
+]
+
+
+class Model(Table):
+    """The earth: each property a file (.rsf, .npy, .npz:key, .segy, .h5:path) or a number."""
+
+    vp: FileName | Positive = _key("vertical P velocity, in `units`", "m/s")
+    epsilon: Thomsen = _key("Thomsen's epsilon", "", 0.0)
+    delta: Thomsen = _key("Thomsen's delta", "", 0.0)
+    spacing: Annotated[tuple[Positive, ...], Len(2, 3), Loose] | None = _key(
+        "size of a cell along x, y, z (2D: x, z); needed where the file carries none",
+        "m",
+        None,
+    )
+    origin: Annotated[tuple[float, ...], Len(2, 3), Loose] | None = _key(
+        "place of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
+    )
+    axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = _key(
+        'order of the file\'s axes, slowest first; left out: "xyz" for 3 axes, "xz" for 2', "", None
+    )
+    units: Literal["m/s", "km/s", "s2/km2"] = _key(
+        "unit of the values of vp (s2/km2: slowness squared)", "", "m/s"
+    )
+
+
+class Mute(Table):
+    """Top mute: zero before offset / velocity, full from `taper` later, a cosine between."""
+
+    velocity: Positive = _key("velocity of the direct wave", "m/s")
+    taper: NotNegative = _key("length of the ramp after offset / velocity", "s", 0.0)
+
+
+class Sources(Table):
+    """Places of the sources: the product of x and y, the shots running along x first, then y."""
+
+    x: float | Range = _key("places along x", "m")
+    y: float | Range | None = _key("places along y; 2D: left out", "m", None)
+    z: float = _key("depth", "m")
+
+
+class Receivers(Table):
+    """Places of the receivers: the product of x and y, the channels running along x first, then y."""
+
+    x: float | Range = _key("places along x, or offsets from the source", "m")
+    y: float | Range | None = _key("places along y, or offsets from the source; 2D: left out", "m", None)
+    z: float = _key("depth (never relative)", "m")
+    relative: bool = _key("x and y are added to those of the source: the spread moves with it", "", False)
+
+
+class Acquisition(Table):
+    """Recorded gathers, or a geometry (sources and receivers) to model."""
+
+    gathers: FileName | None = _key(
+        "SEG-Y files of recorded shots, a path that may hold * ? [ ]; relative to the survey file", "", None
+    )
+    mute: Mute | None = _key("top mute of recorded gathers; left out: none", "", None)
+    source_depth: float | None = _key(
+        "depth of all sources, in place of the headers of the gathers", "m", None
+    )
+    receiver_depth: float | None = _key(
+        "depth of all receivers, in place of the headers of the gathers", "m", None
+    )
+    sources: Sources | None = _key("places of the sources of a geometry to model", "", None)
+    receivers: Receivers | None = _key("places of the receivers of a geometry to model", "", None)
+    sample_interval: SampleInterval = _key(
+        "sample interval of the traces that `model` writes; gathers have their own", "s", 0.004
+    )
+
+    @model_validator(mode="after")
+    def _files_or_geometry(self) -> Self:
+        if self.gathers is None:
+            for name in ("sources", "receivers"):
+                if getattr(self, name) is None:
+                    raise ValueError(f"{name}: missing; allowed: gathers, or both sources and receivers")
+            for name in ("mute", "source_depth", "receiver_depth"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name}: found without gathers; allowed: only with gathers")
+            self._same_dimension()
+        else:
+            for name in ("sources", "receivers", "sample_interval"):
+                if name in self.model_fields_set and getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name}: found together with gathers; "
+                        "allowed: gathers, or a geometry (sources, receivers)"
+                    )
+        return self
+
+    def _same_dimension(self) -> None:
+        assert self.sources is not None
+        assert self.receivers is not None
+        if self.sources.y is None and self.receivers.y is not None:
+            raise ValueError("sources.y: missing although receivers.y is given; allowed: both or neither")
+        if self.sources.y is not None and self.receivers.y is None and not self.receivers.relative:
+            raise ValueError("receivers.y: missing although sources.y is given; allowed: both or neither")
+
+
+class Ricker(Table):
+    """Ricker wavelet, zero phase; the highest frequency taken from it is 2.5 times its peak."""
+
+    kind: Literal["ricker"] = _key("Ricker, zero phase")
+    peak_frequency: Positive = _key("frequency of the peak of the spectrum", "Hz")
+
+
+class Ormsby(Table):
+    """Ormsby wavelet, zero phase; its highest frequency is its last corner."""
+
+    kind: Literal["ormsby"] = _key("Ormsby, zero phase: a trapezoid in frequency")
+    corners: Corners = _key("low cut, low pass, high pass, high cut", "Hz")
+
+
+class SampledWavelet(Table):
+    """A series from a file, zero outside it."""
+
+    kind: Literal["file"] = _key("a series from a file")
+    path: FileName = _key("the series: .npy, .rsf or text; relative to the survey file")
+    sample_interval: Positive = _key("sample interval of the series", "s")
+    zero: float = _key("time in the series, from its first sample, that is t = 0 of the traces", "s", 0.0)
+    maximum_frequency: Positive = _key("highest frequency that is taken from it", "Hz")
+
+
+class Sponge(Table):
+    """Damping that rises towards the sides."""
+
+    kind: Literal["sponge"] = _key("damping that rises towards the sides")
+    width: Count = _key("thickness of the layer", "cells", 40)
+
+
+class Pml(Table):
+    """Perfectly matched layer."""
+
+    kind: Literal["pml"] = _key("perfectly matched layer")
+    width: Annotated[int, Ge(4), Le(200)] = _key("thickness of the layer", "cells", 20)
+
+
+Wavelet = Annotated[Ricker | Ormsby | SampledWavelet, Field(discriminator="kind")]
+Boundary = Literal["auto"] | Annotated[Sponge | Pml, Field(discriminator="kind")]
+
+
+class Propagation(Table):
+    """How the waves are computed."""
+
+    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = _key("order of the differences in space", default=8)
+    duration: Positive | None = _key(
+        "time computed after t = 0; needed for a geometry, left out with gathers: as recorded", "s", None
+    )
+    dt: Literal["auto"] | Positive = _key("time step; auto: from the stability limit", "s", "auto")
+    boundary: Boundary = _key("what absorbs at the sides; auto: the default kind and width", "", "auto")
+    precision: Literal["float32", "float64"] = _key("type of the wavefields", "", "float32")
+    top: Literal["absorbing", "free-surface"] = _key("the upper side of the model", "", "absorbing")
+
+
+class Imaging(Table):
+    """How the image is formed."""
+
+    method: Literal["rtm"] = _key("reverse time migration", "", "rtm")
+    condition: Literal["cross-correlation", "source-normalised"] = _key(
+        "imaging condition", "", "cross-correlation"
+    )
+    every: Literal["auto"] | Count = _key(
+        "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
+    )
+    laplacian: bool = _key("also write the Laplacian-filtered image", "", True)
+
+
+class History(Table):
+    """Where the source wavefield is kept between the two loops."""
+
+    store: Literal["memory"] = _key("where the snapshots of the source wavefield are kept", "", "memory")
+
+
+class Parallel(Table):
+    """How the ranks share the work."""
+
+    ranks_per_shot: Literal["all"] = _key("ranks that work on one shot", "", "all")
+    decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = _key(
+        "parts along x, y, z (2D: x, z); auto: the fewest halo bytes", "ranks", "auto"
+    )
+
+
+class Output(Table):
+    """Where the results go."""
+
+    directory: FolderName = _key("folder of the results; relative to the survey file", "", "out")
+    image: ImageName = _key("the image; its suffix chooses the format", "", "image.rsf")
+
+
+class Survey(Table):
+    """The whole input of one run; `directory` is the folder that its relative paths start from."""
+
+    model: Model = _key("the earth")
+    acquisition: Acquisition = _key("the shots")
+    wavelet: Wavelet = _key("the source's series")
+    propagation: Propagation = _table("how the waves are computed", Propagation)
+    imaging: Imaging = _table("how the image is formed", Imaging)
+    history: History = _table("where the source wavefield is kept between the two loops", History)
+    parallel: Parallel = _table("how the ranks share the work", Parallel)
+    output: Output = _table("where the results go", Output)
+
+    _path: Path = PrivateAttr(default=Path("survey"))
+
+    @property
+    def path(self) -> Path:
+        """The survey file, as it was named."""
+        return self._path
+
+    @property
+    def directory(self) -> Path:
+        """Folder of the survey file; all relative paths in it start here."""
+        return self._path.parent
+
+    @property
+    def output_directory(self) -> Path:
+        """Folder of the results."""
+        return self.directory / self.output.directory
+
+    @property
+    def dimension(self) -> int | None:
+        """2 or 3 where a key says so; None where only the model's file can tell."""
+        for _, dimension in self._dimensions():
+            return dimension
+        return None
+
+    def resolved(self) -> dict[str, Any]:
+        """The input with every default filled in, as plain JSON values; reading it again gives the same
+        survey."""
+        values: dict[str, Any] = self.model_dump(mode="json")
+        if self.acquisition.gathers is not None:
+            del values["acquisition"]["sample_interval"]
+        return values
+
+    def _dimensions(self) -> list[tuple[str, int]]:
+        """The keys from which the dimension can be told, each with what it tells."""
+        told: list[tuple[str, int]] = []
+        for name, value in (
+            ("[model] axes", self.model.axes),
+            ("[model] spacing", self.model.spacing),
+            ("[model] origin", self.model.origin),
+        ):
+            if value is not None:
+                told.append((name, len(value)))
+        if self.parallel.decomposition != "auto":
+            told.append(("[parallel] decomposition", len(self.parallel.decomposition)))
+        if self.acquisition.sources is not None:
+            told.append(("[acquisition] sources", 2 if self.acquisition.sources.y is None else 3))
+        return told
+
+    @model_validator(mode="after")
+    def _sections_agree(self) -> Self:
+        told = self._dimensions()
+        for name, dimension in told[1:]:
+            if dimension != told[0][1]:
+                raise ValueError(
+                    f"{name}: found for {dimension}D although {told[0][0]} is for {told[0][1]}D; "
+                    "allowed: the same in both"
+                )
+        if self.acquisition.gathers is None and self.propagation.duration is None:
+            raise ValueError(
+                "[propagation] duration: missing; needed with sources and receivers (s, above 0)"
+            )
+        return self
+
+
+def survey_of(values: dict[str, Any], path: Path) -> Survey:
+    """Check a survey given as nested dictionaries.
+
+    `path` is the survey file that they stand for: it names the survey in errors, and its folder is where
+    relative paths start. Raises InputError with one line that names the first wrong key.
+    """
+    try:
+        survey = Survey.model_validate(values)
+    except ValidationError as error:
+        raise InputError(f"{path}: {complaint(error, values, Survey)}") from None
+    survey._path = path
+    return survey
+
+
+def load_survey(path: Path | str) -> Survey:
+    """Read and check a survey file (TOML); raises InputError with one line that names the file and the first
+    wrong key."""
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{path}: cannot read the survey file: {reason}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not text in UTF-8 (byte {error.start}); allowed: a TOML file") from None
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also an integer or a nesting too long for Python
+        raise InputError(f"{path}: not valid TOML: {error}") from None
+    return survey_of(values, path)

@@ -1,0 +1,1 @@
+"""Volumes and gathers on disk: one small module per format."""

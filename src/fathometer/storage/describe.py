@@ -1,0 +1,292 @@
+"""What a file holds, in words and numbers: the work of `fathometer info`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.storage.block import Volume
+from fathometer.storage.segy import TraceTable, decode_traces, scan
+from fathometer.storage.segy_layout import FORMATS, Layout, layout_of
+from fathometer.storage.segy_volume import SegyVolume, holds_gathers
+from fathometer.storage.volume import open_volume, split_reference
+
+SLAB = 1 << 24  # values read at a time
+
+NAMES = {
+    ".rsf": "RSF",
+    ".npy": "NPY",
+    ".npz": "NPZ",
+    ".h5": "HDF5",
+    ".hdf5": "HDF5",
+    ".segy": "SEG-Y",
+    ".sgy": "SEG-Y",
+}
+
+
+@dataclass(frozen=True)
+class ValueRange:
+    """The values of a file: extremes and mean of the finite ones (None where there is none), and the count
+    of others.
+    """
+
+    minimum: float | None
+    maximum: float | None
+    mean: float | None
+    nan: int
+    infinite: int
+
+    def rows(self, unit: str = "") -> list[tuple[str, str]]:
+        """Label and text."""
+        if self.minimum is None or self.maximum is None or self.mean is None:
+            text = "none finite"
+        else:
+            text = f"{self.minimum:.6g} to {self.maximum:.6g}{unit}, mean {self.mean:.6g}{unit}"
+        return [("values", text), ("NaN", f"{self.nan}"), ("infinite", f"{self.infinite}")]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "mean": self.mean,
+            "nan_count": self.nan,
+            "infinite_count": self.infinite,
+        }
+
+
+@dataclass(frozen=True)
+class VolumeDescription:
+    """A volume; tuples are in the file's axis order, slowest first."""
+
+    path: Path
+    format: str
+    dtype: str
+    shape: tuple[int, ...]
+    labels: tuple[str, ...] | None
+    spacing: tuple[float, ...] | None  # m
+    origin: tuple[float, ...] | None  # m
+    unit: str | None
+    values: ValueRange
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """ "volume"."""
+        return "volume"
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Label and text of each line of a table."""
+        unit = f" {self.unit}" if self.unit else ""
+        unknown = "not in the file"
+        return [
+            ("file", str(self.path)),
+            ("kind", f"volume, {len(self.shape)}D"),
+            ("format", f"{self.format}, {self.dtype}"),
+            ("shape", " × ".join(map(str, self.shape)) + " (slowest axis first)"),
+            ("axes", ", ".join(self.labels) if self.labels else unknown),
+            ("spacing", _lengths(self.spacing) if self.spacing else unknown),
+            ("origin", _lengths(self.origin) if self.origin else unknown),
+            ("unit of values", self.unit or unknown),
+            *self.values.rows(unit),
+            *(("note", note) for note in self.notes),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; SI units in the keys."""
+        return {
+            "kind": self.kind,
+            "path": str(self.path),
+            "format": self.format,
+            "dtype": self.dtype,
+            "shape": list(self.shape),
+            "axes": None if self.labels is None else list(self.labels),
+            "spacing_metres": None if self.spacing is None else list(self.spacing),
+            "origin_metres": None if self.origin is None else list(self.origin),
+            "unit": self.unit,
+            "values": self.values.as_dict(),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class GathersDescription:
+    """Gathers; extents are (first, last) for each of x, y, z."""
+
+    path: Path
+    format: str
+    sample_format: str
+    shots: int  # different field records
+    traces: int
+    samples: int
+    interval: float  # s
+    delay: float  # s
+    channels: tuple[int, int]  # fewest and most traces of a shot
+    source: tuple[tuple[float, float], ...]  # m
+    receiver: tuple[tuple[float, float], ...]  # m
+    offset: tuple[float, float]  # m, horizontal, unsigned
+    values: ValueRange
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> str:
+        """ "gathers"."""
+        return "gathers"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Traces and samples."""
+        return self.traces, self.samples
+
+    def rows(self) -> list[tuple[str, str]]:
+        """Label and text of each line of a table."""
+        fewest, most = self.channels
+        last = self.delay + (self.samples - 1) * self.interval
+        return [
+            ("file", str(self.path)),
+            ("kind", "gathers"),
+            ("format", f"{self.format}, {self.sample_format}"),
+            ("shots", f"{self.shots}"),
+            ("traces", f"{self.traces}"),
+            ("channels per shot", f"{fewest}" if fewest == most else f"{fewest} to {most}"),
+            ("samples", f"{self.samples} every {self.interval:g} s, from {self.delay:g} to {last:g} s"),
+            *((f"source {axis}", _extent(ends)) for axis, ends in zip("xyz", self.source, strict=True)),
+            *((f"receiver {axis}", _extent(ends)) for axis, ends in zip("xyz", self.receiver, strict=True)),
+            ("offset", _extent(self.offset)),
+            *self.values.rows(),
+            *(("note", note) for note in self.notes),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON; SI units in the keys."""
+        return {
+            "kind": self.kind,
+            "path": str(self.path),
+            "format": self.format,
+            "sample_format": self.sample_format,
+            "shots": self.shots,
+            "traces": self.traces,
+            "samples": self.samples,
+            "interval_seconds": self.interval,
+            "delay_seconds": self.delay,
+            "channels_per_shot": list(self.channels),
+            "source_metres": {axis: list(ends) for axis, ends in zip("xyz", self.source, strict=True)},
+            "receiver_metres": {axis: list(ends) for axis, ends in zip("xyz", self.receiver, strict=True)},
+            "offset_metres": list(self.offset),
+            "values": self.values.as_dict(),
+            "notes": list(self.notes),
+        }
+
+
+Description = VolumeDescription | GathersDescription
+
+
+def describe(reference: str, directory: Path) -> Description:
+    """What the file of a reference (see storage.volume) holds; all of its values are read, a slab at a time.
+
+    A SEG-Y is described as gathers or as a volume by the rule of `segy_volume.holds_gathers`. InputError
+    where the file cannot be read.
+    """
+    path, key = split_reference(reference, directory)
+    if NAMES[path.suffix.lower()] == "SEG-Y" and key is None:
+        layout = layout_of(path)
+        if holds_gathers(layout):
+            return _describe_gathers(layout, scan(path))
+    with open_volume(reference, directory) as volume:
+        return _describe_volume(volume)
+
+
+def _describe_volume(volume: Volume) -> VolumeDescription:
+    info = volume.info
+    return VolumeDescription(
+        path=volume.path,
+        format=NAMES[volume.path.suffix.lower()],
+        dtype=volume.format_name if isinstance(volume, SegyVolume) else _type_name(info.dtype),
+        shape=info.shape,
+        labels=info.labels,
+        spacing=info.spacing,
+        origin=info.origin,
+        unit=info.unit,
+        values=value_range(_slabs(volume)),
+        notes=volume.notes if isinstance(volume, SegyVolume) else (),
+    )
+
+
+def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
+    channels = np.unique(table.ffid, return_counts=True)[1]
+    away = np.hypot(*(table.receiver - table.source)[:, :2].T)
+    step = max(1, SLAB // table.samples)
+    chunks = (
+        decode_traces(layout, np.arange(first, min(first + step, layout.traces)))
+        for first in range(0, layout.traces, step)
+    )
+    return GathersDescription(
+        path=table.path,
+        format=f"SEG-Y revision {layout.revision}, {'big' if layout.order == '>' else 'little'}-endian",
+        sample_format=FORMATS[layout.format][1],
+        shots=len(channels),
+        traces=layout.traces,
+        samples=table.samples,
+        interval=table.interval,
+        delay=table.delay,
+        channels=(int(channels.min()), int(channels.max())),
+        source=_extents(table.source),
+        receiver=_extents(table.receiver),
+        offset=(float(away.min()), float(away.max())),
+        values=value_range(chunks),
+        notes=table.notes,
+    )
+
+
+def _slabs(volume: Volume) -> Iterable[NDArray[Any]]:
+    """The volume in blocks of at most about SLAB values, cut along the two slowest axes."""
+    shape = volume.info.shape
+    rows = max(1, SLAB // math.prod(shape[1:]))
+    columns = max(1, SLAB // math.prod(shape[2:])) if rows == 1 else shape[1]
+    for x in range(0, shape[0], rows):
+        for y in range(0, shape[1], columns):
+            yield volume.read(
+                (x, y, *(0 for _ in shape[2:])),
+                (min(x + rows, shape[0]), min(y + columns, shape[1]), *shape[2:]),
+            )
+
+
+def value_range(blocks: Iterable[NDArray[Any]]) -> ValueRange:
+    """Range of all values of some blocks; sums are in float64."""
+    low, high, total, finite, nan, infinite = math.inf, -math.inf, 0.0, 0, 0, 0
+    for block in blocks:
+        good = block[np.isfinite(block)]
+        missing = int(np.count_nonzero(np.isnan(block)))
+        nan += missing
+        infinite += block.size - good.size - missing
+        if good.size:
+            low, high = min(low, float(good.min())), max(high, float(good.max()))
+            total += float(good.sum(dtype=np.float64))
+            finite += good.size
+    if finite == 0:
+        return ValueRange(None, None, None, nan, infinite)
+    return ValueRange(low, high, total / finite, nan, infinite)
+
+
+def _extents(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    return tuple((float(axis.min()), float(axis.max())) for axis in points.T)
+
+
+def _extent(ends: tuple[float, float]) -> str:
+    first, last = ends
+    return f"{first:.10g} m" if first == last else f"{first:.10g} to {last:.10g} m"
+
+
+def _lengths(values: tuple[float, ...]) -> str:
+    return " × ".join(f"{value:.10g}" for value in values) + " m"
+
+
+def _type_name(dtype: np.dtype[Any]) -> str:
+    order = {">": "big-endian ", "<": "little-endian "}.get(np.dtype(dtype).str[0], "")
+    return f"{order}{dtype.name}"

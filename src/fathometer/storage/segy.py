@@ -1,0 +1,173 @@
+"""Gathers in SEG-Y: the table of all traces of a file, and the samples of the traces that are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fathometer.errors import InputError
+from fathometer.storage.segy_layout import CHUNK, Layout, layout_of
+from fathometer.storage.segy_writer import GatherWriter
+
+__all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
+
+FOOT = 0.3048  # m
+DEAD = 2  # trace identification code
+
+# Largest values that coordinates in angles can have, by the code of their unit (bytes 89–90).
+ANGLES = {
+    2: ("arc seconds", 360 * 3600),
+    3: ("decimal degrees", 360),
+    4: ("degrees, minutes, seconds", 360 * 10000),
+}
+
+GEOMETRY = (
+    *("ffid", "channel", "kind", "delay", "time_scalar"),
+    *("receiver_elevation", "source_elevation", "source_depth", "elevation_scalar"),
+    *("coordinate_scalar", "source_x", "source_y", "group_x", "group_y", "coordinate_units"),
+)
+
+
+@dataclass(frozen=True)
+class TraceTable:
+    """The headers of all n traces of one file."""
+
+    path: Path
+    samples: int  # of each trace
+    interval: float  # s
+    delay: float  # s, time of the first sample
+    ffid: NDArray[np.int64]  # (n,) field record number
+    channel: NDArray[np.int64]  # (n,) trace number within the field record
+    source: NDArray[np.float64]  # (n, 3) m: x, y, z; z is positive down from the elevation datum
+    receiver: NDArray[np.float64]  # (n, 3) m, likewise
+    notes: tuple[str, ...]  # what the headers contradict, and what was made of it: one line each
+
+
+def scan(path: Path) -> TraceTable:
+    """Read all trace headers of a SEG-Y file (either byte order).
+
+    Scalars are applied to coordinates and elevations (positive multiplies, negative divides, 0 is 1);
+    lengths in feet are converted, with a note. Source z is its depth less its surface elevation, receiver z
+    is minus its elevation.
+
+    InputError: the file is missing, truncated, without traces or of an unknown sample format; its sample
+    counts or intervals are contradictory beyond repair; coordinates are angles; the delay differs between
+    traces.
+    """
+    layout = layout_of(path)
+    head = layout.headers(GEOMETRY)
+    notes = list(layout.notes)
+
+    flat, tall = head["coordinate_scalar"], head["elevation_scalar"]
+    depth = _scaled(head["source_depth"] - head["source_elevation"], tall)
+    source = np.stack((_scaled(head["source_x"], flat), _scaled(head["source_y"], flat), depth), axis=1)
+    depth = _scaled(0 - head["receiver_elevation"], tall)
+    receiver = np.stack((_scaled(head["group_x"], flat), _scaled(head["group_y"], flat), depth), axis=1)
+    notes += _check_units(layout, head, source, receiver)
+    if layout.feet:
+        source, receiver = source * FOOT, receiver * FOOT
+        notes.append("lengths are in feet by the binary header; converted to metres")
+    if not (source.any() or receiver.any()):
+        notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
+    if dead := int(np.count_nonzero(head["kind"] == DEAD)):
+        notes.append(f"{dead} of {layout.traces} traces are marked as dead")
+    return TraceTable(
+        path=path,
+        samples=layout.samples,
+        interval=layout.interval,
+        delay=_delay(path, head),
+        ffid=head["ffid"],
+        channel=head["channel"],
+        source=source,
+        receiver=receiver,
+        notes=tuple(notes),
+    )
+
+
+def read_traces(path: Path, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
+    """The traces of these numbers (from 0, in any order), float32 (len(indices), samples).
+
+    InputError: as in `scan`; a number outside the file; a NaN or an infinity, named by trace and sample.
+    """
+    layout = layout_of(path)
+    traces = decode_traces(layout, indices)
+    if not np.isfinite(traces).all():
+        row, sample = np.argwhere(~np.isfinite(traces))[0]
+        value, trace = traces[row, sample], int(np.asarray(indices)[row])
+        raise InputError(
+            f"{path}: trace {trace} (of {layout.traces}, from 0) holds {value} at sample {sample} "
+            f"(of {layout.samples}, from 0); finite float32 values are needed"
+        )
+    return traces
+
+
+def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
+    """As read_traces, of a known layout and whatever the values are."""
+    wanted = np.asarray(indices, np.int64).reshape(-1)
+    outside = wanted[(wanted < 0) | (wanted >= layout.traces)]
+    if len(outside):
+        raise InputError(
+            f"{layout.path}: there is no trace {outside[0]} (0 to {layout.traces - 1} are allowed)"
+        )
+    traces = np.empty((len(wanted), layout.samples), np.float32)
+    rows = layout.rows()
+    step = max(1, CHUNK // layout.trace_bytes)
+    with np.errstate(
+        over="ignore", invalid="ignore"
+    ):  # what overflows float32 becomes an infinity, caught by the caller
+        for first in range(0, len(wanted), step):
+            part = wanted[first : first + step]
+            traces[first : first + step] = layout.decode(rows[part])
+    return traces
+
+
+def _scaled(values: NDArray[np.int64], scalar: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Header values with their SEG-Y scalar applied; by division where it divides, so that 123 / 10 is 12.3
+    exactly.
+    """
+    size = np.maximum(np.abs(scalar), 1)
+    scaled: NDArray[np.float64] = np.where(scalar < 0, values / size, values.astype(np.float64) * size)
+    return scaled
+
+
+def _delay(path: Path, head: dict[str, NDArray[np.int64]]) -> float:
+    """Time of the first sample in s; the headers give ms, with a scalar of its own since revision 1."""
+    delays = _scaled(head["delay"], head["time_scalar"]) / 1000
+    other = np.flatnonzero(delays != delays[0])
+    if len(other):
+        raise InputError(
+            f"{path}: the recording delay differs between traces: {delays[0]:g} s in trace 0, "
+            f"{delays[other[0]]:g} s in trace {other[0]} (from 0); it must be the same in the whole file"
+        )
+    return float(delays[0])
+
+
+def _check_units(
+    layout: Layout,
+    head: dict[str, NDArray[np.int64]],
+    source: NDArray[np.float64],
+    receiver: NDArray[np.float64],
+) -> list[str]:
+    """Notes on coordinates declared as angles that cannot be; InputError where they can.
+
+    The header's word alone is not enough: field data exist that declare metres as degrees.
+    """
+    largest = max(float(np.abs(points[:, :2]).max()) for points in (source, receiver))
+    notes = []
+    for code, (name, limit) in ANGLES.items():
+        if largest == 0 or not (head["coordinate_units"] == code).any():
+            continue
+        said = f"coordinates are declared as {name} (coordinate units {code})"
+        if largest > limit:
+            notes.append(f"{said}, but reach {largest:g}, which no angle does; read as metres")
+        elif layout.revision == 0 and code != 2:
+            notes.append(f"{said}, which SEG-Y revision 0 does not define; read as metres")
+        else:
+            raise InputError(
+                f"{layout.path}: {said}; only lengths are allowed: project them to metres (units 1)"
+            )
+    return notes

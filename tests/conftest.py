@@ -1,0 +1,16 @@
+"""Fixtures shared by the tests."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real inputs; the test is skipped where it is absent."""
+    default = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+    folder = Path(os.environ.get("FATHOMETER_DATA", default))
+    if not folder.is_dir():
+        pytest.skip(f"no real inputs at {folder} (FATHOMETER_DATA)")
+    return folder

@@ -1,0 +1,111 @@
+"""Verification 5: what the absorbing sides send back, and energy that keeps falling."""
+
+import numpy as np
+import pytest
+from support import FULL, Medium, heterogeneous, ricker, second_derivative, times
+
+from fathometer.seismic.boundary import Boundary, Pml, Sponge
+
+SPACING, FREQUENCY, VELOCITY = 12.5, 15.0, 2000.0
+ANGLES = np.radians([0, 10, 20, 30, 40, 50, 60])
+DISTANCE = 30  # cells from source and receivers to the layer
+
+
+def reflections(boundary: Boundary | None, epsilon, delta, axis) -> np.ndarray:
+    """Reflected amplitude in dB at each angle of incidence on the first side of `axis`.
+
+    Against the same waves in a grid too large to reflect, where the receivers' mirror images see the wave that a
+    perfect mirror would have sent back.
+    """
+    path = 2 * DISTANCE / np.cos(ANGLES[-1]) * SPACING
+    last = path / (0.9 * VELOCITY) + 3 / FREQUENCY
+    reach = int(last * 1.2 * VELOCITY / SPACING / 2) + 20
+    along = int(2 * DISTANCE * np.tan(ANGLES[-1])) + 60
+    other = 2 - axis
+
+    def traces(extra, mirrored):
+        shape = [0, 1, 0]
+        shape[axis], shape[other] = DISTANCE + reach + extra, along + 2 * reach
+        medium = Medium(shape, SPACING, VELOCITY, epsilon, delta, boundary=boundary, frequency=FREQUENCY)
+        source = np.zeros(3)
+        source[axis], source[other] = DISTANCE + extra, reach
+        receivers = np.repeat(source[None], len(ANGLES), axis=0)
+        receivers[:, other] += 2 * DISTANCE * np.tan(ANGLES)
+        if mirrored:
+            images = receivers.copy()
+            images[:, axis] -= 2 * DISTANCE
+            receivers = np.concatenate([receivers, images])
+        t = times(-1.5 / FREQUENCY, last - 1.5 / FREQUENCY, medium.dt)
+        return medium.run(source * SPACING, receivers * SPACING, ricker(t, FREQUENCY))
+
+    small, large = traces(0, False), traces(reach + DISTANCE, True)
+    n = len(ANGLES)
+    return 20 * np.log10(np.abs(small - large[:, :n]).max(axis=0) / np.abs(large[:, n:]).max(axis=0))
+
+
+@pytest.mark.parametrize("axis", [0, 2], ids=["x", "z"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(None, None), (0.25, 0.1), (0.2, 0.2)])
+def test_default_sides_reflect_less_than_40_dB_up_to_60_degrees(epsilon, delta, axis):
+    assert reflections(None, epsilon, delta, axis).max() <= -40.0
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(None, None), (0.25, 0.1)])
+def test_a_sponge_of_40_cells_reflects_less_than_30_dB(epsilon, delta):
+    assert reflections(Sponge(40), epsilon, delta, 0).max() <= -30.0
+
+
+def energy(medium: Medium) -> float:
+    """Discrete energy between two steps, in units of dt^2: (w+ - w)^T (dt^2 M)^-1 (w+ - w) - w+^T D w.
+
+    M is singular where epsilon = delta: its pseudo-inverse is taken, cell by cell.
+    """
+    p = medium.propagator
+    now, before = p.fields()
+    nz = now[0].shape[2]
+    m11, m12, m22 = (m[:, :, :nz] for m in medium.model)
+    matrix = np.stack([np.stack([m11, m12], -1), np.stack([m12, m22], -1)], -2)
+    change = np.stack([a - b for a, b in zip(now, before, strict=True)], -1)
+    inverse = np.linalg.pinv(matrix, rcond=1e-9, hermitian=True)
+    kinetic = np.sum(np.einsum("...i,...ij,...j", change, inverse, change))
+    radius, spacing = p.scheme.radius, medium.grid.spacing
+    horizontal = sum(second_derivative(before[0], a, spacing[a], radius) for a in medium.grid.axes if a < 2)
+    vertical = second_derivative(before[1], 2, spacing[2], radius)
+    return float(kinetic - np.sum(now[0] * horizontal) - np.sum(now[1] * vertical))
+
+
+@pytest.mark.parametrize("shape", [(60, 1, 50), (24, 20, 22)], ids=["2D", "3D"])
+@pytest.mark.parametrize("boundary", [Pml(), Sponge(40)])
+def test_energy_falls_at_every_checkpoint_over_20000_steps(shape, boundary):
+    if not FULL and shape[1] > 1 and isinstance(boundary, Sponge):
+        pytest.skip("full size only (make verify)")
+    full = [n if n == 1 else n + 2 * boundary.width for n in shape]
+    vp, epsilon, delta = heterogeneous(full)
+    assert np.mean(epsilon == delta) > 0.2
+    medium = Medium(shape, SPACING, vp, epsilon, delta, boundary=boundary)
+    t = times(-1.5 / FREQUENCY, 1.5 / FREQUENCY, medium.dt)
+    centre = (np.array(shape) // 2 + np.array([0.3, 0.0, 0.4])) * SPACING
+    medium.run(centre, centre, ricker(t, FREQUENCY))
+    energies = [energy(medium)]
+    for _ in range(20):
+        medium.propagator.advance(1000)
+        energies.append(energy(medium))
+    assert np.all(np.diff(energies) < 0), energies
+    assert energies[-1] > 0
+
+
+@pytest.mark.parametrize("boundary", [Pml(), Sponge(40)])
+def test_single_precision_stays_quiet_where_epsilon_equals_delta(boundary):
+    """After the waves have left, rounding noise levels off: it does not keep growing over 20,000 steps."""
+    shape = (60, 1, 50)
+    vp, _, delta = heterogeneous([n if n == 1 else n + 2 * boundary.width for n in shape])
+    medium = Medium(shape, SPACING, vp, delta, delta, boundary=boundary, dtype=np.float32)
+    t = times(-1.5 / FREQUENCY, 1.5 / FREQUENCY, medium.dt)
+    centre = np.array([30.3, 0.0, 25.4]) * SPACING
+    medium.run(centre, centre, ricker(t, FREQUENCY))
+    loudest = max(np.abs(f).max() for f in medium.propagator.fields()[0])
+    peaks = []
+    for _ in range(10):
+        medium.propagator.advance(2000)
+        peaks.append(max(np.abs(f).max() for f in medium.propagator.fields()[0]))
+    assert peaks[-1] <= 2 * peaks[4], peaks
+    assert max(peaks) <= 0.01 * loudest

@@ -1,0 +1,70 @@
+"""Verification 4: <F x, y> = <x, F* y> with F* = F on reversed time, and reciprocity."""
+
+import numpy as np
+import pytest
+from support import Medium, heterogeneous
+
+from fathometer.seismic.boundary import Pml, Sponge
+
+STEPS = 300
+TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
+
+
+def medium_of(dimensions, physics, boundary, order, dtype, free_surface=False, seed=3):
+    shape = (30, 1 if dimensions == 2 else 17, 26)
+    pads = [0 if n == 1 else 2 * boundary.width for n in shape]
+    if free_surface:
+        pads[2] //= 2
+    vp, epsilon, delta = heterogeneous([n + pad for n, pad in zip(shape, pads, strict=True)], seed)
+    anisotropy = (epsilon, delta) if physics == "vti" else ()
+    return Medium(
+        shape, 12.5, vp, *anisotropy, order=order, dtype=dtype, boundary=boundary, free_surface=free_surface
+    )
+
+
+def places(rng, medium, count, shallow=4.0):
+    """Points between the cells, at least the reach of their weights away from the absorbing sides."""
+    low = np.array([4.0, 4.0, shallow])
+    high = np.array(medium.grid.shape) - 5.0
+    cells = low + rng.random((count, 3)) * (high - low)
+    if medium.grid.two_dimensional:
+        cells[:, 1] = 0
+    return cells * np.array(medium.grid.spacing)
+
+
+CASES = [
+    (dimensions, physics, boundary, order, free)
+    for dimensions in (2, 3)
+    for physics in ("isotropic", "vti")
+    for boundary in (Pml(8), Sponge(12))
+    for order, free in ((2, False), (6, False), (8, False), (8, True), (16, False))
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("dimensions", "physics", "boundary", "order", "free"), CASES)
+def test_dot_product(dimensions, physics, boundary, order, free, dtype):
+    rng = np.random.default_rng(5)
+    medium = medium_of(dimensions, physics, boundary, order, dtype, free)
+    shallow = 0.4 if free else 4.0
+    sources, receivers = places(rng, medium, 3, shallow), places(rng, medium, 5, shallow)
+    x = rng.standard_normal((STEPS, 3)).astype(dtype)
+    y = rng.standard_normal((STEPS, 5)).astype(dtype)
+    forward = medium.run(sources, receivers, x).astype(np.float64)
+    adjoint = medium.run(receivers, sources, y[::-1])[::-1].astype(np.float64)
+    left, right = np.sum(forward * y, dtype=np.float64), np.sum(x * adjoint, dtype=np.float64)
+    assert np.abs(forward).max() > 0
+    assert abs(left - right) <= TOLERANCE[dtype] * np.linalg.norm(forward) * np.linalg.norm(y)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dimensions", [2, 3])
+@pytest.mark.parametrize("boundary", [Pml(8), Sponge(12)])
+def test_reciprocity(dimensions, boundary, dtype):
+    rng = np.random.default_rng(7)
+    medium = medium_of(dimensions, "vti", boundary, 8, dtype)
+    a, b = places(rng, medium, 2)
+    x, y = rng.standard_normal((2, STEPS, 1)).astype(dtype)
+    there, back = (medium.run(p, q, x).astype(np.float64) for p, q in ((a, b), (b, a)))
+    difference = abs(np.sum(there * y) - np.sum(back * y))
+    assert difference <= TOLERANCE[dtype] * np.linalg.norm(there) * np.linalg.norm(y)

@@ -1,0 +1,57 @@
+"""Verification 1: traces in a homogeneous isotropic medium against the analytic solution."""
+
+import numpy as np
+import pytest
+from support import FULL, Medium, ricker, times
+
+VELOCITY, FREQUENCY = 2000.0, 15.0
+WAVELENGTH = VELOCITY / FREQUENCY
+START = -1.6 / FREQUENCY
+
+
+def exact_3d(t, r):
+    """p = f(t - r/c) / (4 pi r)."""
+    return ricker(t - r / VELOCITY, FREQUENCY) / (4 * np.pi * r)
+
+
+def exact_2d(t, r):
+    """p = 1/(2 pi) int f(t - s) / sqrt(s^2 - (r/c)^2) ds, with s = (r/c) cosh q."""
+    arrival = r / VELOCITY
+    longest = (t[-1] - START) / arrival
+    q = np.linspace(0, np.arccosh(max(longest, 1.001)), 4001)
+    values = ricker(t[:, None] - arrival * np.cosh(q), FREQUENCY)
+    return np.trapezoid(values, q, axis=1) / (2 * np.pi)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("dimensions", "exact"), [(2, exact_2d), (3, exact_3d)])
+@pytest.mark.parametrize("vti", [False, True], ids=["isotropic", "vti-kernel"])
+def test_five_wavelengths_within_one_percent(dimensions, exact, vti, dtype):
+    """10 points per dominant wavelength, order 8, dt a tenth of the limit, so that space alone is tested."""
+    if dimensions == 3 and not FULL and (vti or dtype == np.float64):
+        pytest.skip("full size only (make verify)")
+    spacing = WAVELENGTH / 10
+    shape = (66, 1 if dimensions == 2 else 22, 22)
+    medium = Medium(shape, spacing, VELOCITY, *((0.0, 0.0) if vti else ()), dtype=dtype, share=0.1)
+    source = np.array([6.0, 0.0 if dimensions == 2 else 10.4, 10.3]) * spacing
+    receiver = source + np.array([50.3, 0.0 if dimensions == 2 else 1.2, 0.9]) * spacing
+    distance = np.linalg.norm(receiver - source)
+    assert distance >= 5 * WAVELENGTH
+    t = times(START, distance / VELOCITY + 1.6 / FREQUENCY, medium.dt)
+    trace = medium.run(source, receiver, ricker(t, FREQUENCY))[:, 0]
+    wanted = exact(t, distance)
+    assert np.linalg.norm(trace - wanted) <= 0.01 * np.linalg.norm(wanted)
+
+
+def test_amplitude_is_independent_of_place_between_the_cells():
+    """Injection and sampling anywhere in a cell give the same trace to a percent."""
+    spacing = WAVELENGTH / 8
+    medium = Medium((60, 1, 30), spacing, VELOCITY)
+    t = times(START, 0.45, medium.dt)
+    offset = np.array([30.0, 0.0, 8.0]) * spacing
+    traces = [
+        medium.run(place, place + offset, ricker(t, FREQUENCY))[:, 0]
+        for place in (np.array([12 + a, 0, 10 + b]) * spacing for a, b in [(0, 0), (0.5, 0.5), (0.2, 0.7)])
+    ]
+    for trace in traces[1:]:
+        assert np.linalg.norm(trace - traces[0]) <= 0.01 * np.linalg.norm(traces[0])

@@ -1,0 +1,149 @@
+"""What `fathometer info` says of a file."""
+
+import json
+
+import numpy as np
+import pytest
+import segyio
+from mpi4py import MPI
+
+from fathometer.errors import InputError
+from fathometer.storage import describe as module
+from fathometer.storage.describe import ValueRange, describe, value_range
+from fathometer.storage.segy import GatherWriter
+from fathometer.storage.volume import VolumeInfo, write_volume
+
+
+@pytest.fixture
+def written(tmp_path):
+    values = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    values[0, 0, :2] = np.nan, -np.inf
+    info = VolumeInfo((2, 3, 4), values.dtype, (25.0, 12.5, 5.0), (0.0, 1.0, -2.0), ("x", "y", "z"), "m/s")
+    write_volume(tmp_path / "v.rsf", info, values, (0, 0, 0), MPI.COMM_SELF)
+    return tmp_path
+
+
+def test_volume(written):
+    said = describe("v.rsf", written)
+    assert (said.kind, said.format, said.shape, said.dtype) == (
+        "volume",
+        "RSF",
+        (2, 3, 4),
+        "little-endian float32",
+    )
+    assert (said.spacing, said.origin, said.labels, said.unit) == (
+        (25, 12.5, 5),
+        (0, 1, -2),
+        ("x", "y", "z"),
+        "m/s",
+    )
+    assert said.values == ValueRange(2.0, 23.0, sum(range(2, 24)) / 22, 1, 1)
+    rows = dict(said.rows())
+    assert rows["spacing"] == "25 × 12.5 × 5 m"
+    assert rows["values"] == "2 to 23 m/s, mean 12.5 m/s"
+    assert (rows["NaN"], rows["infinite"]) == ("1", "1")
+    record = json.loads(json.dumps(said.as_dict(), allow_nan=False))
+    assert record["spacing_metres"] == [25, 12.5, 5]
+    assert record["values"] == {
+        "minimum": 2,
+        "maximum": 23,
+        "mean": 12.5,
+        "nan_count": 1,
+        "infinite_count": 1,
+    }
+
+
+@pytest.mark.parametrize("slab", [1, 4, 5, 8, 12, 13, 100])
+def test_slabs_cover_every_value_once(written, monkeypatch, slab):
+    whole = describe("v.rsf", written)
+    monkeypatch.setattr(module, "SLAB", slab)
+    assert describe("v.rsf", written) == whole
+
+
+def test_no_finite_value():
+    said = value_range([np.full((2, 2), np.nan)])
+    assert said == ValueRange(None, None, None, 4, 0)
+    assert said.rows()[0] == ("values", "none finite")
+
+
+def test_gathers(tmp_path):
+    data = np.arange(20, dtype=np.float32).reshape(4, 5)
+    with GatherWriter(tmp_path / "s.segy", 5, 0.004, 7) as writer:
+        for first, ffid, count in ((0, 11, 4), (4, 12, 3)):
+            x = np.arange(count) * 10.0
+            receivers = np.stack((x, x * 0 + 30, x * 0 + 5), axis=1)
+            writer.write(first, ffid, (50.0, 70.0, 6.5), receivers, data[:count])
+    said = describe("s.segy", tmp_path)
+    assert (said.kind, said.shape, said.shots, said.traces, said.samples) == ("gathers", (7, 5), 2, 7, 5)
+    assert (said.interval, said.delay, said.channels) == (0.004, 0.0, (3, 4))
+    assert said.source == ((50, 50), (70, 70), (6.5, 6.5))
+    assert said.receiver == ((0, 30), (30, 30), (5, 5))
+    assert said.offset == (np.hypot(20, 40), np.hypot(50, 40))
+    assert said.values == ValueRange(0.0, 19.0, (190 + 105) / 35, 0, 0)
+    rows = dict(said.rows())
+    assert rows["samples"] == "5 every 0.004 s, from 0 to 0.016 s"
+    assert rows["channels per shot"] == "3 to 4"
+    assert rows["source z"] == "6.5 m"
+    assert rows["receiver x"] == "0 to 30 m"
+    record = json.loads(json.dumps(said.as_dict(), allow_nan=False))
+    assert record["receiver_metres"]["x"] == [0, 30]
+    assert record["interval_seconds"] == 0.004
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "shape"),
+    [
+        ("f3.sgy", "volume", (23, 18, 75)),
+        ("f3-lsb.sgy", "volume", (23, 18, 75)),
+        ("small.sgy", "volume", (5, 5, 50)),
+        ("small-ps.sgy", "gathers", (24, 10)),
+        ("shot-gather.sgy", "gathers", (61, 25)),
+    ],
+)
+def test_segy_variants(shared_data, name, kind, shape):
+    said = describe(name, shared_data / "segy_variants")
+    assert (said.kind, said.shape) == (kind, shape)
+
+
+def test_field_shots(shared_data):
+    said = describe("viking_small.segy", shared_data / "viking_graben")
+    assert (said.kind, said.shots, said.channels, said.samples) == ("gathers", 4, (120, 120), 600)
+    assert (said.offset, said.source[0], said.receiver[2]) == ((262, 3237), (3237, 3312), (10, 10))
+    assert [label for label, _ in said.rows()].count("note") == 2
+
+
+def test_models(shared_data):
+    said = describe("derived_vp_eps_delta_xz.npz:vp", shared_data / "marmousi_vti2d")
+    assert (said.shape, said.values.minimum, said.values.maximum) == ((737, 240), 1500, 5500)
+    assert said.values.mean == pytest.approx(2855.41, abs=0.005)
+    said = describe("overthrust_model.h5:m", shared_data / "overthrust2d")
+    assert said.shape == (121, 401)
+    assert said.values.minimum == pytest.approx(5.5**-2)
+    assert said.spacing is None
+    with pytest.raises(InputError, match="it holds: d, m, m0, n, o"):
+        describe("overthrust_model.h5", shared_data / "overthrust2d")
+
+
+# The rule that tells gathers from volumes: headers of two traces, of record 1 unless said otherwise.
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ({}, {}, "volume"),
+        ({37: 0}, {37: 25}, "gathers"),
+        ({73: 5, 81: 5}, {73: 6, 81: 6}, "volume"),
+        ({73: 5, 81: 6}, {73: 5, 81: 6}, "gathers"),
+        ({73: 5}, {73: 6}, "volume"),
+        ({73: 5, 81: 5, 41: -10}, {73: 5, 81: 5, 41: -20}, "gathers"),
+        ({73: 5, 81: 5, 41: -10}, {73: 6, 81: 6, 41: -20}, "volume"),
+        ({9: 1}, {9: 2}, "volume"),
+    ],
+)
+def test_gathers_or_volume(tmp_path, first, second, kind):
+    spec = segyio.spec()
+    spec.format, spec.samples, spec.tracecount = 5, np.arange(4) * 4.0, 2
+    with segyio.create(str(tmp_path / "a.segy"), spec) as file:
+        file.bin.update(hns=4, hdt=4000)
+        for trace, fields in enumerate((first, second)):
+            file.header[trace] = {9: 1, **fields}
+            file.trace[trace] = np.zeros(4, np.float32)
+    assert describe("a.segy", tmp_path).kind == kind

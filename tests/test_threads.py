@@ -1,0 +1,114 @@
+"""How the cpus of a node are shared out among its ranks, as a table, and what binding leaves behind."""
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fathometer.errors import InputError
+from fathometer.parallel import threads
+from fathometer.parallel.threads import Choice, choose_cpus
+
+# Two packages of two cores with two hardware threads each, numbered as Linux often does: first all first
+# ones.
+TWO_SOCKETS = {0: (0, 0), 1: (1, 0), 2: (0, 1), 3: (1, 1), 4: (0, 0), 5: (1, 0), 6: (0, 1), 7: (1, 1)}
+ALL = set(range(8))
+
+
+@pytest.mark.parametrize(
+    ("masks", "wanted", "places", "expected"),
+    [
+        # disjoint masks are used as they are
+        ([{0}], None, None, [([0], 1, False)]),
+        ([{0, 1, 2}], None, None, [([0, 1, 2], 3, False)]),
+        ([{4, 5}, {0, 1}], None, None, [([4, 5], 2, False), ([0, 1], 2, False)]),
+        # a shared mask is divided, in order of rank
+        ([{0, 1, 2, 3}] * 2, None, None, [([0, 1], 2, False), ([2, 3], 2, False)]),
+        ([{2, 5, 7}] * 2, None, None, [([2, 5], 2, False), ([7], 1, False)]),
+        ([{0, 1, 2}] * 3, 1, None, [([0], 1, False), ([1], 1, False), ([2], 1, False)]),
+        # two pairs of ranks, each pair with a mask in common
+        ([{0, 1}, {2, 3}, {0, 1}, {2, 3}], None, None, [([c], 1, False) for c in (0, 2, 1, 3)]),
+        # fewer threads than cpus: the first ones
+        ([{0, 1, 2, 3}] * 2, 1, None, [([0], 1, False), ([2], 1, False)]),
+        # more threads than cpus
+        ([{0, 1}], 3, None, [([0, 1], 3, True)]),
+        ([{0, 1}] * 2, 2, None, [([0], 2, True), ([1], 2, True)]),
+        # more ranks than cpus: by turns
+        ([{3}] * 2, None, None, [([3], 1, True), ([3], 1, True)]),
+        ([{0, 1}] * 3, None, None, [([0], 1, True), ([1], 1, True), ([0], 1, True)]),
+        # a neighbour with a mask of its own is not disturbed by them
+        ([{0}, {1}, {0}], None, None, [([0], 1, True), ([1], 1, False), ([0], 1, True)]),
+        # two threads fit on the first rank's cpus but not on the second's, whose threads float over all three
+        ([{0, 1, 2}] * 2, 2, None, [([0, 1], 2, True), ([2], 2, True)]),
+        # masks that overlap but differ
+        ([{0, 1, 2}, {2, 3}], None, None, [([0, 1], 2, False), ([2, 3], 2, False)]),
+        ([{0}, {0, 1}], None, None, [([0], 1, False), ([1], 1, False)]),
+        ([{0, 1}, {0}], None, None, [([1], 1, False), ([0], 1, False)]),
+        # whole cores, neighbours to one rank; the second hardware threads come last
+        ([ALL], None, TWO_SOCKETS, [([0, 2, 1, 3, 4, 6, 5, 7], 8, False)]),
+        ([ALL], 4, TWO_SOCKETS, [([0, 2, 1, 3], 4, False)]),
+        ([ALL] * 2, None, TWO_SOCKETS, [([0, 2, 4, 6], 4, False), ([1, 3, 5, 7], 4, False)]),
+        ([ALL] * 2, 2, TWO_SOCKETS, [([0, 2], 2, False), ([1, 3], 2, False)]),
+        ([ALL] * 4, None, TWO_SOCKETS, [([a, a + 4], 2, False) for a in (0, 2, 1, 3)]),
+        ([ALL] * 8, None, TWO_SOCKETS, [([a], 1, False) for a in (0, 4, 2, 6, 1, 5, 3, 7)]),
+    ],
+)
+def test_choose_cpus(masks, wanted, places, expected):
+    found = [choose_cpus(masks, rank, wanted, places) for rank in range(len(masks))]
+    assert found == [Choice(*entry) for entry in expected]
+
+
+masks = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=1, max_size=6)
+
+
+@given(masks)
+def test_any_masks(masks):
+    choices = [choose_cpus(masks, rank) for rank in range(len(masks))]
+    for rank, (mask, choice) in enumerate(zip(masks, choices, strict=True)):
+        assert choice.cpus
+        assert set(choice.cpus) <= mask
+        assert choice.threads == len(choice.cpus) == len(set(choice.cpus))
+        others = {cpu for other, c in enumerate(choices) if other != rank for cpu in c.cpus}
+        assert choice.oversubscribed or others.isdisjoint(choice.cpus)
+    # no cpu idles
+    assert set().union(*masks) == {cpu for choice in choices for cpu in choice.cpus}
+
+
+def test_places(tmp_path):
+    topology = tmp_path / "cpu5" / "topology"
+    topology.mkdir(parents=True)
+    (topology / "physical_package_id").write_text("1\n")
+    (topology / "core_id").write_text("12\n")
+    assert threads.places({5, 6}, tmp_path) == {5: (1, 12)}
+
+
+@pytest.fixture
+def world():
+    from mpi4py import MPI
+
+    return MPI.COMM_SELF
+
+
+def test_bind_takes_all_cpus_and_unbind_gives_them_back(world):
+    mask = os.sched_getaffinity(0)
+    binding = threads.bind(world, None)
+    try:
+        assert binding.mask == sorted(mask)
+        assert (binding.threads, sorted(binding.cpus)) == (len(mask), sorted(mask))
+        assert (binding.pinned, binding.oversubscribed) == (True, False)
+        assert binding.actual == [[cpu] for cpu in binding.cpus]
+        assert (binding.rank, binding.local_rank, binding.ranks_on_host) == (0, 0, 1)
+    finally:
+        threads.unbind(binding)
+    assert os.sched_getaffinity(0) == mask
+    # the kernels' threads float again, and a second run finds what the first one found
+    again = threads.bind(world, len(mask) + 1)
+    assert (again.pinned, again.oversubscribed, again.threads) == (False, True, len(mask) + 1)
+    assert again.actual == [sorted(mask)] * (len(mask) + 1)
+    assert again.as_dict()["threads"] == len(mask) + 1
+
+
+def test_bind_refuses_no_threads(world):
+    with pytest.raises(InputError, match="threads 0: the number of threads must be at least 1"):
+        threads.bind(world, 0)
