@@ -27,11 +27,12 @@ def smooth_step(order, cells):
     m11, m12, m22 = (m[0, 0, 0] for m in medium.model)
     h, w = (-((2 * np.pi / length) ** 2) * u(x, z), -((3 * np.pi / length) ** 2) * u(x, z))
     exact = u(x, z) + m11 * h + m12 * w, u(x, z) + m12 * h + m22 * w
-    middle = slice(cells // 2 - 1 + grid.pad[0][0], cells // 2 + 2 + grid.pad[0][0])
-    return max(np.abs(s[middle, 0, middle] - e[middle, middle]).max() / m22 for s, e in zip(stepped, exact, strict=True))
+    quarter = slice(cells // 4 + grid.pad[0][0], 3 * cells // 4 + grid.pad[0][0])
+    errors = [(s[:, 0] - e)[quarter, quarter] / m22 for s, e in zip(stepped, exact, strict=True)]
+    return np.sqrt(np.mean(np.square(errors)))
 
 
-@pytest.mark.parametrize(("order", "coarse", "fine"), [(4, 40, 80), (8, 40, 80), (12, 36, 48)])
+@pytest.mark.parametrize(("order", "coarse", "fine"), [(4, 40, 80), (8, 40, 80), (12, 32, 42)])
 def test_space_operator_has_its_nominal_order(order, coarse, fine):
     rate = np.log(smooth_step(order, coarse) / smooth_step(order, fine)) / np.log(fine / coarse)
     assert rate == pytest.approx(order, abs=0.3)

@@ -249,7 +249,7 @@ class Pml(Table):
     """Perfectly matched layer."""
 
     kind: Literal["pml"] = _key("perfectly matched layer")
-    width: Annotated[int, Ge(4), Le(200)] = _key("thickness of the layer", "cells", 20)
+    width: Annotated[int, Ge(4), Le(200)] = _key("thickness of the layer", "cells", 10)
 
 
 Wavelet = Annotated[Ricker | Ormsby | SampledWavelet, Field(discriminator="kind")]
