@@ -1,0 +1,26 @@
+"""Ranks that fail together: what goes wrong on one is raised on all, so that none waits for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mpi4py import MPI
+
+from fathometer.errors import FathometerError
+
+
+@contextmanager
+def together(comm: MPI.Comm) -> Iterator[None]:
+    """Collective. Runs the block on every rank; the first rank's FathometerError, if any, is raised on all.
+
+    The block may hold no collective call that a rank which fails would miss.
+    """
+    error: FathometerError | None = None
+    try:
+        yield
+    except FathometerError as raised:
+        error = raised
+    errors = [e for e in comm.allgather(error) if e is not None]
+    if errors:
+        raise errors[0]

@@ -1,0 +1,130 @@
+"""The main job on a model built by code: model shots, smooth the model, migrate them in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.errors import FathometerError
+from fathometer.parallel.agreement import together
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.grid import Grid
+from fathometer.seismic.products import volume_info
+from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
+from fathometer.seismic.survey import load_survey
+from fathometer.seismic.synthetic import DemoModel, demo_model, smooth
+from fathometer.storage.volume import write_volume
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a demo is: cells, their size (m), wavelet (Hz), duration (s), shots along x and y, receivers' step (m)."""
+
+    shape: Index3
+    spacing: float
+    frequency: float
+    duration: float
+    shots: tuple[int, int]
+    receivers: float
+
+
+FULL = Size((121, 61, 81), 20.0, 8.0, 1.35, (5, 2), 40.0)
+QUICK = Size((73, 37, 53), 30.0, 5.5, 1.4, (3, 2), 60.0)
+
+SURVEY = """\
+# {title}. Made by `fathometer demo`.
+
+[model]
+vp = "{prefix}vp.rsf"
+epsilon = "{prefix}epsilon.rsf"
+delta = "{prefix}delta.rsf"
+
+[acquisition]
+{acquisition}
+
+[wavelet]
+kind = "ricker"
+peak_frequency = {frequency}     # Hz
+
+[propagation]
+duration = {duration}           # s
+
+[output]
+directory = "{directory}"
+"""
+
+
+def run_demo(directory: Path, quick: bool, comm: MPI.Comm, settings: Settings) -> Outcome:
+    """Collective. Build, model, smooth, migrate, all in `directory`; returns what the migration left."""
+    size = QUICK if quick else FULL
+    with together(comm):
+        if comm.rank == 0:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise FathometerError(f"{directory}: cannot make the folder: {error.strerror}") from None
+            _write_inputs(directory, size, settings.say)
+    settings.say("\nmodelling the shots in the true model")
+    modelled = run_model(load_survey(directory / "model.toml"), comm, settings)
+    settings.say("\nmigrating them in the smooth model")
+    migrated = run_migrate(load_survey(directory / "migrate.toml"), comm, settings)
+    settings.say("")
+    return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
+
+
+def _write_inputs(directory: Path, size: Size, say: Any) -> None:
+    """The true and the smooth model, and the two survey files."""
+    true = demo_model(size.shape, (size.spacing,) * 3)
+    say(f"the model: {true.description}")
+    _write_model(directory, "", true)
+    _write_model(directory, "smooth-", smooth(true, 4 * size.spacing))
+    far_x, far_y = ((n - 1) * size.spacing for n in size.shape[:2])
+    values = {"frequency": size.frequency, "duration": size.duration}
+    (directory / "model.toml").write_text(
+        SURVEY.format(
+            title="Shots in the true model",
+            prefix="",
+            acquisition=_geometry(size, far_x, far_y),
+            directory="shots",
+            **values,
+        )
+    )
+    (directory / "migrate.toml").write_text(
+        SURVEY.format(
+            title="Migration in the smooth model",
+            prefix="smooth-",
+            acquisition='gathers = "shots/shots.segy"\nmute = {velocity = 1500.0, taper = 0.1}',
+            directory="image",
+            **values,
+        )
+    )
+
+
+def _write_model(directory: Path, prefix: str, model: DemoModel) -> None:
+    grid = Grid(model.vp.shape, model.spacing)
+    for name, unit in (("vp", "m/s"), ("epsilon", ""), ("delta", "")):
+        values: np.ndarray = getattr(model, name)
+        write_volume(
+            directory / f"{prefix}{name}.rsf",
+            volume_info(grid, values.dtype, unit),
+            values,
+            (0, 0, 0),
+            MPI.COMM_SELF,
+        )
+
+
+def _geometry(size: Size, far_x: float, far_y: float) -> str:
+    """Shots spread over the model at the depth of a cell, receivers on a fixed lattice over all of it."""
+    d, r = size.spacing, size.receivers
+    first_x, first_y = 0.1 * far_x, 0.3 * far_y
+    step_x, step_y = 0.8 * far_x / (size.shots[0] - 1), 0.4 * far_y / (size.shots[1] - 1)
+    last_x, last_y = first_x + (size.shots[0] - 1) * step_x, first_y + (size.shots[1] - 1) * step_y
+    end_x, end_y = (far // r * r for far in (far_x, far_y))
+    return (
+        f"sources = {{x = [{first_x:g}, {last_x:g}, {step_x:g}], y = [{first_y:g}, {last_y:g}, {step_y:g}], z = {d:g}}}\n"
+        f"receivers = {{x = [0.0, {end_x:g}, {r:g}], y = [0.0, {end_y:g}, {r:g}], z = {d:g}}}"
+    )

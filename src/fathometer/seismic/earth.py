@@ -1,0 +1,315 @@
+"""The model: vertical P velocity, epsilon and delta, from their files to this rank's cells, checked.
+
+Each rank reads the part that it owns; the padding around the model repeats the model's outermost cells.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.errors import InputError
+from fathometer.parallel.agreement import together
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.seismic.grid import Grid, Vector
+from fathometer.seismic.stencil import largest_eigenvalue, time_step_limit
+from fathometer.seismic.survey import Survey
+from fathometer.storage.volume import Volume, open_volume
+
+SLOWEST, FASTEST = 300.0, 9000.0  # m/s: outside, a unit is wrong rather than a rock strange
+NAMES = ("vp", "epsilon", "delta")
+_TO_METRES_PER_SECOND = {"m/s": lambda v: v, "km/s": lambda v: 1000 * v, "s2/km2": lambda m: 1000 / np.sqrt(m)}
+
+
+@dataclass(frozen=True)
+class Earth:
+    """The model on this rank's cells, padding included, and what the whole model says.
+
+    Attributes:
+        vp, epsilon, delta: float32 [x, y, z], m/s and Thomsen's parameters; epsilon and delta are None where the model
+            is isotropic.
+        slowest: the lowest phase velocity near the vertical, m/s; fastest: the highest horizontal one.
+        eigenvalue: the largest of the space operator, 1/s^2 (stencil.largest_eigenvalue).
+    """
+
+    vp: np.ndarray
+    epsilon: np.ndarray | None
+    delta: np.ndarray | None
+    slowest: float
+    fastest: float
+    eigenvalue: float
+
+    @property
+    def time_step_limit(self) -> float:
+        """Largest stable dt, s."""
+        return time_step_limit(self.eigenvalue)
+
+
+class EarthFiles:
+    """The model's files, open, agreeing on one grid."""
+
+    def __init__(self, survey: Survey) -> None:
+        """Raises InputError where a file is missing, or shapes, spacings or origins contradict each other."""
+        self._keys = survey.model
+        self._name = str(survey.path)
+        self._volumes: dict[str, Volume] = {}
+        for name in NAMES:
+            value = getattr(self._keys, name)
+            if isinstance(value, str):
+                self._volumes[name] = open_volume(value, survey.directory)
+        if not self._volumes:
+            raise InputError(
+                f"{self._name}: [model]: vp, epsilon and delta are all numbers; "
+                "needed: at least one file, which gives the grid its size"
+            )
+        self.axes = self._axes()
+        self.grid = self._grid()
+
+    @property
+    def dimension(self) -> int:
+        return len(self.axes)
+
+    @property
+    def isotropic(self) -> bool:
+        """Whether neither epsilon nor delta is given (or both are the number 0)."""
+        return not any(isinstance(v, str) or v != 0 for v in (self._keys.epsilon, self._keys.delta))
+
+    def _axes(self) -> str:
+        first, volume = next(iter(self._volumes.items()))
+        shape = volume.info.shape
+        for name, other in self._volumes.items():
+            if other.info.shape != shape:
+                raise InputError(
+                    f"{self._name}: [model] {name}: {other.path} has {_times(other.info.shape)} cells, "
+                    f"{first} ({volume.path}) has {_times(shape)}; allowed: the same shape"
+                )
+        axes = self._keys.axes or ("xyz" if len(shape) == 3 else "xz")
+        if len(axes) != len(shape):
+            raise InputError(
+                f'{self._name}: [model] axes: found "{axes}", {len(axes)} axes; '
+                f"{volume.path} has {len(shape)}: {_times(shape)} cells"
+            )
+        return axes
+
+    def _grid(self) -> Grid:
+        volume = next(iter(self._volumes.values()))
+        cells = dict(zip(self.axes, volume.info.shape, strict=True))
+        spacing, origin = self._metres("spacing"), self._metres("origin")
+        if spacing is None:
+            raise InputError(
+                f"{self._name}: [model] spacing: missing; needed, since {volume.path} carries none "
+                f"(m, for {', '.join(a for a in 'xyz' if a in self.axes)})"
+            )
+        shape: Index3 = (cells["x"], cells.get("y", 1), cells["z"])
+        return Grid(shape, spacing, origin or (0.0, 0.0, 0.0))
+
+    def _metres(self, what: str) -> Vector | None:
+        """Spacing or origin (x, y, z) from the survey and the files, which must not contradict each other."""
+        names = [axis for axis in "xyz" if axis in self.axes]
+        found: dict[str, float] | None = None
+        source = ""
+        given = getattr(self._keys, what)
+        if given is not None:
+            if len(given) != len(names):
+                raise InputError(
+                    f"{self._name}: [model] {what}: found {len(given)} values; needed: {len(names)}, for "
+                    f"{', '.join(names)}, since the model is {len(names)}D"
+                )
+            found, source = dict(zip(names, given, strict=True)), "the survey"
+        for volume in self._volumes.values():
+            carried = getattr(volume.info, what)
+            if carried is None:
+                continue
+            values = dict(zip(self.axes, carried, strict=True))
+            if found is None:
+                found, source = values, str(volume.path)
+                continue
+            for axis in names:
+                if not math.isclose(values[axis], found[axis], rel_tol=1e-4, abs_tol=1e-6):
+                    raise InputError(
+                        f"{self._name}: [model] {what}: {volume.path} says {values[axis]:g} m along {axis}, "
+                        f"{source} says {found[axis]:g} m; is [model] axes right?"
+                    )
+        if found is None:
+            return None
+        # Two-dimensional models have one y plane; its spacing never enters.
+        x, y, z = (found.get(axis, found["x"] if what == "spacing" else 0.0) for axis in "xyz")
+        return x, y, z
+
+    def read(self, grid: Grid, block: Decomposition, radius: int, comm: MPI.Comm) -> Earth:
+        """Collective. This rank's part of the model on the padded grid.
+
+        Raises InputError, the same on all ranks: NaN, infinity or velocities that suggest another unit (how many cells,
+        where), epsilon < delta (how many, the worst and where), a file that cannot be read.
+        """
+        arrays: dict[str, np.ndarray] = {}
+        with together(comm):
+            for name in NAMES:
+                if name == "vp" or not self.isotropic:
+                    arrays[name] = self._part(name, grid, block)
+        own = _model_cells(grid, block)
+        for name, values in arrays.items():
+            self._check_finite(name, values, own, grid, block, comm)
+        self._check_velocity(arrays["vp"], own, grid, block, comm)
+        vp, epsilon, delta = (arrays.get(name) for name in NAMES)
+        assert vp is not None
+        if epsilon is not None and delta is not None:
+            self._check_thomsen(epsilon, delta, own, grid, block, comm)
+        slowest, fastest, eigenvalue = _extremes(vp, epsilon, delta, grid, radius)
+        return Earth(
+            vp,
+            epsilon,
+            delta,
+            comm.allreduce(slowest, MPI.MIN),
+            comm.allreduce(fastest, MPI.MAX),
+            comm.allreduce(eigenvalue, MPI.MAX),
+        )
+
+    def vp_volume(self) -> np.ndarray:
+        """The whole vp [x, y, z] float32, m/s: for pictures."""
+        return self._part("vp", self.grid, Decomposition(self.grid.shape))
+
+    def _part(self, name: str, grid: Grid, block: Decomposition) -> np.ndarray:
+        """float32 [x, y, z] on the block's cells: read where they are the model's, repeated around it."""
+        value = getattr(self._keys, name)
+        ranges, before, after = [], [], []
+        for lo, hi, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True):
+            a = min(max(lo - pad, 0), n - 1)
+            b = max(min(hi - pad, n), a + 1)
+            ranges.append((a, b))
+            before.append(min(max(a - (lo - pad), 0), hi - lo - 1))
+            after.append((hi - lo) - (b - a) - before[-1])
+        if not isinstance(value, str):
+            return np.full(block.local_shape, self._in_units(name, np.float32(value)), np.float32)
+        places = dict(zip("xyz", ranges, strict=True))
+        raw = self._volumes[name].read(
+            [places[axis][0] for axis in self.axes], [places[axis][1] for axis in self.axes]
+        )
+        order = [self.axes.index(axis) for axis in "xyz" if axis in self.axes]
+        cells = raw.transpose(order).reshape([b - a for a, b in ranges])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            cells = np.asarray(self._in_units(name, cells), np.float32)
+        return np.pad(cells, list(zip(before, after, strict=True)), mode="edge")
+
+    def _in_units(self, name: str, values: Any) -> Any:
+        return _TO_METRES_PER_SECOND[self._keys.units](values) if name == "vp" else values
+
+    def _source(self, name: str) -> str:
+        volume = self._volumes.get(name)
+        return f"[model] {name} ({volume.path})" if volume else f"[model] {name}"
+
+    def _check_finite(
+        self, name: str, values: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Comm
+    ) -> None:
+        bad = ~np.isfinite(values[own])
+        count, first = _count_and_first(bad, None, own, grid, block, comm)
+        if count:
+            also = " (or a slowness squared that is not positive)" if self._keys.units == "s2/km2" else ""
+            raise InputError(
+                f"{self._name}: {self._source(name)}: NaN or infinity{also} in {count} of {math.prod(grid.shape)} cells, "
+                f"first at {first}; allowed: finite numbers"
+            )
+
+    def _check_velocity(
+        self, vp: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Comm
+    ) -> None:
+        part = vp[own]
+        low = comm.allreduce(float(part.min(initial=np.inf)), MPI.MIN)
+        high = comm.allreduce(float(part.max(initial=-np.inf)), MPI.MAX)
+        count, first = _count_and_first((part < SLOWEST) | (part > FASTEST), None, own, grid, block, comm)
+        if count:
+            raise InputError(
+                f"{self._name}: {self._source('vp')}: {count} of {math.prod(grid.shape)} cells lie outside {SLOWEST:g} "
+                f"to {FASTEST:g} m/s (from {low:g} to {high:g} m/s when read as {self._keys.units}), first at "
+                f'{first}; is [model] units = "{self._keys.units}" right? allowed: "m/s", "km/s", "s2/km2"'
+            )
+
+    def _check_thomsen(
+        self,
+        epsilon: np.ndarray,
+        delta: np.ndarray,
+        own: Box,
+        grid: Grid,
+        block: Decomposition,
+        comm: MPI.Comm,
+    ) -> None:
+        for name, values in (("epsilon", epsilon), ("delta", delta)):
+            count, first = _count_and_first(values[own] <= -0.5, None, own, grid, block, comm)
+            if count:
+                raise InputError(
+                    f"{self._name}: {self._source(name)}: -0.5 or less in {count} cells, first at {first}; "
+                    "allowed: above -0.5"
+                )
+        deficit = delta[own] - epsilon[own]
+        count, worst = _count_and_first(deficit > 0, deficit, own, grid, block, comm)
+        if count:
+            largest = comm.allreduce(float(deficit.max(initial=0.0)), MPI.MAX)
+            raise InputError(
+                f"{self._name}: {self._source('epsilon')}: epsilon < delta in {count} of {math.prod(grid.shape)} cells, "
+                f"worst by {largest:.4g} at {worst}; there the wave equation itself has growing solutions; "
+                "allowed: epsilon >= delta"
+            )
+
+
+Box = tuple[slice, slice, slice]
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " x ".join(str(n) for n in shape)
+
+
+def _model_cells(grid: Grid, block: Decomposition) -> Box:
+    """The part of the block that is the model's own cells, in local indices."""
+    x, y, z = (
+        slice(max(pad - lo, 0), max(min(pad + n, hi) - lo, 0))
+        for lo, hi, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True)
+    )
+    return x, y, z
+
+
+def _count_and_first(
+    bad: np.ndarray, weight: np.ndarray | None, own: Box, grid: Grid, block: Decomposition, comm: MPI.Comm
+) -> tuple[int, str]:
+    """Collective. Number of bad cells, and the place of the first (or of the one of largest weight), in words."""
+    count = comm.allreduce(int(bad.sum()), MPI.SUM)
+    if not count:
+        return 0, ""
+    here: tuple[float, tuple[int, ...]] | None = None
+    if bad.any():
+        flat = int(np.argmax(bad if weight is None else np.where(bad, weight, -np.inf)))
+        cell = tuple(
+            int(i) + s.start + lo - pad
+            for i, s, lo, (pad, _) in zip(
+                np.unravel_index(flat, bad.shape), own, block.lo, grid.pad, strict=True
+            )
+        )
+        here = (0.0 if weight is None else -float(weight.flat[flat]), cell)
+    _, cell = min(found for found in comm.allgather(here) if found is not None)
+    place = [
+        f"{axis} = {o + c * d:g} m"
+        for axis, o, c, d in zip("xyz", grid.origin, cell, grid.spacing, strict=True)
+        if not (axis == "y" and grid.two_dimensional)
+    ]
+    return count, ", ".join(place)
+
+
+def _extremes(
+    vp: np.ndarray, epsilon: np.ndarray | None, delta: np.ndarray | None, grid: Grid, radius: int
+) -> tuple[float, float, float]:
+    """Slowest, fastest and largest eigenvalue, plane by plane: in float64 without copies of the grid in float64."""
+    slowest, fastest, eigenvalue = np.inf, 0.0, 0.0
+    for i in range(vp.shape[0]):
+        plane = vp[i].astype(np.float64)
+        e = np.zeros_like(plane) if epsilon is None else epsilon[i].astype(np.float64)
+        d = np.zeros_like(plane) if delta is None else delta[i].astype(np.float64)
+        slowest = min(slowest, float((plane * np.sqrt(1 + 2 * np.minimum(d, 0))).min()))
+        fastest = max(fastest, float((plane * np.sqrt(1 + 2 * e)).max()))
+        eigenvalue = max(
+            eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius).max())
+        )
+    return slowest, fastest, eigenvalue

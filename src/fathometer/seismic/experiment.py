@@ -1,0 +1,285 @@
+"""All that is decided before the first time step: grid, blocks, time step, imaging step, and whether it fits.
+
+    model's files -> grid -> acquisition -> padding -> decomposition -> this rank's model -> dt -> time axis -> memory
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.errors import InputError
+from fathometer.parallel.agreement import together
+from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
+from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_inside
+from fathometer.seismic.boundary import Boundary, Pml, Sponge
+from fathometer.seismic.budget import require_memory
+from fathometer.seismic.earth import Earth, EarthFiles
+from fathometer.seismic.grid import Grid, Sides
+from fathometer.seismic.history import history_bytes
+from fathometer.seismic.medium import scaled_medium
+from fathometer.seismic.points import SincPoints, sinc_points
+from fathometer.seismic.propagator import Propagator, Scheme, field_layout, halo_depth
+from fathometer.seismic.resampling import low_pass
+from fathometer.seismic.stencil import LARGEST_SHARE_OF_LIMIT
+from fathometer.seismic.survey import Propagation, Survey
+from fathometer.seismic.timing import TimeAxis, imaging_step, time_axis
+from fathometer.seismic.wavelet import Wavelet, wavelet_of
+
+FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A survey made ready for propagation on this rank."""
+
+    survey: Survey
+    comm: MPI.Comm
+    files: EarthFiles
+    grid: Grid
+    block: Decomposition
+    acquisition: Acquisition
+    wavelet: Wavelet
+    scheme: Scheme
+    time: TimeAxis
+    model: list[np.ndarray]
+    slowest: float
+    fastest: float
+    time_step_limit: float
+    off_grid: bool
+    memory_bytes: int
+    warnings: tuple[str, ...]
+
+    @property
+    def points_per_wavelength(self) -> float:
+        """Grid cells per shortest wavelength."""
+        return points_per_wavelength(self.slowest, self.wavelet.fmax, self.grid)
+
+    def propagator(self) -> Propagator:
+        """A quiet wavefield in the model."""
+        return Propagator(self.grid, self.block, self.model, self.scheme, self.off_grid, self.comm)
+
+    def points(self, positions: np.ndarray) -> SincPoints:
+        """Weights of sources or receivers at `positions` (n, 3) in m."""
+        return sinc_points(self.grid.to_cells(np.atleast_2d(positions)), surface_of(self.scheme.free_surface))
+
+    def summary(self) -> list[str]:
+        """What a user wants to know before the run, a line each."""
+        g, t = self.grid, self.time
+        cells = " x ".join(str(n) for axis, n in enumerate(g.full_shape) if axis in g.axes)
+        kind = "isotropic" if len(self.model) == 1 else "VTI"
+        return [
+            f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
+            f"time step {1000 * t.dt:.4g} ms ({100 * t.dt / self.time_step_limit:.0f} % of the limit), {t.steps} steps, "
+            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength",
+            f"{self.comm.size} rank{'s' * (self.comm.size > 1)} as {' x '.join(map(str, self.block.ranks))}, "
+            f"{self.memory_bytes / 1e9:.3g} GB on rank 0",
+        ]
+
+
+def prepare(survey: Survey, comm: MPI.Comm, imaging: bool) -> Experiment:
+    """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
+
+    Raises InputError, the same on all ranks, for whatever is wrong with it.
+    """
+    with together(comm):
+        files = EarthFiles(survey)
+        acquisition = acquisition_of(survey, files.dimension)
+        wavelet = wavelet_of(survey)
+        bare = files.grid
+        free = survey.propagation.top == "free-surface"
+        flat = bare.two_dimensional
+        lower, upper = np.array(bare.origin), np.array(bare.upper)
+        if flat:
+            lower[1] = upper[1] = 0.0
+        check_inside(acquisition, lower, upper)
+    boundary = boundary_of(survey.propagation)
+    radius = survey.propagation.order // 2
+    dtype: np.dtype[Any] = np.dtype(survey.propagation.precision)
+    with together(comm):
+        margins, off_grid = margins_of(acquisition, bare, free)
+        grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
+        ranks = choose_ranks(
+            grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, flat)
+        )
+    block = Decomposition(grid.full_shape, ranks, comm.rank)
+    fields = 1 if files.isotropic else 2
+    parts = wavefield_bytes(block, fields, radius, off_grid, boundary, grid, dtype)
+    require_memory(parts, comm)
+    earth = files.read(grid, block, radius, comm)
+    frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
+    with together(comm):
+        dt = time_step(survey, earth)
+        warnings = check_sampling(survey, earth, grid, wavelet, acquisition, dt)
+    every = survey.imaging.every if survey.imaging.every != "auto" else imaging_step(wavelet.fmax, dt)
+    time = time_axis(dt, wavelet.half_length, acquisition.end, every)
+    own = np.prod([hi - lo for lo, hi in zip(*_model_box(grid, block), strict=True)])
+    if imaging:
+        parts["image and illumination"] = 2 * int(own) * dtype.itemsize
+        parts["wavefield history"] = history_bytes(time.snapshots, int(own), dtype.itemsize)
+    most_receivers = max(len(shot.receivers) for shot in acquisition.shots)
+    parts["traces"] = 2 * (time.steps + acquisition.samples) * most_receivers * dtype.itemsize
+    memory = require_memory(parts, comm)
+    scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency)
+    model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, dtype)
+    return Experiment(
+        survey,
+        comm,
+        files,
+        grid,
+        block,
+        acquisition,
+        wavelet,
+        scheme,
+        time,
+        model,
+        earth.slowest,
+        earth.fastest,
+        earth.time_step_limit,
+        off_grid,
+        memory,
+        warnings + acquisition.notes,
+    )
+
+
+def boundary_of(propagation: Propagation) -> Boundary:
+    """The absorbing sides that the survey names; auto is the PML, by far the cheaper at equal reflection."""
+    if propagation.boundary == "auto":
+        return Pml()
+    kind = {"pml": Pml, "sponge": Sponge}[propagation.boundary.kind]
+    return kind(width=propagation.boundary.width)
+
+
+def wanted_ranks(survey: Survey, flat: bool) -> Index3 | None:
+    """[parallel] decomposition as ranks along x, y, z."""
+    wanted = survey.parallel.decomposition
+    if wanted == "auto":
+        return None
+    return (wanted[0], 1, wanted[1]) if flat else (wanted[0], wanted[1], wanted[2])
+
+
+def surface_of(free_surface: bool) -> int | None:
+    """Index along z of the free surface in the padded grid: the model's first plane, which has no padding above it."""
+    return 0 if free_surface else None
+
+
+def margins_of(acquisition: Acquisition, grid: Grid, free_surface: bool) -> tuple[Sides, bool]:
+    """Cells that off-grid points reach beyond the model per side, and whether any point is off the grid at all.
+
+    The weights of a source must not lie in an absorbing layer: there injection is no longer sampling's transpose.
+    """
+    reach = np.zeros((3, 2), np.int64)
+    off_grid = False
+    for positions in _distinct_positions(acquisition):
+        points = sinc_points(grid.to_cells(positions), surface_of(free_surface))
+        off_grid = off_grid or not points.on_grid
+        reach[:, 0] = np.maximum(reach[:, 0], -points.first.min(axis=0))
+        last = (points.first + points.count).max(axis=0)
+        reach[:, 1] = np.maximum(reach[:, 1], last - np.array(grid.shape))
+    x, y, z = ((int(lo), int(hi)) for lo, hi in reach)
+    return (x, y, z), off_grid
+
+
+def _distinct_positions(acquisition: Acquisition) -> Iterator[np.ndarray]:
+    """All sources at once, then each distinct spread of receivers."""
+    yield np.array([shot.source for shot in acquisition.shots])
+    seen: set[int] = set()
+    for shot in acquisition.shots:
+        if id(shot.receivers) not in seen:
+            seen.add(id(shot.receivers))
+            yield shot.receivers
+
+
+def padding(grid: Grid, width: int, margins: Sides, free_surface: bool) -> Sides:
+    """Cells around the model: absorbing layers behind the margins; nothing above a free surface or across 2D."""
+    x, y, z = (
+        (before + width, after + width) if axis in grid.axes else (0, 0)
+        for axis, (before, after) in enumerate(margins)
+    )
+    return x, y, (0, z[1]) if free_surface else z
+
+
+def wavefield_bytes(
+    block: Decomposition,
+    fields: int,
+    radius: int,
+    off_grid: bool,
+    boundary: Boundary,
+    grid: Grid,
+    dtype: np.dtype[Any],
+) -> dict[str, int]:
+    """Bytes of a rank's wavefields, model and layers."""
+    _, shape = field_layout(block, halo_depth(radius, off_grid), dtype)
+    own = math.prod(block.local_shape)
+    layers = sum(2 * 2 * boundary.width * own // max(1, block.local_shape[axis]) for axis in grid.axes)
+    return {
+        "wavefields": 2 * fields * math.prod(shape) * dtype.itemsize,
+        "model": own * (4 * (1 if fields == 1 else 3) + dtype.itemsize * (1 if fields == 1 else 3)),
+        "absorbing layers": layers * dtype.itemsize,
+    }
+
+
+def time_step(survey: Survey, earth: Earth) -> float:
+    """dt of the survey, or 0.95 of the stability limit. Raises InputError for a dt above the limit."""
+    limit = earth.time_step_limit
+    dt = survey.propagation.dt
+    if dt == "auto":
+        return LARGEST_SHARE_OF_LIMIT * limit
+    if dt > limit:
+        raise InputError(
+            f"{survey.path}: [propagation] dt: found {dt:g} s; allowed: up to {_round_down(limit):g} s, the stability "
+            f'limit of this model and grid at order {survey.propagation.order}, or "auto"'
+        )
+    return dt
+
+
+def _round_down(value: float) -> float:
+    """To four digits, towards zero."""
+    unit: float = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return math.floor(value / unit) * unit
+
+
+def points_per_wavelength(slowest: float, fmax: float, grid: Grid) -> float:
+    """Grid cells in the shortest wavelength, along the axis with the largest cells."""
+    return slowest / (fmax * max(grid.spacing[axis] for axis in grid.axes))
+
+
+def check_sampling(
+    survey: Survey, earth: Earth, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
+) -> tuple[str, ...]:
+    """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
+    points = points_per_wavelength(earth.slowest, wavelet.fmax, grid)
+    size = max(grid.spacing[axis] for axis in grid.axes)
+    where = (
+        f"{points:.2g} cells per shortest wavelength ({earth.slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
+    )
+    if points < FEWEST_POINTS:
+        raise InputError(
+            f"{survey.path}: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
+            f"{earth.slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
+            f"{earth.slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
+        )
+    low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
+    if points < FEW_POINTS:
+        return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
+    return ()
+
+
+def _model_box(grid: Grid, block: Decomposition) -> tuple[list[int], list[int]]:
+    """Global half-open range, in the model's cells, of what the block holds of the model."""
+    lo, hi = [], []
+    for start, stop, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True):
+        lo.append(min(max(start - pad, 0), n))
+        hi.append(min(max(stop - pad, lo[-1]), n))
+    return lo, hi
+
+
+def model_start(experiment: Experiment) -> Index3:
+    """First cell of the model that this rank holds."""
+    x, y, z = _model_box(experiment.grid, experiment.block)[0]
+    return x, y, z

@@ -1,0 +1,44 @@
+"""Stores of the source wavefield: what the source loop pushes, the receiver loop pops in reverse order."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.memory import allocate
+from fathometer.seismic.propagator import Propagator
+
+
+class History(Protocol):
+    """Snapshots of one shot, last in, first out."""
+
+    def push(self, wavefield: Propagator) -> None:
+        """Keep the pressure of the model's cells as it is now."""
+
+    def pop(self) -> np.ndarray:
+        """The latest snapshot that was not yet popped, shape Propagator.image_shape; valid until the next call."""
+
+
+class MemoryHistory:
+    """All snapshots of a shot in memory, as they are."""
+
+    def __init__(self, snapshots: int, shape: Index3, dtype: np.dtype[Any]) -> None:
+        nx, ny, nz = shape
+        self._snapshots = allocate((snapshots * nx, ny, nz), dtype).reshape(snapshots, nx, ny, nz)
+        self._kept = 0
+
+    def push(self, wavefield: Propagator) -> None:
+        wavefield.pressure(self._snapshots[self._kept])
+        self._kept += 1
+
+    def pop(self) -> np.ndarray:
+        self._kept -= 1
+        snapshot: np.ndarray = self._snapshots[self._kept]
+        return snapshot
+
+
+def history_bytes(snapshots: int, cells: int, itemsize: int) -> int:
+    """Bytes that MemoryHistory takes."""
+    return snapshots * cells * itemsize

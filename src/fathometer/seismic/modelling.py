@@ -1,0 +1,76 @@
+"""Synthetic shot gathers by forward modelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from fathometer.ledger import Ledger
+from fathometer.progress import Progress
+from fathometer.seismic.acquisition import Shot
+from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.propagator import Propagator
+from fathometer.seismic.resampling import resample
+from fathometer.seismic.rtm import finish_steps, source_series
+
+
+def model_shots(
+    experiment: Experiment, wavefield: Propagator, ledger: Ledger, progress: Progress
+) -> Iterator[tuple[Shot, np.ndarray | None]]:
+    """Collective. Each shot with its traces (receivers, samples) float32 on rank 0 (None elsewhere), in the survey's order.
+
+    Raises FathometerError on all ranks where the wavefield ceases to be finite.
+    """
+    for shot in experiment.acquisition.shots:
+        progress.start_shot(shot.index, experiment.time.steps)
+        with ledger.phase("source propagation"):
+            indices, traces = record(experiment, wavefield, shot, progress)
+        with ledger.phase("gather traces"):
+            gathered = gather(experiment, shot, indices, traces)
+        progress.finish_shot()
+        yield shot, gathered
+
+
+def record(
+    experiment: Experiment, wavefield: Propagator, shot: Shot, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """Propagate one source. Returns the indices of the receivers that this rank samples, and their traces
+    (receivers, samples) at the survey's sample interval, band-limited."""
+    time, acquisition = experiment.time, experiment.acquisition
+    source = wavefield.injectors(experiment.points(shot.source))
+    receivers = wavefield.samplers(experiment.points(shot.receivers))
+    series = source_series(experiment, source)
+    recorded = np.zeros((time.steps, len(receivers.indices)), experiment.scheme.dtype)
+    wavefield.reset()
+    for start in range(0, time.steps, time.every):
+        steps = slice(start, start + time.every)
+        wavefield.advance(time.every, source, series[steps], receivers, recorded[steps])
+        finish_steps(wavefield, time.every, progress)
+    wavefield.check()
+    traces = resample(
+        np.ascontiguousarray(recorded.T),
+        time.first,
+        time.dt,
+        acquisition.start,
+        acquisition.sample_interval,
+        acquisition.samples,
+        experiment.wavelet.fmax,
+    )
+    return receivers.indices, traces.astype(np.float32)
+
+
+def gather(
+    experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray
+) -> np.ndarray | None:
+    """All receivers' traces on rank 0, rank after rank, so that no message holds more than one rank's."""
+    comm = experiment.comm
+    if comm.rank:
+        comm.send((indices, traces), 0)
+        return None
+    gathered = np.zeros((len(shot.receivers), experiment.acquisition.samples), np.float32)
+    gathered[indices] = traces
+    for rank in range(1, comm.size):
+        indices, traces = comm.recv(source=rank)
+        gathered[indices] = traces
+    return gathered

@@ -1,0 +1,80 @@
+"""What a migration leaves: image, Laplacian-filtered image, illumination, picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from fathometer.parallel.agreement import together
+from fathometer.seismic.experiment import Experiment, model_start
+from fathometer.seismic.grid import Grid
+from fathometer.seismic.imaging import laplacian
+from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
+
+
+def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:
+    """A volume of the model's cells, z fastest; two axes in two dimensions."""
+    return VolumeInfo(
+        tuple(grid.shape[a] for a in grid.axes),
+        dtype,
+        tuple(grid.spacing[a] for a in grid.axes),
+        tuple(grid.origin[a] for a in grid.axes),
+        tuple("xyz"[a] for a in grid.axes),
+        unit,
+    )
+
+
+def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = "") -> None:
+    """Collective. Write this rank's cells of the model (Propagator.image_shape) into the volume `path`."""
+    grid = experiment.grid
+    start = model_start(experiment)
+    axes = grid.axes
+    block = values.reshape([values.shape[a] for a in axes])
+    write_volume(
+        path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm
+    )
+
+
+def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...]) -> None:
+    """Collective. The Laplacian of the finished image, each rank reading its own part and one cell around it.
+
+    `shape` is this rank's part. Beyond the image's sides the outermost cells repeat.
+    """
+    grid = experiment.grid
+    start = model_start(experiment)
+    with together(experiment.comm), open_volume(image.name, image.parent) as volume:
+        lo = [start[a] for a in grid.axes]
+        hi = [start[a] + shape[a] for a in grid.axes]
+        if all(a < b for a, b in zip(lo, hi, strict=True)):
+            wide_lo = [max(a - 1, 0) for a in lo]
+            wide_hi = [min(b + 1, n) for b, n in zip(hi, volume.info.shape, strict=True)]
+            around = [
+                (1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)
+            ]
+            wide = np.pad(volume.read(wide_lo, wide_hi), around, mode="edge")
+            if grid.two_dimensional:
+                wide = wide[:, None]
+            filtered = laplacian(wide, grid.spacing)
+        else:
+            filtered = np.zeros(shape, volume.info.dtype)
+    write(experiment, path, filtered)
+
+
+def draw(experiment: Experiment, image: Path, title: str, path: Path) -> None:
+    """Draw the image in the file `image` over the velocity; for one rank."""
+    from fathometer.pictures import image_picture
+
+    grid, shots = experiment.grid, experiment.acquisition.shots
+    with open_volume(image.name, image.parent) as volume:
+        values = volume.read([0] * len(volume.info.shape), volume.info.shape).reshape(grid.shape)
+    image_picture(
+        path,
+        values,
+        experiment.files.vp_volume(),
+        grid.spacing,
+        grid.origin,
+        np.array([shot.source for shot in shots]),
+        None,
+        title,
+    )

@@ -1,0 +1,120 @@
+"""Reverse time migration of the shots of a survey (Baysal, Kosloff & Sherwood 1983, Geophysics 48(11)).
+
+    for each shot
+        source loop:    snapshots of the source wavefield, forwards in time
+        receiver loop:  traces injected backwards in time, correlated with the snapshots in reverse order
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fathometer.ledger import Ledger
+from fathometer.progress import Progress
+from fathometer.seismic.acquisition import Shot
+from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.history import History
+from fathometer.seismic.imaging import ImagingCondition
+from fathometer.seismic.propagator import PointSet, Propagator
+from fathometer.seismic.resampling import resample
+
+STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
+
+
+def migrate(
+    experiment: Experiment,
+    wavefield: Propagator,
+    history: History,
+    condition: ImagingCondition,
+    ledger: Ledger,
+    progress: Progress,
+) -> None:
+    """Collective. Accumulate all shots of the survey in the imaging condition, in the survey's order.
+
+    Raises FathometerError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
+    """
+    for shot in experiment.acquisition.shots:
+        progress.start_shot(shot.index, 2 * experiment.time.steps)
+        with ledger.phase("read traces"):
+            receivers, traces = reversed_traces(experiment, wavefield, shot)
+        with ledger.phase("source propagation"):
+            source_loop(experiment, wavefield, shot, history, progress)
+        with ledger.phase("receiver propagation"):
+            receiver_loop(experiment, wavefield, receivers, traces, history, condition, progress)
+        progress.finish_shot()
+
+
+def source_loop(
+    experiment: Experiment, wavefield: Propagator, shot: Shot, history: History, progress: Progress
+) -> None:
+    """Propagate the source's series and push a snapshot every imaging step, the first and last state included."""
+    time = experiment.time
+    source = wavefield.injectors(experiment.points(shot.source))
+    series = source_series(experiment, source)
+    wavefield.reset()
+    history.push(wavefield)
+    for start in range(0, time.steps, time.every):
+        wavefield.advance(time.every, source, series[start : start + time.every])
+        history.push(wavefield)
+        finish_steps(wavefield, time.every, progress)
+    wavefield.check()
+
+
+def receiver_loop(
+    experiment: Experiment,
+    wavefield: Propagator,
+    receivers: PointSet,
+    traces: np.ndarray,
+    history: History,
+    condition: ImagingCondition,
+    progress: Progress,
+) -> None:
+    """Propagate the reversed traces (steps, receivers) and form the image with the snapshots, latest first."""
+    time = experiment.time
+    wavefield.reset()
+    condition.accumulate(history.pop(), wavefield)
+    for start in range(0, time.steps, time.every):
+        wavefield.advance(time.every, receivers, traces[start : start + time.every])
+        condition.accumulate(history.pop(), wavefield)
+        finish_steps(wavefield, time.every, progress)
+    wavefield.check()
+
+
+def finish_steps(wavefield: Propagator, steps: int, progress: Progress) -> None:
+    """After every few steps: show progress, and now and then look for numbers that are not finite."""
+    progress.advance(steps)
+    if wavefield.step // STEPS_BETWEEN_CHECKS > (wavefield.step - steps) // STEPS_BETWEEN_CHECKS:
+        wavefield.check()
+
+
+def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
+    """The wavelet at the times of all steps: (steps, sources that touch this rank), in the propagation's dtype."""
+    values = experiment.wavelet(experiment.time.times()[:-1])
+    return np.ascontiguousarray(
+        np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype
+    )
+
+
+def reversed_traces(
+    experiment: Experiment, wavefield: Propagator, shot: Shot
+) -> tuple[PointSet, np.ndarray]:
+    """The receivers that touch this rank's cells and their traces on the propagation's steps, last step first.
+
+    Row j is injected in step j of the receiver loop: traces at time index steps - j, so that after j steps the field
+    has the time of snapshot steps - j and holds all later samples.
+
+    Returns: the receivers, and traces (steps, receivers) in the propagation's dtype.
+    """
+    time, acquisition = experiment.time, experiment.acquisition
+    receivers = wavefield.injectors(experiment.points(shot.receivers))
+    recorded = acquisition.traces(shot, receivers.indices).astype(experiment.scheme.dtype)
+    sampled = resample(
+        recorded,
+        acquisition.start,
+        acquisition.sample_interval,
+        time.first,
+        time.dt,
+        time.steps + 1,
+        experiment.wavelet.fmax,
+    )
+    return receivers, np.ascontiguousarray(sampled[:, :0:-1].T)

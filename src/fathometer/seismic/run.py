@@ -1,0 +1,244 @@
+"""The commands `model` and `migrate` from the survey file to the files in the output directory."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.errors import InputError
+from fathometer.ledger import Ledger, now
+from fathometer.machine import machine, peak_memory
+from fathometer.parallel.agreement import together
+from fathometer.parallel.threads import Binding
+from fathometer.progress import Progress
+from fathometer.record import Figure, record, write_record
+from fathometer.seismic.experiment import Experiment, prepare
+from fathometer.seismic.history import MemoryHistory
+from fathometer.seismic.imaging import condition_of
+from fathometer.seismic.modelling import model_shots
+from fathometer.seismic.products import draw, write, write_laplacian
+from fathometer.seismic.rtm import migrate
+from fathometer.seismic.survey import Survey
+from fathometer.storage.segy import GatherWriter
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a command runs, beside its survey: its words for the record, how much it says, where its threads are."""
+
+    command: tuple[str, ...]
+    quiet: bool
+    binding: Binding
+    say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command leaves: its files by kind, and its record (complete on rank 0 only)."""
+
+    files: dict[str, Path]
+    record: dict[str, Any]
+
+
+def run_model(survey: Survey, comm: MPI.Comm, settings: Settings) -> Outcome:
+    """Collective. Model the survey's geometry and write its gathers to shots.segy."""
+    ledger = Ledger()
+    if survey.acquisition.gathers is not None:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: found; `model` needs a geometry (sources and receivers)"
+        )
+    experiment = _prepared(survey, comm, settings, ledger, imaging=False)
+    path = survey.output_directory / "shots.segy"
+    acquisition = experiment.acquisition
+    wavefield = experiment.propagator()
+    traces = sum(len(shot.receivers) for shot in acquisition.shots)
+    first = 0
+    with ExitStack() as stack:
+        writer = None
+        with together(comm):
+            if comm.rank == 0:
+                writer = stack.enter_context(
+                    GatherWriter(path, acquisition.samples, acquisition.sample_interval, traces)
+                )
+        with _progress(experiment, settings, "model") as progress:
+            for shot, gathered in model_shots(experiment, wavefield, ledger, progress):
+                with ledger.phase("write traces"), together(comm):
+                    if writer is not None and gathered is not None:
+                        writer.write(first, shot.ffid, shot.source, shot.receivers, gathered, shot.channel)
+                first += len(shot.receivers)
+        with ledger.phase("write traces"), together(comm):
+            stack.close()  # the file appears
+    wavefield.close()
+    return _finish(experiment, settings, ledger, {"shots": path}, propagations=1)
+
+
+def run_migrate(survey: Survey, comm: MPI.Comm, settings: Settings) -> Outcome:
+    """Collective. Migrate the survey's gathers; write the image, what derives from it, a picture and the record."""
+    ledger = Ledger()
+    if survey.acquisition.gathers is None:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: missing; `migrate` needs recorded shots (SEG-Y); "
+            "`fathometer model` makes them from a geometry"
+        )
+    experiment = _prepared(survey, comm, settings, ledger, imaging=True)
+    wavefield = experiment.propagator()
+    shape, dtype = wavefield.image_shape, experiment.scheme.dtype
+    condition = condition_of(survey.imaging, shape, dtype)
+    history = MemoryHistory(experiment.time.snapshots, shape, dtype)
+    with _progress(experiment, settings, "migrate") as progress:
+        migrate(experiment, wavefield, history, condition, ledger, progress)
+    wavefield.close()
+    del history
+    image = survey.output_directory / survey.output.image
+    files = {"image": image}
+    with ledger.phase("write image"):
+        write(experiment, image, condition.image(comm))
+        files["illumination"] = image.with_name(f"{image.stem}-illumination{image.suffix}")
+        write(experiment, files["illumination"], condition.illumination)
+        if survey.imaging.laplacian:
+            files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
+            write_laplacian(experiment, image, files["laplacian"], shape)
+    files["picture"] = survey.output_directory / "image.png"
+    with ledger.phase("draw"), together(comm):
+        if comm.rank == 0:
+            shown = "laplacian" if survey.imaging.laplacian else "image"
+            title = f"{survey.path.stem}: reverse time migration" + (
+                ", Laplacian-filtered" if shown == "laplacian" else ""
+            )
+            draw(experiment, files[shown], title, files["picture"])
+    return _finish(experiment, settings, ledger, files, propagations=2)
+
+
+def _prepared(
+    survey: Survey, comm: MPI.Comm, settings: Settings, ledger: Ledger, imaging: bool
+) -> Experiment:
+    """Everything before the first step, and a directory that results can be written to."""
+    with ledger.phase("read model"):
+        experiment = prepare(survey, comm, imaging)
+    for warning in experiment.warnings:
+        settings.say(f"note: {warning}")
+    for line in experiment.summary():
+        settings.say(line)
+    with together(comm):
+        if comm.rank == 0:
+            _make_directory(survey.output_directory)
+    return experiment
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InputError(f"{directory}: cannot make the output directory: {reason}") from None
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise InputError(f"{directory}: the output directory cannot be written to")
+
+
+def _progress(experiment: Experiment, settings: Settings, label: str) -> Progress:
+    return Progress(
+        len(experiment.acquisition.shots),
+        now=now,
+        rank=experiment.comm.rank,
+        quiet=settings.quiet,
+        label=label,
+    )
+
+
+def _finish(
+    experiment: Experiment, settings: Settings, ledger: Ledger, files: dict[str, Path], propagations: int
+) -> Outcome:
+    """Collective. Write run.json on rank 0 and tell the outcome."""
+    comm, survey = experiment.comm, experiment.survey
+    path = survey.output_directory / "run.json"
+    envelope = _record(experiment, settings, ledger, files, propagations)
+    with together(comm):
+        if comm.rank == 0:
+            write_record(path, envelope)
+    return Outcome({**files, "record": path}, envelope)
+
+
+def _record(
+    experiment: Experiment, settings: Settings, ledger: Ledger, files: dict[str, Path], propagations: int
+) -> dict[str, Any]:
+    """Collective. The run's envelope; on ranks above 0 it holds that rank's ledger only."""
+    comm, survey, grid, time = experiment.comm, experiment.survey, experiment.grid, experiment.time
+    seconds = ledger.total
+    ranks = comm.gather(
+        {
+            "wall_seconds": seconds,
+            "phase_seconds": ledger.as_dict(),
+            "peak_memory_bytes": peak_memory(),
+            **settings.binding.as_dict(),
+        }
+    )
+    if ranks is None:
+        return {}
+    loops = ledger.seconds("source propagation") + ledger.seconds("receiver propagation")
+    shots = len(experiment.acquisition.shots)
+    updates = float(np.prod(grid.full_shape)) * time.steps * shots * propagations
+    reasons = [
+        f"ranks share cores on {host}"
+        for host in sorted({str(rank["host"]) for rank in ranks if rank["oversubscribed"]})
+    ]
+    return record(
+        application="seismic",
+        command=settings.command,
+        input=survey.resolved() | {"survey": str(survey.path)},
+        machine=machine() | {"ranks": comm.size, "binding": [_binding(rank) for rank in ranks]},
+        ledger={
+            "ranks": [
+                {key: rank[key] for key in ("rank", "host", "wall_seconds", "phase_seconds")}
+                for rank in ranks
+            ]
+        },
+        figures=[
+            Figure("wall time", seconds, "seconds", "lower"),
+            Figure("propagation", loops, "seconds", "lower", "context"),
+            Figure("grid point updates", updates / loops if loops else 0.0, "points_per_second", "higher"),
+            Figure("shots", 3600 * shots / seconds, "shots_per_hour", "higher"),
+            Figure("peak memory", max(rank["peak_memory_bytes"] for rank in ranks), "bytes", "lower"),
+        ],
+        results={
+            "files": files,
+            "grid": {
+                "shape": grid.shape,
+                "padded_shape": grid.full_shape,
+                "spacing_metres": grid.spacing,
+                "origin_metres": grid.origin,
+                "padding_cells": grid.pad,
+                "decomposition": experiment.block.ranks,
+            },
+            "physics": "isotropic" if len(experiment.model) == 1 else "vti",
+            "slowest_metres_per_second": experiment.slowest,
+            "fastest_metres_per_second": experiment.fastest,
+            "boundary": {"kind": type(experiment.scheme.boundary).__name__.lower()}
+            | vars(experiment.scheme.boundary),
+            "time_step_seconds": time.dt,
+            "time_step_limit_seconds": experiment.time_step_limit,
+            "first_time_seconds": time.first,
+            "steps": time.steps,
+            "imaging_step": time.every,
+            "maximum_frequency_hertz": experiment.wavelet.fmax,
+            "points_per_shortest_wavelength": experiment.points_per_wavelength,
+            "shots": shots,
+            "traces": sum(len(shot.receivers) for shot in experiment.acquisition.shots),
+            "sample_interval_seconds": experiment.acquisition.sample_interval,
+            "samples": experiment.acquisition.samples,
+            "peak_memory_bytes": [rank["peak_memory_bytes"] for rank in ranks],
+            "notes": experiment.warnings,
+            "image_unit": "arbitrary: the product of the scales of source and data",
+        },
+        reasons=reasons,
+    )
+
+
+def _binding(rank: dict[str, Any]) -> dict[str, Any]:
+    dropped = ("wall_seconds", "phase_seconds", "peak_memory_bytes")
+    return {key: value for key, value in rank.items() if key not in dropped}
