@@ -122,7 +122,9 @@ def second_derivative(values, axis, spacing, radius):
     n = values.shape[axis]
 
     def shifted(r):
-        return wide[tuple(slice(radius + r, radius + r + n) if a == axis else slice(None) for a in range(wide.ndim))]
+        return wide[
+            tuple(slice(radius + r, radius + r + n) if a == axis else slice(None) for a in range(wide.ndim))
+        ]
 
     total = weights[0] * shifted(0)
     for r in range(1, radius + 1):

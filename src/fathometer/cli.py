@@ -86,7 +86,9 @@ def parser() -> argparse.ArgumentParser:
         "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .segy.",
         "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png",
     )
-    info.add_argument("files", nargs="+", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
+    info.add_argument(
+        "files", nargs="+", metavar="FILE", help="a file, with the key of one array: models.npz:vp"
+    )
     info.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     info.add_argument("--json", action="store_true", help="print JSON")
     demo = command(
@@ -96,13 +98,19 @@ def parser() -> argparse.ArgumentParser:
         "smooth the model, migrate, and draw the image over the velocity.",
         "  fathometer demo\n  fathometer demo --quick --output /tmp/demo --ranks 2",
     )
-    demo.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
+    demo.add_argument(
+        "--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)"
+    )
     demo.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
     for sub in (model, migrate, demo):
-        sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
+        sub.add_argument(
+            "--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)"
+        )
         sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
         sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
-        sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+        sub.add_argument(
+            "--json", action="store_true", help="print the run's record as JSON on standard output"
+        )
     return main_parser
 
 

@@ -101,8 +101,12 @@ class HaloExchange:
                 wanted = set(directions(field.axes, corners))
                 # Pieces of one face are told apart by the order of their requests: messages do not overtake.
                 if direction in wanted and (to := decomposition.neighbour(direction)) is not None:
-                    for part in pieces(region(field.first, shape, direction, depth, False), itemsize, largest):
-                        self._requests.append(comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag))
+                    for part in pieces(
+                        region(field.first, shape, direction, depth, False), itemsize, largest
+                    ):
+                        self._requests.append(
+                            comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag)
+                        )
                         self.bytes_sent += itemsize * int(np.prod([s.stop - s.start for s in part]))
                 if direction in wanted and (source := decomposition.neighbour(opposite)) is not None:
                     for part in pieces(region(field.first, shape, opposite, depth, True), itemsize, largest):

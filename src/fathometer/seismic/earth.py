@@ -23,7 +23,11 @@ from fathometer.storage.volume import Volume, open_volume
 
 SLOWEST, FASTEST = 300.0, 9000.0  # m/s: outside, a unit is wrong rather than a rock strange
 NAMES = ("vp", "epsilon", "delta")
-_TO_METRES_PER_SECOND = {"m/s": lambda v: v, "km/s": lambda v: 1000 * v, "s2/km2": lambda m: 1000 / np.sqrt(m)}
+_TO_METRES_PER_SECOND = {
+    "m/s": lambda v: v,
+    "km/s": lambda v: 1000 * v,
+    "s2/km2": lambda m: 1000 / np.sqrt(m),
+}
 
 
 @dataclass(frozen=True)

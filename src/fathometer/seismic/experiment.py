@@ -1,6 +1,6 @@
 """All that is decided before the first time step: grid, blocks, time step, imaging step, and whether it fits.
 
-    model's files -> grid -> acquisition -> padding -> decomposition -> this rank's model -> dt -> time axis -> memory
+model's files -> grid -> acquisition -> padding -> decomposition -> this rank's model -> dt -> time axis -> memory
 """
 
 from __future__ import annotations
@@ -255,9 +255,7 @@ def check_sampling(
     """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
     points = points_per_wavelength(earth.slowest, wavelet.fmax, grid)
     size = max(grid.spacing[axis] for axis in grid.axes)
-    where = (
-        f"{points:.2g} cells per shortest wavelength ({earth.slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
-    )
+    where = f"{points:.2g} cells per shortest wavelength ({earth.slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
     if points < FEWEST_POINTS:
         raise InputError(
             f"{survey.path}: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "

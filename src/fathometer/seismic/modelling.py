@@ -60,9 +60,7 @@ def record(
     return receivers.indices, traces.astype(np.float32)
 
 
-def gather(
-    experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray
-) -> np.ndarray | None:
+def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
     """All receivers' traces on rank 0, rank after rank, so that no message holds more than one rank's."""
     comm = experiment.comm
     if comm.rank:

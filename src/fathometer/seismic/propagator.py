@@ -302,7 +302,11 @@ def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tupl
     nx, ny, nz = block.local_shape
     across = 0 if block.shape[1] == 1 else depth
     above = padded(depth, dtype.itemsize)
-    return (depth, across, above), (nx + 2 * depth, ny + 2 * across, padded(above + nz + depth, dtype.itemsize))
+    return (depth, across, above), (
+        nx + 2 * depth,
+        ny + 2 * across,
+        padded(above + nz + depth, dtype.itemsize),
+    )
 
 
 def inner_and_rim(block: Decomposition, radius: int) -> tuple[Box, list[Box]]:

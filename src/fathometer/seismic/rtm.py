@@ -1,8 +1,8 @@
 """Reverse time migration of the shots of a survey (Baysal, Kosloff & Sherwood 1983, Geophysics 48(11)).
 
-    for each shot
-        source loop:    snapshots of the source wavefield, forwards in time
-        receiver loop:  traces injected backwards in time, correlated with the snapshots in reverse order
+for each shot
+    source loop:    snapshots of the source wavefield, forwards in time
+    receiver loop:  traces injected backwards in time, correlated with the snapshots in reverse order
 """
 
 from __future__ import annotations
@@ -98,12 +98,16 @@ def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
 def reversed_traces(
     experiment: Experiment, wavefield: Propagator, shot: Shot
 ) -> tuple[PointSet, np.ndarray]:
-    """The receivers that touch this rank's cells and their traces on the propagation's steps, last step first.
+    """The receivers that touch this rank's cells and what they inject: -d/dt of their traces, last step first.
 
-    Row j is injected in step j of the receiver loop: traces at time index steps - j, so that after j steps the field
-    has the time of snapshot steps - j and holds all later samples.
+    Recorded pressure is what a layer of dipoles must radiate backwards (Rayleigh's second integral; Berkhout 1982,
+    Seismic Migration); a layer of pressure sources radiates its time integral instead. With the derivative the image of a
+    reflector is zero phase: its peak lies at the reflector, positive where velocity increases downwards.
 
-    Returns: the receivers, and traces (steps, receivers) in the propagation's dtype.
+    Row j is injected in step j of the receiver loop: time index steps - j, so that after j steps the field has the time
+    of snapshot steps - j and holds all later samples.
+
+    Returns: the receivers, and their series (steps, receivers) in the propagation's dtype.
     """
     time, acquisition = experiment.time, experiment.acquisition
     receivers = wavefield.injectors(experiment.points(shot.receivers))
@@ -117,4 +121,6 @@ def reversed_traces(
         time.steps + 1,
         experiment.wavelet.fmax,
     )
-    return receivers, np.ascontiguousarray(sampled[:, :0:-1].T)
+    rate = np.zeros_like(sampled)
+    rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
+    return receivers, np.ascontiguousarray(rate[:, :0:-1].T)

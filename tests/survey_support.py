@@ -1,0 +1,50 @@
+"""Surveys in a folder, run in this process on one rank."""
+
+from __future__ import annotations
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.parallel.threads import bind, unbind
+from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
+from fathometer.seismic.survey import load_survey, survey_of
+from fathometer.storage.segy import GatherWriter, read_traces, scan
+from fathometer.storage.volume import open_volume
+
+
+def _run(work, survey) -> Outcome:
+    binding = bind(MPI.COMM_SELF, None)
+    try:
+        return work(survey, MPI.COMM_SELF, Settings(("test",), True, binding, lambda line: None))
+    finally:
+        unbind(binding)
+
+
+def model(folder, values) -> Outcome:
+    return _run(run_model, survey_of(values, folder / "survey.toml"))
+
+
+def migrate(folder, values) -> Outcome:
+    return _run(run_migrate, survey_of(values, folder / "survey.toml"))
+
+
+def run_survey(path) -> Outcome:
+    """Model or migrate a survey file, whichever it is for."""
+    survey = load_survey(path)
+    return _run(run_migrate if survey.acquisition.gathers else run_model, survey)
+
+
+def load(path) -> np.ndarray:
+    with open_volume(path.name, path.parent) as volume:
+        return volume.read([0] * len(volume.info.shape), volume.info.shape)
+
+
+def write_difference(first, second, out) -> None:
+    """A SEG-Y with the traces of `first` less those of `second` (same geometry)."""
+    table = scan(first)
+    every = np.arange(len(table.ffid))
+    data = read_traces(first, every) - read_traces(second, every)
+    with GatherWriter(out, table.samples, table.interval, len(every)) as writer:
+        for ffid in np.unique(table.ffid):
+            own = np.flatnonzero(table.ffid == ffid)
+            writer.write(own[0], ffid, table.source[own[0]], table.receiver[own], data[own], table.channel[own])
