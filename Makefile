@@ -17,7 +17,7 @@ demo: build ## the main job on a built-in example (ARGS="--quick --ranks 2" adds
 	@$(BIN)/fathometer demo $(ARGS)
 
 test: build ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
-	@$(BIN)/python -m pytest -q -m "not verify" $(ARGS)
+	@$(BIN)/python -m pytest -q $(ARGS)
 
 verify: build ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)

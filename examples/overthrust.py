@@ -2,7 +2,8 @@
 
     python examples/overthrust.py DATA OUTPUT [--shots N] [--picture overthrust.png]
 
-DATA holds `overthrust_model.h5`: m (true) and m0 (smooth), slowness squared in s2/km2, 121 x 401 cells of 25 m, axes z, x.
+DATA holds `overthrust_model.h5`: m (true) and m0 (smooth), slowness squared in s2/km2, 121 x 401 cells of 25 m, axes
+z, x.
 """
 
 from __future__ import annotations

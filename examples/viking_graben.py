@@ -2,8 +2,8 @@
 
     python examples/viking_graben.py DATA OUTPUT
 
-DATA holds `viking_small.segy`. The velocity is a guess good enough for four shots: water of 1480 m/s down to 330 m, then
-1750 m/s and 0.75 m/s more per metre, at most 3500 m/s.
+DATA holds `viking_small.segy`. The velocity is a guess good enough for four shots: water of 1480 m/s down to 330 m,
+then 1750 m/s and 0.75 m/s more per metre, at most 3500 m/s.
 """
 
 from __future__ import annotations
@@ -41,9 +41,7 @@ directory = "image"
 def write_inputs(data: Path, folder: Path) -> Path:
     """Write the velocity (x, z) and the survey; returns the survey."""
     depth = SPACING * np.arange(261)
-    vp = np.where(
-        depth < WATER_DEPTH, WATER, np.minimum(SEDIMENT + GRADIENT * (depth - WATER_DEPTH), FASTEST)
-    )
+    vp = np.where(depth < WATER_DEPTH, WATER, np.minimum(SEDIMENT + GRADIENT * (depth - WATER_DEPTH), FASTEST))
     np.save(folder / "vp.npy", np.tile(vp, (341, 1)).astype(np.float32))
     path = folder / "viking.toml"
     path.write_text(SURVEY.format(spacing=SPACING, gathers=(data / "viking_small.segy").resolve()))

@@ -1,5 +1,5 @@
-"""Run by tests/test_ranks.py under mpirun: propagates every case on every decomposition that fits, and saves what rank 0
-gathers. `python ranks_program.py OUT.npz THREADS`
+"""Run by tests/test_ranks.py under mpirun: propagates every case on every decomposition that fits, and saves what
+rank 0 gathers. `python ranks_program.py OUT.npz THREADS`
 """
 
 import sys
@@ -33,8 +33,9 @@ def positions(shape, free_surface):
     """Sources and receivers between cells, on the borders of any split in two, three or four, and several in a cell."""
     n = np.array(shape)
     middle = (n - 1) / 2
+    between = np.array([0.5, 0, 0.5])
     shallow = np.array([0, 0, 0.3 if free_surface else 4.5])
-    sources = np.array([middle, middle + [0.5, 0, 0.5], middle + [0.5, 0, 0.5], np.floor(middle)])
+    sources = np.array([middle, middle + between, middle + between, np.floor(middle)])
     receivers = np.array([middle + d for d in ([0.5, 0.5, 0.5], [-0.5, 0.5, 0.2], [2.5, -1.5, 1.1])])
     lines = np.linspace(4.2, n[0] - 5.2, 70)[:, None] * [1, 0, 0] + [0, 1, 0] * middle + shallow
     receivers = np.concatenate([receivers, lines])
@@ -68,7 +69,6 @@ def run(comm, case, ranks):
     series = ricker(t[:, None] - 0.003 * np.arange(len(sources)), 18.0)
     mine = medium.run(sources, receivers, series)
     p = medium.propagator
-    lo, hi = p.image_box
     pressure = np.zeros(p.image_shape, dtype)
     p.pressure(pressure)
     indices = medium.points(receivers).owned(block)

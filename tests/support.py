@@ -72,9 +72,7 @@ class Medium:
         isotropic = epsilon is None
         epsilon = np.broadcast_to(np.asarray(0.0 if isotropic else epsilon, float), full)
         delta = np.broadcast_to(np.asarray(0.0 if isotropic else delta, float), full)
-        limit = time_step_limit(
-            largest_eigenvalue(vp, epsilon, delta, self.grid.stencil_spacing, order // 2).max()
-        )
+        limit = time_step_limit(largest_eigenvalue(vp, epsilon, delta, self.grid.stencil_spacing, order // 2).max())
         self.dt = share * limit
         scheme = Scheme(
             self.dt,
@@ -122,9 +120,7 @@ def second_derivative(values, axis, spacing, radius):
     n = values.shape[axis]
 
     def shifted(r):
-        return wide[
-            tuple(slice(radius + r, radius + r + n) if a == axis else slice(None) for a in range(wide.ndim))
-        ]
+        return wide[tuple(slice(radius + r, radius + r + n) if a == axis else slice(None) for a in range(wide.ndim))]
 
     total = weights[0] * shifted(0)
     for r in range(1, radius + 1):

@@ -6,6 +6,8 @@ from support import FULL, Medium, heterogeneous, ricker, second_derivative, time
 
 from fathometer.seismic.boundary import Boundary, Pml, Sponge
 
+pytestmark = pytest.mark.verify
+
 SPACING, FREQUENCY, VELOCITY = 12.5, 15.0, 2000.0
 ANGLES = np.radians([0, 10, 20, 30, 40, 50, 60])
 DISTANCE = 30  # cells from source and receivers to the layer

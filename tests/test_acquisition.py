@@ -36,9 +36,7 @@ def spread(x: float, count: int = 4, y: float = 0.0) -> np.ndarray:
     return np.array([[x + 25.0 * k, y, 10.0] for k in range(count)])
 
 
-def write(
-    path: Path, shots: list[tuple[int, Any, np.ndarray]], samples: int = SAMPLES, dt: float = INTERVAL
-) -> None:
+def write(path: Path, shots: list[tuple[int, Any, np.ndarray]], samples: int = SAMPLES, dt: float = INTERVAL) -> None:
     """A SEG-Y whose trace k of the file holds 100 k + sample."""
     path.parent.mkdir(parents=True, exist_ok=True)
     first = 0
@@ -375,11 +373,7 @@ MOVING = {"x": [0, 40, 20], "z": 7.5, "relative": True}
         (MOVING, (0, 0, 0, 100, 0, 50), ["1 of 3", "5 of 9", "shot 2 (FFID 2), channel 2, at (120, 0, 7.5)"]),
     ],
 )
-def test_places_outside_the_model(
-    receivers: dict[str, Any], limits: tuple[float, ...], words: list[str]
-) -> None:
+def test_places_outside_the_model(receivers: dict[str, Any], limits: tuple[float, ...], words: list[str]) -> None:
     got = modelled({"x": [0, 200, 100], "z": 5}, receivers)
-    with refused(
-        "survey.toml", "outside the model", words[0] + " sources", words[1] + " receivers", *words[2:]
-    ):
+    with refused("survey.toml", "outside the model", words[0] + " sources", words[1] + " receivers", *words[2:]):
         check_inside(got, *box(*limits))

@@ -6,6 +6,8 @@ from support import Medium, heterogeneous
 
 from fathometer.seismic.boundary import Pml, Sponge
 
+pytestmark = pytest.mark.verify
+
 STEPS = 300
 TOLERANCE = {np.float64: 1e-12, np.float32: 1e-5}
 
@@ -17,9 +19,7 @@ def medium_of(dimensions, physics, boundary, order, dtype, free_surface=False, s
         pads[2] //= 2
     vp, epsilon, delta = heterogeneous([n + pad for n, pad in zip(shape, pads, strict=True)], seed)
     anisotropy = (epsilon, delta) if physics == "vti" else ()
-    return Medium(
-        shape, 12.5, vp, *anisotropy, order=order, dtype=dtype, boundary=boundary, free_surface=free_surface
-    )
+    return Medium(shape, 12.5, vp, *anisotropy, order=order, dtype=dtype, boundary=boundary, free_surface=free_surface)
 
 
 def places(rng, medium, count, shallow=4.0):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from support import FULL, Medium, ricker, times
 
+pytestmark = pytest.mark.verify
+
 VELOCITY, FREQUENCY = 2000.0, 15.0
 WAVELENGTH = VELOCITY / FREQUENCY
 START = -1.6 / FREQUENCY
@@ -41,6 +43,21 @@ def test_five_wavelengths_within_one_percent(dimensions, exact, vti, dtype):
     trace = medium.run(source, receiver, ricker(t, FREQUENCY))[:, 0]
     wanted = exact(t, distance)
     assert np.linalg.norm(trace - wanted) <= 0.01 * np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("vti", [False, True], ids=["isotropic", "vti-kernel"])
+def test_a_free_surface_adds_the_mirror_image_with_changed_sign(vti):
+    """Direct wave less the wave of the source's mirror image; both points lie between cells near the surface."""
+    spacing = WAVELENGTH / 10
+    medium = Medium((46, 1, 30), spacing, VELOCITY, *((0.0, 0.0) if vti else ()), share=0.1, free_surface=True)
+    source, receiver = np.array([6.0, 0.0, 2.3]) * spacing, np.array([38.3, 0.0, 12.6]) * spacing
+    mirrored = source * (1, 1, -1)
+    far = np.linalg.norm(receiver - mirrored)
+    t = times(START, far / VELOCITY + 1.6 / FREQUENCY, medium.dt)
+    trace = medium.run(source, receiver, ricker(t, FREQUENCY))[:, 0]
+    direct = exact_2d(t, np.linalg.norm(receiver - source))
+    wanted = direct - exact_2d(t, far)
+    assert np.linalg.norm(trace - wanted) <= 0.01 * np.linalg.norm(direct)
 
 
 def test_amplitude_is_independent_of_place_between_the_cells():

@@ -5,6 +5,8 @@ import pytest
 from scipy.optimize import minimize_scalar
 from support import Medium, ricker, times
 
+pytestmark = pytest.mark.verify
+
 VP, FREQUENCY, SPACING = 2000.0, 12.0, 12.5
 
 
@@ -41,9 +43,7 @@ def first_break(trace, t, distance):
     return t[i] + 0.5 * (a - c) / (a - 2 * b + c) * (t[1] - t[0])
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(0.2, 0.1), (0.25, 0.0), (0.15, 0.15), (0.1, -0.1), (0.0, 0.0)]
-)
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 0.1), (0.25, 0.0), (0.15, 0.15), (0.1, -0.1), (0.0, 0.0)])
 def test_group_velocity_in_twelve_directions(epsilon, delta):
     """Travel time over a further stretch of path: the pulse's shape and the near field drop out of the difference."""
     half = 100

@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 from support import Medium, ricker
 
+pytestmark = pytest.mark.verify
+
 
 def smooth_step(order, cells):
-    """Error of D w from one step with w- = w, which returns w + dt^2 M D w; the dt is far too large for a second step, so
-    that w itself does not hide the last digits of D w."""
+    """Error of D w from one step with w- = w, which returns w + dt^2 M D w.
+
+    The dt is far too large for a second step, so that w itself does not hide the last digits of D w.
+    """
     length = 1000.0
     spacing = length / cells
     medium = Medium((cells, 1, cells), spacing, 1500.0, 0.2, 0.1, order=order, frequency=1.0, share=100)

@@ -16,6 +16,8 @@ import marmousi
 import overthrust
 import viking_graben
 
+pytestmark = pytest.mark.verify
+
 # Recorded with the first release; an image that is worse than this is wrong somewhere.
 MARMOUSI_FLOOR, MARMOUSI_GAIN, OVERTHRUST_FLOOR = 0.85, 0.03, 0.68
 

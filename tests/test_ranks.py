@@ -8,6 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ranks_program import CASES
+from support import heterogeneous
+
+pytestmark = pytest.mark.verify
 
 PROGRAM = Path(__file__).with_name("ranks_program.py")
 
@@ -51,3 +54,59 @@ def test_bitwise_equal(reference, ranks, threads, tmp_path):
         assert values.tobytes() == wanted.tobytes(), key
         compared.add(case)
     assert compared == set(CASES)
+
+
+SURVEYS = {
+    "2D vti": {"shape": (45, 36), "vti": True, "order": 8, "top": "absorbing", "condition": "source-normalised"},
+    "3D isotropic free surface": {
+        "shape": (24, 22, 20),
+        "vti": False,
+        "order": 4,
+        "top": "free-surface",
+        "condition": "cross-correlation",
+    },
+}
+
+
+def write_surveys(folder, shape, vti, order, top, condition):
+    """A random model, off-grid sources and receivers on the borders between ranks; shots.toml and image.toml."""
+    flat = len(shape) == 2
+    vp, epsilon, delta = heterogeneous(shape, 5)
+    for name, values in (("vp", vp), ("epsilon", epsilon), ("delta", delta)):
+        np.save(folder / f"{name}.npy", values.astype(np.float32))
+    anisotropy = 'epsilon = "epsilon.npy"\ndelta = "delta.npy"' if vti else ""
+    middle = 12.5 * (shape[0] - 1) / 2
+    y = "" if flat else f"y = [{12.5 * 8.5}, {12.5 * 12.5}, 50.0], "
+    receivers_y = "" if flat else "y = [62.5, 212.5, 25.0], "
+    geometry = (
+        f"sources = {{x = [{middle - 50}, {middle + 50}, 50.0], {y}z = 55.0}}\n"
+        f"receivers = {{x = [55.0, 230.0, 12.5], {receivers_y}z = 52.0}}"
+    )
+    for name, acquisition in (("shots", geometry), ("image", 'gathers = "shots/shots.segy"')):
+        (folder / f"{name}.toml").write_text(
+            f'[model]\nvp = "vp.npy"\n{anisotropy}\nspacing = {[12.5] * len(shape)}\n[acquisition]\n{acquisition}\n'
+            '[wavelet]\nkind = "ricker"\npeak_frequency = 18.0\n'
+            f'[propagation]\norder = {order}\nduration = 0.25\ntop = "{top}"\n'
+            f'[imaging]\ncondition = "{condition}"\n[output]\ndirectory = "{name}"\n'
+        )
+
+
+@pytest.mark.parametrize("survey", SURVEYS)
+def test_shots_and_images_are_the_same_bytes_on_one_to_four_ranks(survey, tmp_path):
+    """The whole way from model files to SEG-Y and images, with 1 to 4 ranks and 1 or 2 threads."""
+    outputs = {}
+    for ranks, threads in ((1, 1), (1, 2), (2, 2), (3, 1), (4, 1)):
+        folder = tmp_path / f"{ranks}x{threads}"
+        folder.mkdir()
+        write_surveys(folder, **SURVEYS[survey])
+        for command, name in (("model", "shots"), ("migrate", "image")):
+            arguments = ("-m", "fathometer", command, folder / f"{name}.toml", "--threads", threads, "--quiet")
+            done = under_mpirun(ranks, *arguments)
+            assert done.returncode == 0, done.stderr
+        files = ("shots/shots.segy", *(f"image/image{kind}.rsf@" for kind in ("", "-laplacian", "-illumination")))
+        outputs[ranks, threads] = {file: (folder / file).read_bytes() for file in files}
+    reference = outputs.pop((1, 1))
+    assert np.abs(np.frombuffer(reference["image/image.rsf@"], np.float32)).max() > 0
+    for case, files in outputs.items():
+        for file, content in files.items():
+            assert content == reference[file], (case, file)

@@ -113,9 +113,7 @@ def test_a_record_that_fails_leaves_the_old_one(tmp_path):
 
 def test_a_record_that_cannot_be_written_is_one_line(tmp_path):
     path = tmp_path / "absent" / "run.json"
-    with pytest.raises(
-        FathometerError, match=r"run\.json: cannot be written: No such file or directory"
-    ) as caught:
+    with pytest.raises(FathometerError, match=r"run\.json: cannot be written: No such file or directory") as caught:
         write_record(path, envelope())
     assert "\n" not in str(caught.value)
 
@@ -128,9 +126,7 @@ def test_a_disk_that_fills_up_leaves_the_old_record(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(
-        FathometerError, match=r"run\.json: cannot be written: No space left on device"
-    ) as caught:
+    with pytest.raises(FathometerError, match=r"run\.json: cannot be written: No space left on device") as caught:
         write_record(path, envelope())
     assert caught.value.exit_code == 1
     assert path.read_text() == "old"
@@ -205,9 +201,7 @@ def test_machine_names_the_checkout_it_ran_from(tmp_path):
 
     def git(*words):
         who = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-        done = subprocess.run(
-            ["git", "-C", tmp_path, *who, *words], capture_output=True, text=True, check=True
-        )
+        done = subprocess.run(["git", "-C", tmp_path, *who, *words], capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
     git("init", "-q")

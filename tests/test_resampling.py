@@ -50,9 +50,7 @@ def test_signals_within_the_band_are_reproduced(dt_in: float, dt_out: float, fir
     assert error <= 1e-4
 
 
-@pytest.mark.parametrize(
-    ("dt_in", "dt_out"), [(0.004, 0.001), (0.001, 0.004), (0.0013, 0.004), (0.002, 0.002)]
-)
+@pytest.mark.parametrize(("dt_in", "dt_out"), [(0.004, 0.001), (0.001, 0.004), (0.0013, 0.004), (0.002, 0.002)])
 @pytest.mark.parametrize("excess", [1.5, 1.7, 2.5, 3.1])
 def test_the_stop_band_is_80_db_down(dt_in: float, dt_out: float, excess: float) -> None:
     frequency = excess * FMAX
@@ -140,9 +138,7 @@ def test_a_band_beyond_nyquist_is_refused(dt_in: float, dt_out: float, coarser: 
     resample(np.zeros((1, 10)), 0.0, dt_in, 0.0, dt_out, 10, 0.99 * nyquist)
 
 
-@pytest.mark.parametrize(
-    "traces", [np.zeros(10), np.zeros((1, 10), dtype=np.int32), np.zeros((1, 10), dtype=">f4")]
-)
+@pytest.mark.parametrize("traces", [np.zeros(10), np.zeros((1, 10), dtype=np.int32), np.zeros((1, 10), dtype=">f4")])
 def test_wrong_arrays_are_refused(traces: np.ndarray) -> None:
     with pytest.raises(TypeError, match="allowed"):
         resample(traces, 0.0, 0.004, 0.0, 0.001, 10, FMAX)

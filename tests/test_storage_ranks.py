@@ -51,9 +51,7 @@ def write(path: Path, ranks: int, axis: int, shape, limit: int = 0, failing: int
     words = [str(script), str(path), str(axis), str(limit), str(failing), ",".join(map(str, shape))]
     # MPI in this process has put variables into its environment that would keep mpirun from starting.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
-    return subprocess.run(
-        [*launch, sys.executable, *words], env=clean, capture_output=True, text=True, timeout=120
-    )
+    return subprocess.run([*launch, sys.executable, *words], env=clean, capture_output=True, text=True, timeout=120)
 
 
 # The last axis has fewer cells than ranks: one rank hands an empty block.

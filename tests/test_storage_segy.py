@@ -310,16 +310,12 @@ def test_extended_textual_headers(tmp_path, announced, order):
     np.testing.assert_array_equal(read_traces(path, [2]), [[8, 9, 10, 11]])
 
 
-@pytest.mark.parametrize(
-    ("value", "name"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e300, "inf")]
-)
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "nan"), (np.inf, "inf"), (-np.inf, "-inf"), (1e300, "inf")])
 def test_values_that_are_not_numbers_are_named(tmp_path, value, name):
     data = small(format=6)
     data.values[2, 1] = value
     path = data.write(tmp_path / "a.segy")
-    with pytest.raises(
-        InputError, match=rf"a.segy: trace 2 \(of 3, from 0\) holds {name} at sample 1 \(of 4"
-    ):
+    with pytest.raises(InputError, match=rf"a.segy: trace 2 \(of 3, from 0\) holds {name} at sample 1 \(of 4"):
         read_traces(path, [0, 2])
     assert read_traces(path, [1, 0]).shape == (2, 4)
 

@@ -37,9 +37,7 @@ def make_rsf(folder, values, style=None, esize=None):
     kind = values.dtype.newbyteorder(">") if style.startswith("xdr") else values.dtype
     (folder / "v.bin").write_bytes(values.astype(kind).tobytes())
     lines = [f"n{i}={n}" for i, n in enumerate(values.shape[::-1], 1)]
-    text = "\n".join(
-        [*lines, f'data_format="{style}"', f"esize={esize or kind.itemsize}", 'in="./v.bin"', ""]
-    )
+    text = "\n".join([*lines, f'data_format="{style}"', f"esize={esize or kind.itemsize}", 'in="./v.bin"', ""])
     (folder / "v.rsf").write_text(text)
     return "v.rsf"
 
@@ -147,9 +145,7 @@ def test_written_rsf_in_an_independent_reader(tmp_path):
         if line:
             name, value = line.split("=")
             head[name] = value.strip('"')
-    found = np.fromfile(tmp_path / head["in"], "<f4").reshape(
-        int(head["n3"]), int(head["n2"]), int(head["n1"])
-    )
+    found = np.fromfile(tmp_path / head["in"], "<f4").reshape(int(head["n3"]), int(head["n2"]), int(head["n1"]))
     np.testing.assert_array_equal(found, values)
     assert [float(head[d]) for d in ("d1", "d2", "d3")] == [3.0, 2.0, 1.0]
     assert (head["data_format"], head["esize"]) == ("native_float", "4")
@@ -318,9 +314,7 @@ def test_blocks_outside_are_refused(tmp_path, lo, hi):
         volume.read(lo, hi)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "expected"), [("i2", "f4"), ("u1", "f4"), ("f2", "f4"), ("i4", "f8"), ("i8", "f8")]
-)
+@pytest.mark.parametrize(("dtype", "expected"), [("i2", "f4"), ("u1", "f4"), ("f2", "f4"), ("i4", "f8"), ("i8", "f8")])
 def test_integers_are_read_as_floats_that_hold_them(tmp_path, dtype, expected):
     values = np.arange(6).reshape(2, 3).astype(dtype)
     with open_volume(make_npy(tmp_path, values), tmp_path) as volume:

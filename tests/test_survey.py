@@ -164,9 +164,7 @@ def test_a_survey_travels_to_other_ranks_and_does_not_change() -> None:
 
 @pytest.mark.parametrize(("kind", "width"), [("sponge", 40), ("pml", 20)], ids=["sponge", "pml"])
 def test_boundary_width_has_a_default_for_each_kind(kind: str, width: int) -> None:
-    boundary = survey_of(
-        changed(GEOMETRY, {"propagation.boundary": {"kind": kind}}), Path()
-    ).propagation.boundary
+    boundary = survey_of(changed(GEOMETRY, {"propagation.boundary": {"kind": kind}}), Path()).propagation.boundary
     assert boundary != "auto"
     assert boundary.width == width
 
@@ -454,14 +452,10 @@ def test_every_key_is_in_the_reference() -> None:
 def test_the_user_guide_holds_the_reference() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     assert text.count(BEGIN) == text.count(END) == 1
-    assert f"{BEGIN}\n{reference()}{END}" in text, (
-        "run: python -m fathometer.seismic.reference docs/user-guide.md"
-    )
+    assert f"{BEGIN}\n{reference()}{END}" in text, "run: python -m fathometer.seismic.reference docs/user-guide.md"
 
 
-def test_the_reference_is_written_between_the_markers(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_reference_is_written_between_the_markers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before {BEGIN} old {END} after")
     assert main([str(page)]) == 0

@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 class PointsFloat32:
     def __init__(
         self,
-        first: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        count: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
+        first: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        count: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         weight: Annotated[
             NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
         ],
@@ -32,18 +28,10 @@ class WavefieldFloat32:
         has_y: bool,
         shape: Sequence[int],
         first: Sequence[int],
-        buffers: Sequence[
-            Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
-        ],
-        model: Sequence[
-            Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
-        ],
-        weights: Annotated[
-            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        staggered: Annotated[
-            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
+        buffers: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        model: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        staggered: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         damping: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
         free_surface: bool,
     ) -> None: ...
@@ -71,9 +59,7 @@ class WavefieldFloat32:
     def inject(
         self,
         points: PointsFloat32,
-        values: Annotated[
-            NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
+        values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
         scale: float,
     ) -> None: ...
     def sample(
@@ -86,9 +72,7 @@ class WavefieldFloat32:
         self,
         steps: int,
         sources: PointsFloat32 | None,
-        injected: Annotated[
-            NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ]
+        injected: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)]
         | None,
         scale: float,
         receivers: PointsFloat32 | None,
@@ -106,9 +90,7 @@ class WavefieldFloat32:
         hi: Sequence[int],
         snapshot: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
         image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        illumination: Annotated[
-            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")
-        ],
+        illumination: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
     ) -> None: ...
     def first_nonfinite(self) -> int: ...
 
@@ -120,12 +102,8 @@ def zerosFloat32(shape: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict
 class PointsFloat64:
     def __init__(
         self,
-        first: Annotated[
-            NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        count: Annotated[
-            NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
+        first: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        count: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         weight: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
         ],
@@ -141,18 +119,10 @@ class WavefieldFloat64:
         has_y: bool,
         shape: Sequence[int],
         first: Sequence[int],
-        buffers: Sequence[
-            Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
-        ],
-        model: Sequence[
-            Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
-        ],
-        weights: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
-        staggered: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ],
+        buffers: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        model: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        staggered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         damping: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
         free_surface: bool,
     ) -> None: ...
@@ -180,9 +150,7 @@ class WavefieldFloat64:
     def inject(
         self,
         points: PointsFloat64,
-        values: Annotated[
-            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
-        ],
+        values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         scale: float,
     ) -> None: ...
     def sample(
@@ -195,9 +163,7 @@ class WavefieldFloat64:
         self,
         steps: int,
         sources: PointsFloat64 | None,
-        injected: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
-        ]
+        injected: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
         | None,
         scale: float,
         receivers: PointsFloat64 | None,
@@ -215,9 +181,7 @@ class WavefieldFloat64:
         hi: Sequence[int],
         snapshot: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
         image: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-        illumination: Annotated[
-            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")
-        ],
+        illumination: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
     ) -> None: ...
     def first_nonfinite(self) -> int: ...
 

@@ -86,9 +86,7 @@ def parser() -> argparse.ArgumentParser:
         "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .segy.",
         "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png",
     )
-    info.add_argument(
-        "files", nargs="+", metavar="FILE", help="a file, with the key of one array: models.npz:vp"
-    )
+    info.add_argument("files", nargs="+", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
     info.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     info.add_argument("--json", action="store_true", help="print JSON")
     demo = command(
@@ -98,19 +96,13 @@ def parser() -> argparse.ArgumentParser:
         "smooth the model, migrate, and draw the image over the velocity.",
         "  fathometer demo\n  fathometer demo --quick --output /tmp/demo --ranks 2",
     )
-    demo.add_argument(
-        "--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)"
-    )
+    demo.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
     demo.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
     for sub in (model, migrate, demo):
-        sub.add_argument(
-            "--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)"
-        )
+        sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
         sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
         sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
-        sub.add_argument(
-            "--json", action="store_true", help="print the run's record as JSON on standard output"
-        )
+        sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
     return main_parser
 
 
@@ -185,7 +177,7 @@ def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def _all_here(comm: MPI.Comm) -> bool:
+def _all_here(comm: MPI.Intracomm) -> bool:
     """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
     import time
 
@@ -198,7 +190,7 @@ def _all_here(comm: MPI.Comm) -> bool:
     return True
 
 
-def _run(options: argparse.Namespace, words: list[str], comm: MPI.Comm) -> None:
+def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> None:
     from fathometer.parallel.threads import bind
     from fathometer.seismic.run import Settings
 

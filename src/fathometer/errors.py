@@ -1,5 +1,8 @@
 """The two ways in which a run ends early, and their exit codes."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class FathometerError(Exception):
     """The run failed although its input was fine: one line that names the thing and its place (exit code 1)."""
@@ -8,6 +11,15 @@ class FathometerError(Exception):
 
 
 class InputError(FathometerError):
-    """The input is at fault: one line that names the thing, its place, what was found and what is allowed (exit code 2)."""
+    """The input is at fault: one line names the thing, its place, what was found, what is allowed (exit code 2)."""
 
     exit_code = 2
+
+
+@contextmanager
+def place(words: str) -> Iterator[None]:
+    """Put `words`, such as "survey.toml: [model] vp", before the line of an InputError that the block raises."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{words}: {error}") from None

@@ -84,9 +84,7 @@ def _group_left(folder: Path, limit: str, usage: str, cache: str) -> int | None:
     [most, used] = (" ".join(_lines(folder / name)) for name in (limit, usage))
     if not (most.isdecimal() and used.isdecimal()):
         return None  # "max", or no such group
-    reclaimable = [
-        int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(f"{cache} ")
-    ]
+    reclaimable = [int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(f"{cache} ")]
     return int(most) - int(used) + sum(reclaimable)
 
 
@@ -121,9 +119,7 @@ def _version(package: str) -> str | None:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(
-        ["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=True
-    )
+    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=True)
     return done.stdout.strip()
 
 

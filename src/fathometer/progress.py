@@ -46,9 +46,7 @@ class State:
         elapsed, fraction = time - self.start, self.fraction()
         shot = f"shot {min(self.done_shots + self.underway, self.shots)} of {self.shots}"
         rate = f"{self.done_steps / elapsed:.4g} steps/s" if elapsed > 0 and self.done_steps else "- steps/s"
-        left = (
-            f"{duration(elapsed * (1 - fraction) / fraction)} left" if fraction > 0 else "time left unknown"
-        )
+        left = f"{duration(elapsed * (1 - fraction) / fraction)} left" if fraction > 0 else "time left unknown"
         return shot, rate, left
 
 
@@ -172,9 +170,7 @@ class _Bar:
         from rich.progress import Progress as RichProgress
 
         columns = environ.get("COLUMNS", "")
-        console = Console(
-            file=stream, force_terminal=True, width=int(columns) if columns.isdecimal() else None
-        )
+        console = Console(file=stream, force_terminal=True, width=int(columns) if columns.isdecimal() else None)
         self._rich = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),

@@ -1,7 +1,9 @@
-// From a stencil radius known at run time to one known at compile time.
+// From what is known at run time to what is known at compile time.
 #pragma once
 
 #include <stdexcept>
+
+#include "wavefield.hpp"
 
 namespace fathometer {
 
@@ -27,6 +29,16 @@ template <class F> void with_radius(int radius, F f) {
     default:
         throw std::invalid_argument("the stencil radius must be 1 to 8");
     }
+}
+
+// Calls f.template operator()<R, Y, Damped>() for a wavefield's radius, dimension and damping.
+template <class T, class F> void with_kind(const Wavefield<T> &w, F f) {
+    with_radius(w.radius, [&]<int R>() {
+        if (w.has_y)
+            w.damping[0] ? f.template operator()<R, true, true>() : f.template operator()<R, true, false>();
+        else
+            w.damping[0] ? f.template operator()<R, false, true>() : f.template operator()<R, false, false>();
+    });
 }
 
 } // namespace fathometer

@@ -39,8 +39,7 @@ template <class T> void pressure(const Wavefield<T> &w, const Box &box, T *out) 
     });
 }
 
-template <class T>
-void correlate(const Wavefield<T> &w, const Box &box, const T *snapshot, T *image, T *illumination) {
+template <class T> void correlate(const Wavefield<T> &w, const Box &box, const T *snapshot, T *image, T *illumination) {
     for_each_compact_row(w, box, [&](const T *u, const T *v, int64_t offset, int64_t nz) {
         const T *__restrict source = snapshot + offset;
         T *__restrict to = image + offset;

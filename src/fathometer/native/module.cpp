@@ -39,8 +39,8 @@ template <class T> class Bound {
     Wavefield<T> w{};
 
     Bound(int radius, bool has_y, Index3 shape, Index3 first, std::vector<Array<T, 3>> buffers,
-          std::vector<Array<T, 3>> model, Input<T, 2> weights, Input<T, 2> staggered,
-          std::vector<Array<T, 1>> damping, bool free_surface) {
+          std::vector<Array<T, 3>> model, Input<T, 2> weights, Input<T, 2> staggered, std::vector<Array<T, 1>> damping,
+          bool free_surface) {
         require(radius >= 1 && radius <= max_radius, "radius must be 1 to 8");
         require(buffers.size() == 2 || buffers.size() == 4, "two time levels of one or two fields are needed");
         require(model.size() == (buffers.size() == 2 ? 1 : 3), "one model array for one field, three for two");
@@ -86,8 +86,9 @@ template <class T> class Bound {
         keep1 = std::move(damping);
     }
 
-    void add_layer(int axis, bool in_row, int64_t cell_lo, int64_t half_lo, int64_t psi_first, Array<T, 3> psi, Array<T, 3> zeta,
-                   Array<T, 1> psi_gain, Array<T, 1> psi_decay, Array<T, 1> zeta_gain, Array<T, 1> zeta_decay) {
+    void add_layer(int axis, bool in_row, int64_t cell_lo, int64_t half_lo, int64_t psi_first, Array<T, 3> psi,
+                   Array<T, 3> zeta, Array<T, 1> psi_gain, Array<T, 1> psi_decay, Array<T, 1> zeta_gain,
+                   Array<T, 1> zeta_decay) {
         Layer<T> layer{};
         layer.axis = axis;
         layer.in_row = in_row;
@@ -172,21 +173,21 @@ void advance_bound(Bound<T> &b, int64_t steps, const Points<T> *sources, const I
 
 template <class T> void bind(nb::module_ &m, const std::string &suffix) {
     nb::class_<Points<T>>(m, ("Points" + suffix).c_str())
-        .def("__init__",
-             [](Points<T> *self, Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight,
-                Input<int64_t, 1> column) { new (self) Points<T>(make_points<T>(first, count, weight, column)); },
-             "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert())
+        .def(
+            "__init__",
+            [](Points<T> *self, Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight,
+               Input<int64_t, 1> column) { new (self) Points<T>(make_points<T>(first, count, weight, column)); },
+            "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert())
         .def("__len__", &Points<T>::size);
 
     nb::class_<Bound<T>>(m, ("Wavefield" + suffix).c_str())
         .def(nb::init<int, bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
                       Input<T, 2>, std::vector<Array<T, 1>>, bool>(),
-             nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(),
-             "model"_a.noconvert(), "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(),
-             "free_surface"_a)
-        .def("add_layer", &Bound<T>::add_layer, nb::kw_only(), "axis"_a, "in_row"_a, "cell_lo"_a, "half_lo"_a, "psi_first"_a,
-             "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(), "psi_decay"_a.noconvert(),
-             "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert())
+             nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(), "model"_a.noconvert(),
+             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a)
+        .def("add_layer", &Bound<T>::add_layer, nb::kw_only(), "axis"_a, "in_row"_a, "cell_lo"_a, "half_lo"_a,
+             "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
+             "psi_decay"_a.noconvert(), "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert())
         .def_prop_rw(
             "level", [](const Bound<T> &b) { return b.w.level; },
             [](Bound<T> &b, int level) {
@@ -197,31 +198,35 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
             "stretch",
             [](Bound<T> &b, std::size_t index, int64_t lo, int64_t hi) {
                 const Layer<T> &layer = b.w.layers.at(index);
-                stretch(b.w, layer, std::max(lo, layer.half_lo), std::min(hi, layer.half_hi));
+                in_team([&] { stretch(b.w, layer, std::max(lo, layer.half_lo), std::min(hi, layer.half_hi)); });
             },
             "layer"_a, "lo"_a, "hi"_a, Unlocked())
         .def(
-            "sweep", [](Bound<T> &b, Index3 lo, Index3 hi) { sweep(b.w, b.checked(lo, hi)); }, "lo"_a, "hi"_a,
-            Unlocked())
+            "sweep",
+            [](Bound<T> &b, Index3 lo, Index3 hi) {
+                const Box box = b.checked(lo, hi);
+                in_team([&] { sweep(b.w, box); });
+            },
+            "lo"_a, "hi"_a, Unlocked())
         .def(
             "inject",
             [](Bound<T> &b, const Points<T> &points, Input<T, 1> values, T scale) {
                 require_columns(points, int64_t(values.shape(0)));
-                inject(b.w, points, values.data(), scale);
+                in_team([&] { inject(b.w, points, values.data(), scale); });
             },
             "points"_a, "values"_a.noconvert(), "scale"_a, Unlocked())
         .def(
             "sample",
             [](Bound<T> &b, const Points<T> &points, Array<T, 1> values) {
                 require_columns(points, int64_t(values.shape(0)));
-                sample(b.w, points, values.data());
+                in_team([&] { sample(b.w, points, values.data()); });
             },
             "points"_a, "values"_a.noconvert(), Unlocked())
         .def(
             "finish_step",
             [](Bound<T> &b) {
                 if (b.w.free_surface)
-                    mirror_surface(b.w);
+                    in_team([&] { mirror_surface(b.w); });
                 b.w.level = 1 - b.w.level;
             },
             Unlocked())
@@ -257,17 +262,16 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
             "lo"_a, "hi"_a, "snapshot"_a.noconvert(), "image"_a.noconvert(), "illumination"_a.noconvert(), Unlocked())
         .def("first_nonfinite", [](const Bound<T> &b) { return first_nonfinite(b.w); }, Unlocked());
 
-    m.def(
-        ("zeros" + suffix).c_str(),
-        [](Index3 shape) {
-            for (int64_t n : shape)
-                require(n >= 0, "a shape is not negative");
-            void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T));
-            nb::capsule owner(memory, [](void *p) noexcept { release(p); });
-            return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
-                memory, {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
-        },
-        "shape"_a, "Zeroed array on huge pages, first touched by the threads that will use it.");
+    m.def(("zeros" + suffix).c_str(),
+          [](Index3 shape) {
+              for (int64_t n : shape)
+                  require(n >= 0, "a shape is not negative");
+              void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T));
+              nb::capsule owner(memory, [](void *p) noexcept { release(p); });
+              return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
+                  memory, {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
+          },
+          "shape"_a, "Zeroed array on huge pages, first touched by the threads that will use it.");
 }
 
 } // namespace

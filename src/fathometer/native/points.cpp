@@ -6,14 +6,9 @@
 
 #include <omp.h>
 
-#include "denormals.hpp"
-
 namespace fathometer {
 
 namespace {
-
-// Below this many points the start of a team costs more than the work.
-constexpr int64_t team_points = 64;
 
 // Add all points, in their order, to the cells with x in [x0, x1).
 template <class T>
@@ -48,21 +43,12 @@ void inject_planes(const Wavefield<T> &w, const Points<T> &points, const T *valu
 } // namespace
 
 template <class T> void inject(const Wavefield<T> &w, const Points<T> &points, const T *values, T scale) {
-    if (points.size() < team_points) {
-        FlushDenormals guard;
-        inject_planes(w, points, values, scale, int64_t(0), w.n[0]);
-        return;
-    }
-#pragma omp parallel
-    {
-        FlushDenormals guard;
-        const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
-        inject_planes(w, points, values, scale, w.n[0] * me / threads, w.n[0] * (me + 1) / threads);
-    }
+    const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+    inject_planes(w, points, values, scale, w.n[0] * me / threads, w.n[0] * (me + 1) / threads);
 }
 
 template <class T> void sample(const Wavefield<T> &w, const Points<T> &points, T *values) {
-#pragma omp parallel for schedule(static) if (points.size() >= team_points)
+#pragma omp for schedule(static) nowait
     for (int64_t p = 0; p < points.size(); ++p) {
         const int64_t *first = &points.first[3 * p];
         const int32_t *count = &points.count[3 * p];

@@ -17,11 +17,12 @@ template <class T> struct Points {
     int64_t size() const { return int64_t(column.size()); }
 };
 
-// Add the sources' values to the field "next": w += dt^2 M f / (1 + eta dt), f in equal parts to u and v, divided by
-// the cell volume (`scale` = 1 / volume). `values[column]` is f at the time of "now".
+// By a team: add the sources' values to the field "next": w += dt^2 M f / (1 + eta dt), f in equal parts to u and v,
+// divided by the cell volume (`scale` = 1 / volume). `values[column]` is f at the time of "now".
 template <class T> void inject(const Wavefield<T> &w, const Points<T> &points, const T *values, T scale);
 
-// values[column] = pressure of the field "now" at each point: p, or (u + v) / 2. The exact transpose of injection.
+// By a team: values[column] = pressure of the field "now" at each point: p, or (u + v) / 2. The exact transpose of
+// injection.
 template <class T> void sample(const Wavefield<T> &w, const Points<T> &points, T *values);
 
 } // namespace fathometer

@@ -20,72 +20,75 @@
 
 namespace fathometer {
 
-// Advance the memory psi of g d w at half points [lo, hi) of a layer, from the field "now".
-template <class T> void stretch(const Wavefield<T> &w, const Layer<T> &layer, int64_t lo, int64_t hi);
-
-// The same for half points [lo, hi) of the row (i, j) of a layer of the z axis.
-template <class T>
-void stretch_row(const Wavefield<T> &w, const Layer<T> &layer, int64_t i, int64_t j, int64_t lo, int64_t hi);
-
-// First derivative at i+1/2 from S pairs of cells.
-template <int S, class T> inline T half_point(const T *__restrict f, int64_t stride, const T *weight) {
-    T sum = 0;
-    for (int m = 0; m < S; ++m)
-        sum += weight[m] * (f[(m + 1) * stride] - f[-m * stride]);
-    return sum;
+// psi = decay psi + gain d w in the half points of row (i, j) from k0 to k1. Along z the half points and their filters
+// follow one another in the row; across, the whole row is one half point of the layer's axis.
+template <int R, bool AlongRow, class T>
+inline void advance_psi(const Wavefield<T> &w, const Layer<T> &layer, int64_t i, int64_t j, int64_t k0, int64_t k1) {
+    constexpr int S = (R + 1) / 2;
+    const int64_t half[3] = {i, j, 0}, first = half[layer.axis] - layer.half_lo;
+    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis];
+    const T *__restrict f = w.now(w.field_of(layer.axis)) + w.at(i, j);
+    const T *__restrict gain = layer.psi_gain + first, *__restrict decay = layer.psi_decay + first;
+    const T *weight = w.staggered[layer.axis];
+    T *__restrict psi = layer.psi_row(i, j);
+#pragma omp simd
+    for (int64_t k = k0; k < k1; ++k) {
+        const int64_t filter = AlongRow ? k : 0;
+        psi[k] = madd(decay[filter], psi[k], gain[filter] * half_point<S>(f + k, stride, weight));
+    }
 }
 
-// What a layer adds to the second derivative along its axis, out[k], in the cells k0..k1 of row (i, j).
-// Every owned cell must be passed exactly once a step, after psi was advanced around it.
-template <int R, class T>
-inline void add_stretch(const Wavefield<T> &w, const Layer<T> &layer, int64_t i, int64_t j, int64_t k0, int64_t k1,
-                        T *__restrict out) {
+// Add to "next" what a layer changes in the cells k0..k1 of row (i, j): M applied to slope + zeta on the layer's axis,
+// slope = -d^T psi, zeta = decay zeta + gain (L w + slope). F fields.
+template <int R, int F, bool AlongRow, class T>
+inline void add_stretch(const Wavefield<T> &w, const Layer<T> &layer, int64_t i, int64_t j, int64_t k0, int64_t k1) {
     constexpr int S = (R + 1) / 2;
-    const int64_t place[3] = {i, j, 0};
-    const int axis = layer.axis;
-    if (axis == 2) {
-        k0 = std::max(k0, layer.cell_lo);
-        k1 = std::min(k1, layer.cell_hi);
-    } else if (place[axis] < layer.cell_lo || place[axis] >= layer.cell_hi) {
-        return;
-    }
-    const T *__restrict f = w.now(w.field_of(axis)) + w.at(i, j);
-    const T *weight = w.weights[axis], *staggered = w.staggered[axis];
+    const int64_t cell[3] = {i, j, 0}, first = cell[layer.axis] - layer.cell_lo;
+    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis], back = AlongRow ? 1 : layer.psi_stride[layer.axis];
+    const int field = w.field_of(layer.axis);
+    const T *__restrict f = w.now(field) + w.at(i, j);
+    const T *__restrict gain = layer.zeta_gain + first, *__restrict decay = layer.zeta_decay + first;
+    const T *weight = w.weights[layer.axis], *staggered = w.staggered[layer.axis];
     const T *__restrict psi = layer.psi_row(i, j);
     T *__restrict zeta = layer.zeta_row(i, j);
-    if (axis == 2) {
-        const T *__restrict gain = layer.zeta_gain - layer.cell_lo, *__restrict decay = layer.zeta_decay - layer.cell_lo;
+    // The column of M that belongs to the axis: m11, m12 for x and y, m12, m22 for z.
+    const T *__restrict m0 = w.model[field] + w.model_at(i, j), *__restrict m1 =
+                                                                    w.model[field + F - 1] + w.model_at(i, j);
+    T *__restrict next0 = w.next(0) + w.at(i, j), *__restrict next1 = w.next(F - 1) + w.at(i, j);
 #pragma omp simd
-        for (int64_t k = k0; k < k1; ++k) {
-            const T slope = half_point<S>(psi + k - 1, 1, staggered);
-            const T curvature = second_derivative<R>(f + k, 1, weight);
-            zeta[k] = decay[k] * zeta[k] + gain[k] * (curvature + slope);
-            out[k] += slope + zeta[k];
-        }
-    } else {
-        const int64_t along = w.stride[axis], psi_along = layer.psi_stride[axis];
-        const T gain = layer.zeta_gain[place[axis] - layer.cell_lo];
-        const T decay = layer.zeta_decay[place[axis] - layer.cell_lo];
-#pragma omp simd
-        for (int64_t k = k0; k < k1; ++k) {
-            const T slope = half_point<S>(psi + k - psi_along, psi_along, staggered);
-            const T curvature = second_derivative<R>(f + k, along, weight);
-            zeta[k] = decay * zeta[k] + gain * (curvature + slope);
-            out[k] += slope + zeta[k];
+    for (int64_t k = k0; k < k1; ++k) {
+        const int64_t filter = AlongRow ? k : 0;
+        const T slope = half_point<S>(psi + k - back, back, staggered);
+        const T curvature = second_derivative<R>(f + k, stride, weight);
+        zeta[k] = madd(decay[filter], zeta[k], gain[filter] * (curvature + slope));
+        next0[k] = madd(m0[k], slope + zeta[k], next0[k]);
+        if constexpr (F == 2)
+            next1[k] = madd(m1[k], slope + zeta[k], next1[k]);
+    }
+}
+
+// All layers' parts of the cells k0..k1 of rows (i, j0) to (i, j1), right after the rows were swept, while they are in
+// the cache. One layer after the other, so that its short pieces of rows follow each other without waiting.
+// Every owned cell must be passed exactly once a step, after the psi around it that no row advances by itself.
+template <int R, int F, class T>
+inline void add_layers(const Wavefield<T> &w, int64_t i, int64_t j0, int64_t j1, int64_t k0, int64_t k1) {
+    for (const Layer<T> &layer : w.layers) {
+        if (layer.axis == 2) {
+            if (layer.in_row)
+                for (int64_t j = j0; j < j1; ++j)
+                    advance_psi<R, true>(w, layer, i, j, layer.half_lo, layer.half_hi);
+            const int64_t lo = std::max(k0, layer.cell_lo), hi = std::min(k1, layer.cell_hi);
+            for (int64_t j = j0; j < j1; ++j)
+                add_stretch<R, F, true>(w, layer, i, j, lo, hi);
+        } else {
+            for (int64_t j = j0; j < j1; ++j)
+                if (layer.covers(layer.axis == 0 ? i : j))
+                    add_stretch<R, F, false>(w, layer, i, j, k0, k1);
         }
     }
 }
 
-// All layers' parts of one row: `horizontal` and `vertical` are the buffers of the second derivatives along x and y,
-// and along z (one and the same for one field).
-template <int R, class T>
-inline void add_layers(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, T *horizontal,
-                       T *vertical) {
-    for (const Layer<T> &layer : w.layers) {
-        if (layer.in_row)
-            stretch_row(w, layer, i, j, layer.half_lo, layer.half_hi);
-        add_stretch<R>(w, layer, i, j, k0, k1, layer.axis == 2 ? vertical : horizontal);
-    }
-}
+// By a team: advance the psi of a layer in its half points lo..hi from the field "now".
+template <class T> void stretch(const Wavefield<T> &w, const Layer<T> &layer, int64_t lo, int64_t hi);
 
 } // namespace fathometer

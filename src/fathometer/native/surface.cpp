@@ -3,7 +3,7 @@
 namespace fathometer {
 
 template <class T> void mirror_surface(const Wavefield<T> &w) {
-#pragma omp parallel for collapse(2) schedule(static)
+#pragma omp for collapse(2) schedule(static) nowait
     for (int64_t i = 0; i < w.n[0]; ++i)
         for (int64_t j = 0; j < w.n[1]; ++j)
             for (int field = 0; field < w.fields; ++field) {

@@ -5,7 +5,8 @@
 
 namespace fathometer {
 
-// Set the halo above the plane z = 0 to the odd mirror image of "next", so that pressure vanishes in that plane.
+// By a team: set the halo above the plane z = 0 to the odd mirror image of "next", so that pressure vanishes in that
+// plane.
 template <class T> void mirror_surface(const Wavefield<T> &w);
 
 } // namespace fathometer

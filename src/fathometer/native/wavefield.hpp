@@ -33,6 +33,7 @@ template <class T> struct Layer {
     const T *psi_gain, *psi_decay;   // recursion at half points, from half_lo on
     const T *zeta_gain, *zeta_decay; // recursion at cells, from cell_lo on
 
+    bool covers(int64_t cell) const { return cell >= cell_lo && cell < cell_hi; }
     // Rows of the memories, indexed by k as fields are.
     T *psi_row(int64_t i, int64_t j) const { return row(psi, psi_stride, psi_first, i, j); }
     T *zeta_row(int64_t i, int64_t j) const { return row(zeta, zeta_stride, cell_lo, i, j); }
@@ -45,16 +46,16 @@ template <class T> struct Layer {
 };
 
 template <class T> struct Wavefield {
-    int radius;              // R: the stencil reaches R cells, its order is 2R
-    bool has_y;              // false in two dimensions
-    int fields;              // 1 isotropic (p), 2 VTI (u, v)
-    int64_t n[3];            // owned cells
-    int64_t stride[2];       // strides of x and y in fields, in elements
-    int64_t origin;          // offset of owned cell (0, 0, 0) in fields
-    int64_t model_stride[2]; // strides of x and y in model arrays
-    T *buffer[2][2];         // [field][time level]
-    int level;               // which time level is "now"; the other is "before" and becomes "next"
-    const T *model[3];       // dt^2 M: isotropic {m}, VTI {m11, m12, m22}
+    int radius;                     // R: the stencil reaches R cells, its order is 2R
+    bool has_y;                     // false in two dimensions
+    int fields;                     // 1 isotropic (p), 2 VTI (u, v)
+    int64_t n[3];                   // owned cells
+    int64_t stride[2];              // strides of x and y in fields, in elements
+    int64_t origin;                 // offset of owned cell (0, 0, 0) in fields
+    int64_t model_stride[2];        // strides of x and y in model arrays
+    T *buffer[2][2];                // [field][time level]
+    int level;                      // which time level is "now"; the other is "before" and becomes "next"
+    const T *model[3];              // dt^2 M: isotropic {m}, VTI {m11, m12, m22}
     T weights[3][max_radius + 1];   // second derivative per axis, divided by the spacing squared
     T staggered[3][max_radius / 2]; // first derivative at half points per axis, divided by the spacing
     const T *damping[3];            // eta dt per axis (a sponge), or null

@@ -11,7 +11,7 @@ from fathometer.errors import FathometerError
 
 
 @contextmanager
-def together(comm: MPI.Comm) -> Iterator[None]:
+def together(comm: MPI.Intracomm) -> Iterator[None]:
     """Collective. Runs the block on every rank; the first rank's FathometerError, if any, is raised on all.
 
     The block may hold no collective call that a rank which fails would miss.

@@ -59,9 +59,7 @@ class Decomposition:
         return x1 - x0, y1 - y0, z1 - z0
 
     def _bounds(self, end: int) -> Index3:
-        x, y, z = (
-            split(n, p, c)[end] for n, p, c in zip(self.shape, self.ranks, self.coordinates, strict=True)
-        )
+        x, y, z = (split(n, p, c)[end] for n, p, c in zip(self.shape, self.ranks, self.coordinates, strict=True))
         return x, y, z
 
     def of_rank(self, rank: int) -> Decomposition:

@@ -25,7 +25,7 @@ Region = tuple[slice, slice, slice]
 
 @dataclass(frozen=True)
 class HaloField:
-    """One array with halo: `array` [x, y, z], `first` (index of its first owned cell), and the axes whose faces travel."""
+    """An array [x, y, z] with halo, the index of its first owned cell, and the axes whose faces travel."""
 
     array: np.ndarray
     first: Index3
@@ -36,7 +36,7 @@ def directions(axes: Sequence[int], corners: bool) -> Iterator[Index3]:
     """Offsets of the neighbours that take part: faces of the given axes, or all faces, edges and corners."""
     for x, y, z in itertools.product((-1, 0, 1), repeat=3):
         cut = [axis for axis, step in enumerate((x, y, z)) if step]
-        if corners and cut or len(cut) == 1 and cut[0] in axes:
+        if (corners and cut) or (len(cut) == 1 and cut[0] in axes):
             yield x, y, z
 
 
@@ -81,7 +81,7 @@ class HaloExchange:
 
     def __init__(
         self,
-        comm: MPI.Comm,
+        comm: MPI.Intracomm,
         decomposition: Decomposition,
         fields: Sequence[HaloField],
         depth: int,
@@ -101,12 +101,8 @@ class HaloExchange:
                 wanted = set(directions(field.axes, corners))
                 # Pieces of one face are told apart by the order of their requests: messages do not overtake.
                 if direction in wanted and (to := decomposition.neighbour(direction)) is not None:
-                    for part in pieces(
-                        region(field.first, shape, direction, depth, False), itemsize, largest
-                    ):
-                        self._requests.append(
-                            comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag)
-                        )
+                    for part in pieces(region(field.first, shape, direction, depth, False), itemsize, largest):
+                        self._requests.append(comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag))
                         self.bytes_sent += itemsize * int(np.prod([s.stop - s.start for s in part]))
                 if direction in wanted and (source := decomposition.neighbour(opposite)) is not None:
                     for part in pieces(region(field.first, shape, opposite, depth, True), itemsize, largest):

@@ -64,9 +64,7 @@ def launched(environ: Mapping[str, str]) -> World | None:
     step = number("SLURM_STEP_ID")
     if "SLURM_PROCID" in environ and step is not None and step < _FIRST_RESERVED_STEP:
         tasks = number("SLURM_STEP_NUM_TASKS")
-        return World(
-            "srun", tasks if tasks is not None else number("SLURM_NTASKS"), _slurm_tasks_here(environ)
-        )
+        return World("srun", tasks if tasks is not None else number("SLURM_NTASKS"), _slurm_tasks_here(environ))
     if "PMI_SIZE" in environ:
         return World("a PMI launcher", number("PMI_SIZE"), None)
     if "PMIX_RANK" in environ:
@@ -86,9 +84,7 @@ def must_start(ranks: int | None, world: World | None) -> bool:
     if world is None:
         return ranks > 1
     if world.size is not None and world.size != ranks:
-        raise InputError(
-            f"--ranks {ranks}: {world.launcher} has already started {world.size} ranks; leave --ranks out"
-        )
+        raise InputError(f"--ranks {ranks}: {world.launcher} has already started {world.size} ranks; leave --ranks out")
     return False
 
 

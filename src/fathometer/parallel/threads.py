@@ -90,7 +90,7 @@ def divide(masks: Sequence[set[int]], where: Mapping[int, Place]) -> list[list[i
     return shares
 
 
-def bind(comm: "MPI.Comm", threads: int | None) -> Binding:
+def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
     """Set this rank's threads and pin them, by the masks of all ranks on its node; collective over `comm`.
 
     threads  OpenMP threads of this rank; None: as many as it has cpus

@@ -33,9 +33,7 @@ def gather_figure(
 ) -> Figure:
     """The figure that `gather_picture` writes."""
     if traces.ndim != 2 or 0 in traces.shape or interval <= 0.0:
-        raise ValueError(
-            f"a gather needs traces (n, ns) and a positive interval, not {traces.shape}, {interval} s"
-        )
+        raise ValueError(f"a gather needs traces (n, ns) and a positive interval, not {traces.shape}, {interval} s")
     count, samples = traces.shape
     if positions is not None and len(positions) != count:
         raise ValueError(f"{count} traces have {len(positions)} positions")
@@ -48,9 +46,7 @@ def gather_figure(
         width = sheet.LEFT + WIDTH + sheet.RIGHT + (MAP + 0.8 if geometry else 0.0)
         figure = sheet.sheet(width, sheet.TOP + HEIGHT + sheet.BOTTOM, title)
         axes = sheet.place(figure, sheet.LEFT, sheet.TOP, WIDTH, HEIGHT)
-        first, last = (
-            (float(positions[0]), float(positions[-1])) if even and positions is not None else (1, count)
-        )
+        first, last = (float(positions[0]), float(positions[-1])) if even and positions is not None else (1, count)
         half = (last - first) / (2 * (count - 1)) if count > 1 else 0.5
         bottom = start + (shown.shape[1] * fold - 0.5) * interval
         axes.imshow(

@@ -89,10 +89,7 @@ def lay_out(
         panels.append(sheet.place(figure, left, first, thick, deep))
         panels.append(sheet.place(figure, sheet.LEFT, top, wide, thick))
     for number, (axes, plane) in enumerate(zip(panels, planes, strict=True)):
-        layers = [
-            paint(axes, coat.parts[number], grid, plane, coat.colours, coat.span, coat.smooth)
-            for coat in coats
-        ]
+        layers = [paint(axes, coat.parts[number], grid, plane, coat.colours, coat.span, coat.smooth) for coat in coats]
         frame(axes, grid, plane, names.axis(plane.across), names.axis(plane.along), names.unit == CELLS)
         mark(axes, plane, sources, receivers if plane.along != 2 else None)
         if number == 0:

@@ -21,9 +21,7 @@ class Grid:
 
     def __post_init__(self) -> None:
         if min(self.shape) < 1 or not all(np.isfinite(d) and d > 0.0 for d in self.spacing):
-            raise ValueError(
-                f"a picture needs cells and positive spacing in m, not {self.shape}, {self.spacing}"
-            )
+            raise ValueError(f"a picture needs cells and positive spacing in m, not {self.shape}, {self.spacing}")
 
     def position(self, axis: int, index: int) -> float:
         """Metres of a cell's centre along an axis."""

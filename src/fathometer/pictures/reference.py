@@ -70,9 +70,7 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
 
     def slicer(plane: Plane) -> Values:
         lo = [plane.index if axis == plane.fixed else 0 for axis in order]
-        hi = [
-            plane.index + 1 if axis == plane.fixed else n for axis, n in zip(order, info.shape, strict=True)
-        ]
+        hi = [plane.index + 1 if axis == plane.fixed else n for axis, n in zip(order, info.shape, strict=True)]
         block = volume.read(lo, hi)
         if plane.fixed in order:
             block = block.squeeze(order.index(plane.fixed))
@@ -115,16 +113,12 @@ def _shot_picture(path: Path, table: TraceTable) -> None:
     )
 
 
-def signed_offsets(
-    source: npt.NDArray[np.float64], receivers: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def signed_offsets(source: npt.NDArray[np.float64], receivers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Horizontal distances (n,) in m of receivers from sources, both (n, 3); negative on one side.
 
     The sides are told apart along the axis, x or y, in which the spread is longer.
     """
     apart = (receivers - source)[:, :2]
     axis = int(np.argmax(np.ptp(apart, axis=0)))
-    offsets: npt.NDArray[np.float64] = np.hypot(apart[:, 0], apart[:, 1]) * np.where(
-        apart[:, axis] < 0.0, -1.0, 1.0
-    )
+    offsets: npt.NDArray[np.float64] = np.hypot(apart[:, 0], apart[:, 1]) * np.where(apart[:, axis] < 0.0, -1.0, 1.0)
     return offsets

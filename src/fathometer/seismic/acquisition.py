@@ -76,9 +76,7 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
     if keys.sources is not None and keys.receivers is not None:
         if dimension is not None and dimension != (2 if keys.sources.y is None else 3):
             found, needed = ("missing", "needed in 3D") if dimension == 3 else ("found", "allowed only in 3D")
-            raise InputError(
-                f"{survey.path}: [acquisition] sources.y: {found}, {needed}; the model is {dimension}D"
-            )
+            raise InputError(f"{survey.path}: [acquisition] sources.y: {found}, {needed}; the model is {dimension}D")
         shots = shots_of_ranges(keys.sources, keys.receivers)
         assert survey.propagation.duration is not None  # the survey's own check
         samples = _samples(survey.propagation.duration, keys.sample_interval)
@@ -125,9 +123,7 @@ def _cut(survey: Survey, recording: Recording) -> tuple[int, tuple[str, ...]]:
     return samples, (f"{survey.path}: {note}",)
 
 
-def check_inside(
-    acquisition: Acquisition, lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
-) -> None:
+def check_inside(acquisition: Acquisition, lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]) -> None:
     """Raise InputError where sources or receivers lie outside the box from `lower` to `upper`, (3,) each, m,
     sides included.
 

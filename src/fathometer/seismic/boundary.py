@@ -75,3 +75,6 @@ class Pml:
         decay = np.where(eta > 0, np.exp(-(eta + alpha) * dt), 0.0)
         gain = np.where(eta > 0, eta / np.where(eta > 0, eta + alpha, 1.0) * (decay - 1), 0.0)
         return gain, decay
+
+
+BOUNDARIES: dict[str, type[Pml] | type[Sponge]] = {"pml": Pml, "sponge": Sponge}

@@ -13,7 +13,7 @@ from fathometer.machine import available_memory
 USABLE = 0.9
 
 
-def require_memory(parts: Mapping[str, int], comm: MPI.Comm) -> int:
+def require_memory(parts: Mapping[str, int], comm: MPI.Intracomm) -> int:
     """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes).
 
     Raises InputError, the same on all ranks, where the ranks of a host need more than it has: how much is needed and
@@ -25,17 +25,13 @@ def require_memory(parts: Mapping[str, int], comm: MPI.Comm) -> int:
     usable = host.bcast(int(USABLE * available_memory()))
     ranks = host.size
     host.Free()
-    worst = max(
-        comm.allgather((needed - usable, needed, usable, ranks, dict(parts))), key=lambda entry: entry[0]
-    )
+    worst = max(comm.allgather((needed - usable, needed, usable, ranks, dict(parts))), key=lambda entry: entry[0])
     excess, needed, usable, ranks, parts = worst
     if excess > 0:
-        listed = ", ".join(
-            f"{name} {b / 1e9:.3g} GB" for name, b in sorted(parts.items(), key=lambda p: -p[1])
-        )
+        listed = ", ".join(f"{name} {b / 1e9:.3g} GB" for name, b in sorted(parts.items(), key=lambda p: -p[1]))
         raise InputError(
             f"not enough memory: {needed / 1e9:.3g} GB needed on a host with {usable / 1e9:.3g} GB available to its "
-            f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); use more hosts, a larger [imaging] every, a shorter "
-            "[propagation] duration, larger cells or a smaller model"
+            f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); use more hosts, a larger [imaging] every, "
+            "a shorter [propagation] duration, larger cells or a smaller model"
         )
     return own

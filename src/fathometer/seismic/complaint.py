@@ -39,9 +39,7 @@ def complaint(error: ValidationError, values: Mapping[str, Any], root: type[Base
     return " ".join(lines[0][1].split()) + more  # a quoted key may hold a line end
 
 
-def _line(
-    place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, Any], root: type[BaseModel]
-) -> str:
+def _line(place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, Any], root: type[BaseModel]) -> str:
     name = _name(place)
     if item["type"] == "extra_forbidden":
         return _unknown(place, values, root)
@@ -175,12 +173,6 @@ def _get(place: tuple[str, ...], values: Mapping[str, Any]) -> Any:
 def _value(place: tuple[str, ...], values: Mapping[str, Any]) -> str:
     """What was found, as TOML writes it, cut where it is long."""
     value = _get(place, values)
-    text = (
-        str(value).lower()
-        if isinstance(value, bool)
-        else f'"{value}"'
-        if isinstance(value, str)
-        else str(value)
-    )
+    text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
     text = " ".join(text.split())
     return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

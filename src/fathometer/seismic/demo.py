@@ -22,7 +22,7 @@ from fathometer.storage.volume import write_volume
 
 @dataclass(frozen=True)
 class Size:
-    """How large a demo is: cells, their size (m), wavelet (Hz), duration (s), shots along x and y, receivers' step (m)."""
+    """Cells, their size (m), peak frequency (Hz), duration (s), shots along x and y, receivers' step (m)."""
 
     shape: Index3
     spacing: float
@@ -58,7 +58,7 @@ directory = "{directory}"
 """
 
 
-def run_demo(directory: Path, quick: bool, comm: MPI.Comm, settings: Settings) -> Outcome:
+def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Build, model, smooth, migrate, all in `directory`; returns what the migration left."""
     size = QUICK if quick else FULL
     with together(comm):
@@ -125,6 +125,7 @@ def _geometry(size: Size, far_x: float, far_y: float) -> str:
     last_x, last_y = first_x + (size.shots[0] - 1) * step_x, first_y + (size.shots[1] - 1) * step_y
     end_x, end_y = (far // r * r for far in (far_x, far_y))
     return (
-        f"sources = {{x = [{first_x:g}, {last_x:g}, {step_x:g}], y = [{first_y:g}, {last_y:g}, {step_y:g}], z = {d:g}}}\n"
+        f"sources = {{x = [{first_x:g}, {last_x:g}, {step_x:g}], "
+        f"y = [{first_y:g}, {last_y:g}, {step_y:g}], z = {d:g}}}\n"
         f"receivers = {{x = [0.0, {end_x:g}, {r:g}], y = [0.0, {end_y:g}, {r:g}], z = {d:g}}}"
     )

@@ -145,7 +145,7 @@ class EarthFiles:
         x, y, z = (found.get(axis, found["x"] if what == "spacing" else 0.0) for axis in "xyz")
         return x, y, z
 
-    def read(self, grid: Grid, block: Decomposition, radius: int, comm: MPI.Comm) -> Earth:
+    def read(self, grid: Grid, block: Decomposition, radius: int, comm: MPI.Intracomm) -> Earth:
         """Collective. This rank's part of the model on the padded grid.
 
         Raises InputError, the same on all ranks: NaN, infinity or velocities that suggest another unit (how many cells,
@@ -191,9 +191,7 @@ class EarthFiles:
         if not isinstance(value, str):
             return np.full(block.local_shape, self._in_units(name, np.float32(value)), np.float32)
         places = dict(zip("xyz", ranges, strict=True))
-        raw = self._volumes[name].read(
-            [places[axis][0] for axis in self.axes], [places[axis][1] for axis in self.axes]
-        )
+        raw = self._volumes[name].read([places[axis][0] for axis in self.axes], [places[axis][1] for axis in self.axes])
         order = [self.axes.index(axis) for axis in "xyz" if axis in self.axes]
         cells = raw.transpose(order).reshape([b - a for a, b in ranges])
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -201,27 +199,27 @@ class EarthFiles:
         return np.pad(cells, list(zip(before, after, strict=True)), mode="edge")
 
     def _in_units(self, name: str, values: Any) -> Any:
-        return _TO_METRES_PER_SECOND[self._keys.units](values) if name == "vp" else values
+        if name != "vp" or self._keys.units == "m/s":
+            return values
+        return 1000 * values if self._keys.units == "km/s" else 1000 / np.sqrt(values)
 
     def _source(self, name: str) -> str:
         volume = self._volumes.get(name)
         return f"[model] {name} ({volume.path})" if volume else f"[model] {name}"
 
     def _check_finite(
-        self, name: str, values: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Comm
+        self, name: str, values: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm
     ) -> None:
         bad = ~np.isfinite(values[own])
         count, first = _count_and_first(bad, None, own, grid, block, comm)
         if count:
             also = " (or a slowness squared that is not positive)" if self._keys.units == "s2/km2" else ""
             raise InputError(
-                f"{self._name}: {self._source(name)}: NaN or infinity{also} in {count} of {math.prod(grid.shape)} cells, "
-                f"first at {first}; allowed: finite numbers"
+                f"{self._name}: {self._source(name)}: NaN or infinity{also} in {count} of "
+                f"{math.prod(grid.shape)} cells, first at {first}; allowed: finite numbers"
             )
 
-    def _check_velocity(
-        self, vp: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Comm
-    ) -> None:
+    def _check_velocity(self, vp: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> None:
         part = vp[own]
         low = comm.allreduce(float(part.min(initial=np.inf)), MPI.MIN)
         high = comm.allreduce(float(part.max(initial=-np.inf)), MPI.MAX)
@@ -240,7 +238,7 @@ class EarthFiles:
         own: Box,
         grid: Grid,
         block: Decomposition,
-        comm: MPI.Comm,
+        comm: MPI.Intracomm,
     ) -> None:
         for name, values in (("epsilon", epsilon), ("delta", delta)):
             count, first = _count_and_first(values[own] <= -0.5, None, own, grid, block, comm)
@@ -254,9 +252,9 @@ class EarthFiles:
         if count:
             largest = comm.allreduce(float(deficit.max(initial=0.0)), MPI.MAX)
             raise InputError(
-                f"{self._name}: {self._source('epsilon')}: epsilon < delta in {count} of {math.prod(grid.shape)} cells, "
-                f"worst by {largest:.4g} at {worst}; there the wave equation itself has growing solutions; "
-                "allowed: epsilon >= delta"
+                f"{self._name}: {self._source('epsilon')}: epsilon < delta in {count} of "
+                f"{math.prod(grid.shape)} cells, worst by {largest:.4g} at {worst}; "
+                "there the wave equation itself has growing solutions; allowed: epsilon >= delta"
             )
 
 
@@ -277,7 +275,7 @@ def _model_cells(grid: Grid, block: Decomposition) -> Box:
 
 
 def _count_and_first(
-    bad: np.ndarray, weight: np.ndarray | None, own: Box, grid: Grid, block: Decomposition, comm: MPI.Comm
+    bad: np.ndarray, weight: np.ndarray | None, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm
 ) -> tuple[int, str]:
     """Collective. Number of bad cells, and the place of the first (or of the one of largest weight), in words."""
     count = comm.allreduce(int(bad.sum()), MPI.SUM)
@@ -288,9 +286,7 @@ def _count_and_first(
         flat = int(np.argmax(bad if weight is None else np.where(bad, weight, -np.inf)))
         cell = tuple(
             int(i) + s.start + lo - pad
-            for i, s, lo, (pad, _) in zip(
-                np.unravel_index(flat, bad.shape), own, block.lo, grid.pad, strict=True
-            )
+            for i, s, lo, (pad, _) in zip(np.unravel_index(flat, bad.shape), own, block.lo, grid.pad, strict=True)
         )
         here = (0.0 if weight is None else -float(weight.flat[flat]), cell)
     _, cell = min(found for found in comm.allgather(here) if found is not None)
@@ -313,7 +309,5 @@ def _extremes(
         d = np.zeros_like(plane) if delta is None else delta[i].astype(np.float64)
         slowest = min(slowest, float((plane * np.sqrt(1 + 2 * np.minimum(d, 0))).min()))
         fastest = max(fastest, float((plane * np.sqrt(1 + 2 * e)).max()))
-        eigenvalue = max(
-            eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius).max())
-        )
+        eigenvalue = max(eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius).max()))
     return slowest, fastest, eigenvalue

@@ -17,7 +17,7 @@ from fathometer.errors import InputError
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
 from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_inside
-from fathometer.seismic.boundary import Boundary, Pml, Sponge
+from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
 from fathometer.seismic.budget import require_memory
 from fathometer.seismic.earth import Earth, EarthFiles
 from fathometer.seismic.grid import Grid, Sides
@@ -39,7 +39,7 @@ class Experiment:
     """A survey made ready for propagation on this rank."""
 
     survey: Survey
-    comm: MPI.Comm
+    comm: MPI.Intracomm
     files: EarthFiles
     grid: Grid
     block: Decomposition
@@ -82,7 +82,7 @@ class Experiment:
         ]
 
 
-def prepare(survey: Survey, comm: MPI.Comm, imaging: bool) -> Experiment:
+def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
 
     Raises InputError, the same on all ranks, for whatever is wrong with it.
@@ -104,9 +104,7 @@ def prepare(survey: Survey, comm: MPI.Comm, imaging: bool) -> Experiment:
     with together(comm):
         margins, off_grid = margins_of(acquisition, bare, free)
         grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
-        ranks = choose_ranks(
-            grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, flat)
-        )
+        ranks = choose_ranks(grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, flat))
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     fields = 1 if files.isotropic else 2
     parts = wavefield_bytes(block, fields, radius, off_grid, boundary, grid, dtype)
@@ -151,8 +149,7 @@ def boundary_of(propagation: Propagation) -> Boundary:
     """The absorbing sides that the survey names; auto is the PML, by far the cheaper at equal reflection."""
     if propagation.boundary == "auto":
         return Pml()
-    kind = {"pml": Pml, "sponge": Sponge}[propagation.boundary.kind]
-    return kind(width=propagation.boundary.width)
+    return BOUNDARIES[propagation.boundary.kind](width=propagation.boundary.width)
 
 
 def wanted_ranks(survey: Survey, flat: bool) -> Index3 | None:
@@ -198,8 +195,7 @@ def _distinct_positions(acquisition: Acquisition) -> Iterator[np.ndarray]:
 def padding(grid: Grid, width: int, margins: Sides, free_surface: bool) -> Sides:
     """Cells around the model: absorbing layers behind the margins; nothing above a free surface or across 2D."""
     x, y, z = (
-        (before + width, after + width) if axis in grid.axes else (0, 0)
-        for axis, (before, after) in enumerate(margins)
+        (before + width, after + width) if axis in grid.axes else (0, 0) for axis, (before, after) in enumerate(margins)
     )
     return x, y, (0, z[1]) if free_surface else z
 

@@ -85,9 +85,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
             )
         )
     first = tables[0]
-    recording = Recording(
-        tuple(files), tuple(gathers), first.samples, first.interval, first.delay, _notes(tables)
-    )
+    recording = Recording(tuple(files), tuple(gathers), first.samples, first.interval, first.delay, _notes(tables))
     return tuple(shots), recording
 
 
@@ -114,8 +112,7 @@ def _notes(tables: Sequence[TraceTable]) -> tuple[str, ...]:
         for note in table.notes:
             files.setdefault(note, []).append(table.path)
     return tuple(
-        f"{paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}"
-        for note, paths in files.items()
+        f"{paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}" for note, paths in files.items()
     )
 
 

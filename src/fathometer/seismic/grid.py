@@ -67,4 +67,4 @@ class Grid:
         cells = (np.asarray(positions, float) - np.array(self.origin)) / np.array(self.spacing) + first
         if self.two_dimensional:
             cells[:, 1] = 0.0
-        return cells
+        return np.asarray(cells)

@@ -21,7 +21,7 @@ class ImagingCondition(Protocol):
     def accumulate(self, snapshot: np.ndarray, receivers: Propagator) -> None:
         """Add the contribution of one imaging step."""
 
-    def image(self, comm: MPI.Comm) -> np.ndarray:
+    def image(self, comm: MPI.Intracomm) -> np.ndarray:
         """Collective. The image of all that was accumulated, on this rank's cells of the model."""
 
 
@@ -35,7 +35,7 @@ class CrossCorrelation:
     def accumulate(self, snapshot: np.ndarray, receivers: Propagator) -> None:
         receivers.correlate(snapshot, self._product, self.illumination)
 
-    def image(self, comm: MPI.Comm) -> np.ndarray:
+    def image(self, comm: MPI.Intracomm) -> np.ndarray:
         return self._product
 
 
@@ -47,7 +47,7 @@ class SourceNormalised(CrossCorrelation):
 
     STABILISATION = 1e-3
 
-    def image(self, comm: MPI.Comm) -> np.ndarray:
+    def image(self, comm: MPI.Intracomm) -> np.ndarray:
         strongest = comm.allreduce(float(self.illumination.max(initial=0.0)), MPI.MAX)
         if strongest == 0.0:
             return self._product

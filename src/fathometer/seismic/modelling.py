@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fathometer.ledger import Ledger
+from fathometer.parallel.halo import LARGEST_MESSAGE
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
 from fathometer.seismic.experiment import Experiment
@@ -18,7 +19,7 @@ from fathometer.seismic.rtm import finish_steps, source_series
 def model_shots(
     experiment: Experiment, wavefield: Propagator, ledger: Ledger, progress: Progress
 ) -> Iterator[tuple[Shot, np.ndarray | None]]:
-    """Collective. Each shot with its traces (receivers, samples) float32 on rank 0 (None elsewhere), in the survey's order.
+    """Collective. Each shot, in the survey's order, with its traces (receivers, samples) float32 on rank 0, else None.
 
     Raises FathometerError on all ranks where the wavefield ceases to be finite.
     """
@@ -61,14 +62,20 @@ def record(
 
 
 def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
-    """All receivers' traces on rank 0, rank after rank, so that no message holds more than one rank's."""
-    comm = experiment.comm
+    """All receivers' traces on rank 0, rank after rank and in messages of limited size."""
+    comm, samples = experiment.comm, experiment.acquisition.samples
+    most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
     if comm.rank:
-        comm.send((indices, traces), 0)
+        comm.send(indices, 0)
+        for start in range(0, len(indices), most):
+            comm.Send(traces[start : start + most], 0)
         return None
-    gathered = np.zeros((len(shot.receivers), experiment.acquisition.samples), np.float32)
+    gathered = np.zeros((len(shot.receivers), samples), np.float32)
     gathered[indices] = traces
     for rank in range(1, comm.size):
-        indices, traces = comm.recv(source=rank)
-        gathered[indices] = traces
+        indices = comm.recv(source=rank)
+        for start in range(0, len(indices), most):
+            part = np.empty((len(indices[start : start + most]), samples), np.float32)
+            comm.Recv(part, rank)
+            gathered[indices[start : start + most]] = part
     return gathered

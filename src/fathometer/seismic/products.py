@@ -31,9 +31,7 @@ def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = ""
     start = model_start(experiment)
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
-    write_volume(
-        path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm
-    )
+    write_volume(path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm)
 
 
 def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...]) -> None:
@@ -49,9 +47,7 @@ def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tupl
         if all(a < b for a, b in zip(lo, hi, strict=True)):
             wide_lo = [max(a - 1, 0) for a in lo]
             wide_hi = [min(b + 1, n) for b, n in zip(hi, volume.info.shape, strict=True)]
-            around = [
-                (1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)
-            ]
+            around = [(1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)]
             wide = np.pad(volume.read(wide_lo, wide_hi), around, mode="edge")
             if grid.two_dimensional:
                 wide = wide[:, None]

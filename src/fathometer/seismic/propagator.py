@@ -52,7 +52,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class PointSet:
-    """The points of a survey that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
+    """The points that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
 
     indices: np.ndarray
     native: Any
@@ -81,7 +81,7 @@ class Propagator:
         model: list[np.ndarray],
         scheme: Scheme,
         off_grid: bool,
-        comm: MPI.Comm,
+        comm: MPI.Intracomm,
     ) -> None:
         self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
         self.step = 0
@@ -209,9 +209,7 @@ class Propagator:
                 None if receivers is None or recorded is None else (receivers.native, recorded[n]),
             )
 
-    def _exchanged_step(
-        self, source: tuple[Any, np.ndarray] | None, receiver: tuple[Any, np.ndarray] | None
-    ) -> None:
+    def _exchanged_step(self, source: tuple[Any, np.ndarray] | None, receiver: tuple[Any, np.ndarray] | None) -> None:
         wave, halo = self._wave, self._exchanges[self._wave.level]
         halo.start()
         for index, layer in enumerate(self._layers):
@@ -257,9 +255,7 @@ class Propagator:
             cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)
             place = [
                 o + (c - lo) * d
-                for o, c, (lo, _), d in zip(
-                    self.grid.origin, cell, self.grid.pad, self.grid.spacing, strict=True
-                )
+                for o, c, (lo, _), d in zip(self.grid.origin, cell, self.grid.pad, self.grid.spacing, strict=True)
             ]
             raise FathometerError(
                 f"the wavefield is no longer finite: seen at step {self.step}, first at "

@@ -80,9 +80,7 @@ def resample(
     of both sides.
     """
     if traces.dtype not in (np.float32, np.float64) or traces.ndim != 2:
-        raise TypeError(
-            f"traces: found {traces.ndim} axes of {traces.dtype}; allowed: 2 axes of float32 or float64"
-        )
+        raise TypeError(f"traces: found {traces.ndim} axes of {traces.dtype}; allowed: 2 axes of float32 or float64")
     kernel = low_pass(fmax, dt_in, dt_out)
     n, ns = traces.shape
     result = np.zeros((n, n_out), dtype=traces.dtype)

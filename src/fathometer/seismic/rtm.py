@@ -90,19 +90,15 @@ def finish_steps(wavefield: Propagator, steps: int, progress: Progress) -> None:
 def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
     """The wavelet at the times of all steps: (steps, sources that touch this rank), in the propagation's dtype."""
     values = experiment.wavelet(experiment.time.times()[:-1])
-    return np.ascontiguousarray(
-        np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype
-    )
+    return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype)
 
 
-def reversed_traces(
-    experiment: Experiment, wavefield: Propagator, shot: Shot
-) -> tuple[PointSet, np.ndarray]:
+def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -> tuple[PointSet, np.ndarray]:
     """The receivers that touch this rank's cells and what they inject: -d/dt of their traces, last step first.
 
     Recorded pressure is what a layer of dipoles must radiate backwards (Rayleigh's second integral; Berkhout 1982,
-    Seismic Migration); a layer of pressure sources radiates its time integral instead. With the derivative the image of a
-    reflector is zero phase: its peak lies at the reflector, positive where velocity increases downwards.
+    Seismic Migration); a layer of pressure sources radiates its time integral instead. With the derivative the image of
+    a reflector is zero phase: its peak lies at the reflector, positive where velocity increases downwards.
 
     Row j is injected in step j of the receiver loop: time index steps - j, so that after j steps the field has the time
     of snapshot steps - j and holds all later samples.

@@ -46,7 +46,7 @@ class Outcome:
     record: dict[str, Any]
 
 
-def run_model(survey: Survey, comm: MPI.Comm, settings: Settings) -> Outcome:
+def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Model the survey's geometry and write its gathers to shots.segy."""
     ledger = Ledger()
     if survey.acquisition.gathers is not None:
@@ -78,7 +78,7 @@ def run_model(survey: Survey, comm: MPI.Comm, settings: Settings) -> Outcome:
     return _finish(experiment, settings, ledger, {"shots": path}, propagations=1)
 
 
-def run_migrate(survey: Survey, comm: MPI.Comm, settings: Settings) -> Outcome:
+def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Migrate the survey's gathers; write the image, what derives from it, a picture and the record."""
     ledger = Ledger()
     if survey.acquisition.gathers is None:
@@ -115,9 +115,7 @@ def run_migrate(survey: Survey, comm: MPI.Comm, settings: Settings) -> Outcome:
     return _finish(experiment, settings, ledger, files, propagations=2)
 
 
-def _prepared(
-    survey: Survey, comm: MPI.Comm, settings: Settings, ledger: Ledger, imaging: bool
-) -> Experiment:
+def _prepared(survey: Survey, comm: MPI.Intracomm, settings: Settings, ledger: Ledger, imaging: bool) -> Experiment:
     """Everything before the first step, and a directory that results can be written to."""
     with ledger.phase("read model"):
         experiment = prepare(survey, comm, imaging)
@@ -193,10 +191,7 @@ def _record(
         input=survey.resolved() | {"survey": str(survey.path)},
         machine=machine() | {"ranks": comm.size, "binding": [_binding(rank) for rank in ranks]},
         ledger={
-            "ranks": [
-                {key: rank[key] for key in ("rank", "host", "wall_seconds", "phase_seconds")}
-                for rank in ranks
-            ]
+            "ranks": [{key: rank[key] for key in ("rank", "host", "wall_seconds", "phase_seconds")} for rank in ranks]
         },
         figures=[
             Figure("wall time", seconds, "seconds", "lower"),
@@ -218,8 +213,7 @@ def _record(
             "physics": "isotropic" if len(experiment.model) == 1 else "vti",
             "slowest_metres_per_second": experiment.slowest,
             "fastest_metres_per_second": experiment.fastest,
-            "boundary": {"kind": type(experiment.scheme.boundary).__name__.lower()}
-            | vars(experiment.scheme.boundary),
+            "boundary": {"kind": type(experiment.scheme.boundary).__name__.lower()} | vars(experiment.scheme.boundary),
             "time_step_seconds": time.dt,
             "time_step_limit_seconds": experiment.time_step_limit,
             "first_time_seconds": time.first,

@@ -26,14 +26,10 @@ def read_series(path: Path) -> Series:
     values = reader(path)
     series = np.asarray(values, dtype=np.float64).reshape(-1)
     if series.size < 2 or max(values.shape) != series.size:
-        raise InputError(
-            f"{path}: found an array of shape {values.shape}; allowed: one series of 2 or more samples"
-        )
+        raise InputError(f"{path}: found an array of shape {values.shape}; allowed: one series of 2 or more samples")
     bad = np.flatnonzero(~np.isfinite(series))
     if bad.size:
-        raise InputError(
-            f"{path}: found {series[bad[0]]} in sample {bad[0]} of the series; allowed: finite numbers"
-        )
+        raise InputError(f"{path}: found {series[bad[0]]} in sample {bad[0]} of the series; allowed: finite numbers")
     if not np.any(series):
         raise InputError(f"{path}: found a series that is zero throughout; allowed: any other")
     return series
@@ -58,9 +54,7 @@ def _rsf(path: Path) -> npt.NDArray[Any]:
         raise InputError(f"{path}: found data_format={style!r}; allowed: {', '.join(FORMATS)}")
     lengths = [pairs[name] for name in (f"n{axis}" for axis in range(9, 0, -1)) if name in pairs]
     if not lengths or not all(length.isdecimal() for length in lengths):
-        raise InputError(
-            f"{path}: is not the RSF header of a series: n1 to be found, and whole numbers for all axes"
-        )
+        raise InputError(f"{path}: is not the RSF header of a series: n1 to be found, and whole numbers for all axes")
     shape = tuple(int(length) for length in lengths)
     binary = path
     if not mark:

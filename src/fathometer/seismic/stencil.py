@@ -19,9 +19,7 @@ def second_derivative_weights(radius: int) -> np.ndarray:
     [-2.0, 1.0]
     """
     weights = [
-        Fraction(
-            (-1) ** (r + 1) * 2 * factorial(radius) ** 2, r**2 * factorial(radius - r) * factorial(radius + r)
-        )
+        Fraction((-1) ** (r + 1) * 2 * factorial(radius) ** 2, r**2 * factorial(radius - r) * factorial(radius + r))
         for r in range(1, radius + 1)
     ]
     return np.array([float(w) for w in (-2 * sum(weights), *weights)])

@@ -85,8 +85,7 @@ def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float
     if abs(steps - round(steps)) > 1e-6:
         below, above = (first + math.floor(steps) * step, first + math.ceil(steps) * step)
         raise ValueError(
-            f"{found}, the step does not divide last - first; "
-            f"last values that fit: {below:.10g} or {above:.10g}"
+            f"{found}, the step does not divide last - first; last values that fit: {below:.10g} or {above:.10g}"
         )
     return values
 
@@ -138,9 +137,7 @@ class Model(Table):
     axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = _key(
         'order of the file\'s axes, slowest first; left out: "xyz" for 3 axes, "xz" for 2', "", None
     )
-    units: Literal["m/s", "km/s", "s2/km2"] = _key(
-        "unit of the values of vp (s2/km2: slowness squared)", "", "m/s"
-    )
+    units: Literal["m/s", "km/s", "s2/km2"] = _key("unit of the values of vp (s2/km2: slowness squared)", "", "m/s")
 
 
 class Mute(Table):
@@ -174,12 +171,8 @@ class Acquisition(Table):
         "SEG-Y files of recorded shots, a path that may hold * ? [ ]; relative to the survey file", "", None
     )
     mute: Mute | None = _key("top mute of recorded gathers; left out: none", "", None)
-    source_depth: float | None = _key(
-        "depth of all sources, in place of the headers of the gathers", "m", None
-    )
-    receiver_depth: float | None = _key(
-        "depth of all receivers, in place of the headers of the gathers", "m", None
-    )
+    source_depth: float | None = _key("depth of all sources, in place of the headers of the gathers", "m", None)
+    receiver_depth: float | None = _key("depth of all receivers, in place of the headers of the gathers", "m", None)
     sources: Sources | None = _key("places of the sources of a geometry to model", "", None)
     receivers: Receivers | None = _key("places of the receivers of a geometry to model", "", None)
     sample_interval: SampleInterval = _key(
@@ -200,8 +193,7 @@ class Acquisition(Table):
             for name in ("sources", "receivers", "sample_interval"):
                 if name in self.model_fields_set and getattr(self, name) is not None:
                     raise ValueError(
-                        f"{name}: found together with gathers; "
-                        "allowed: gathers, or a geometry (sources, receivers)"
+                        f"{name}: found together with gathers; allowed: gathers, or a geometry (sources, receivers)"
                     )
         return self
 
@@ -273,9 +265,7 @@ class Imaging(Table):
     """How the image is formed."""
 
     method: Literal["rtm"] = _key("reverse time migration", "", "rtm")
-    condition: Literal["cross-correlation", "source-normalised"] = _key(
-        "imaging condition", "", "cross-correlation"
-    )
+    condition: Literal["cross-correlation", "source-normalised"] = _key("imaging condition", "", "cross-correlation")
     every: Literal["auto"] | Count = _key(
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
@@ -374,9 +364,7 @@ class Survey(Table):
                     "allowed: the same in both"
                 )
         if self.acquisition.gathers is None and self.propagation.duration is None:
-            raise ValueError(
-                "[propagation] duration: missing; needed with sources and receivers (s, above 0)"
-            )
+            raise ValueError("[propagation] duration: missing; needed with sources and receivers (s, above 0)")
         return self
 
 

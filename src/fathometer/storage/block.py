@@ -69,9 +69,7 @@ class BlockReader:
             0 <= a <= b <= n for a, b, n in zip(lo, hi, shape, strict=True)
         )
         if not inside:
-            raise InputError(
-                f"{self.path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {shape}"
-            )
+            raise InputError(f"{self.path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {shape}")
         box = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi, strict=True))
         with reading(self.path):
             block = self._block(box)
@@ -104,17 +102,13 @@ def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def check_values(name: str, dtype: np.dtype[Any]) -> None:
     """InputError unless `dtype` is one real number per cell."""
     if dtype.fields is not None or dtype.subdtype is not None or dtype.kind not in "fiu":
-        raise InputError(
-            f"{name}: values of type {dtype} are not real numbers (allowed: floats and integers)"
-        )
+        raise InputError(f"{name}: values of type {dtype} are not real numbers (allowed: floats and integers)")
 
 
 def check_shape(name: str, shape: Sequence[int]) -> tuple[int, ...]:
     """`shape` as a tuple; InputError unless it has two or three axes, all at least 1 long."""
     if len(shape) not in (2, 3):
-        raise InputError(
-            f"{name}: an array of {len(shape)} dimensions, shape {tuple(shape)}, where 2 or 3 are allowed"
-        )
+        raise InputError(f"{name}: an array of {len(shape)} dimensions, shape {tuple(shape)}, where 2 or 3 are allowed")
     if any(n < 1 for n in shape):
         raise InputError(f"{name}: shape {tuple(shape)} holds no cell")
     return tuple(int(n) for n in shape)

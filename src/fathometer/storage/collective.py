@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.errors import FathometerError, InputError
+from fathometer.errors import InputError
+from fathometer.parallel.agreement import together
 from fathometer.storage import whole
 from fathometer.storage.block import VolumeInfo
 
@@ -55,56 +56,40 @@ def write_pieces(
     `block` is this rank's part, at `lo` of the array of info.shape; the blocks of all ranks must tile the
     array. FathometerError on all ranks alike where any of them fails; none of the new files is left then.
     """
-    _agree(comm, _block_error(path, info, block, lo))
+    with together(comm):
+        _check_block(path, info, block, lo)
     cells = comm.allreduce(block.size)
     if cells != math.prod(info.shape):
         raise InputError(f"{path}: the ranks' blocks hold {cells} cells, the volume {math.prod(info.shape)}")
 
     parts: list[Path] = []
     try:
-        error = None
-        if comm.rank == 0:
-            error = _create(pieces, path, info, parts)
-        _agree(comm, error)
+        with together(comm):
+            if comm.rank == 0:
+                _create(pieces, path, info, parts)
         names = comm.bcast(parts, root=0)
-        error = None
-        for piece, part in zip(pieces, names, strict=True):
-            if piece.array:
-                error = error or _write_block(part, path, info, block, lo, len(piece.head))
-        _agree(comm, error)
-        error = None
-        if comm.rank == 0:
-            error = _place(pieces, path, parts)
-        _agree(comm, error)
+        with together(comm):
+            for piece, part in zip(pieces, names, strict=True):
+                if piece.array:
+                    _write_block(part, path, info, block, lo, len(piece.head))
+        with together(comm):
+            if comm.rank == 0:
+                _place(pieces, path, parts)
     except BaseException:
         for part in parts:  # filled on rank 0 only
             whole.remove(part)
         raise
 
 
-def _agree(comm: MPI.Intracomm, error: FathometerError | None) -> None:
-    """Raise the lowest failing rank's error on all ranks."""
-    for found in comm.allgather(error):
-        if found is not None:
-            raise found
-
-
-def _block_error(
-    path: Path, info: VolumeInfo, block: NDArray[Any], lo: Sequence[int]
-) -> FathometerError | None:
+def _check_block(path: Path, info: VolumeInfo, block: NDArray[Any], lo: Sequence[int]) -> None:
     inside = block.ndim == len(info.shape) == len(lo) and all(
         a >= 0 and a + n <= length for a, n, length in zip(lo, block.shape, info.shape, strict=True)
     )
     if not inside:
-        return InputError(
-            f"{path}: a block of shape {block.shape} at {tuple(lo)} does not lie in {info.shape}"
-        )
-    return None
+        raise InputError(f"{path}: a block of shape {block.shape} at {tuple(lo)} does not lie in {info.shape}")
 
 
-def _create(
-    pieces: Sequence[Piece], path: Path, info: VolumeInfo, parts: list[Path]
-) -> FathometerError | None:
+def _create(pieces: Sequence[Piece], path: Path, info: VolumeInfo, parts: list[Path]) -> None:
     array_bytes = math.prod(info.shape) * info.dtype.itemsize
     try:
         for piece in pieces:
@@ -116,13 +101,10 @@ def _create(
             finally:
                 os.close(handle)
     except OSError as error:
-        return whole.failure(path, error)
-    return None
+        raise whole.failure(path, error) from None
 
 
-def _write_block(
-    part: Path, path: Path, info: VolumeInfo, block: NDArray[Any], lo: Sequence[int], start: int
-) -> FathometerError | None:
+def _write_block(part: Path, path: Path, info: VolumeInfo, block: NDArray[Any], lo: Sequence[int], start: int) -> None:
     item = info.dtype.itemsize
     try:
         values = np.ascontiguousarray(block, dtype=info.dtype)
@@ -135,11 +117,10 @@ def _write_block(
         finally:
             os.close(handle)
     except (OSError, MemoryError) as error:
-        return whole.failure(path, error)
-    return None
+        raise whole.failure(path, error) from None
 
 
-def _place(pieces: Sequence[Piece], path: Path, parts: list[Path]) -> FathometerError | None:
+def _place(pieces: Sequence[Piece], path: Path, parts: list[Path]) -> None:
     placed: list[Path] = []
     try:
         for piece, part in zip(pieces, parts, strict=True):
@@ -148,8 +129,7 @@ def _place(pieces: Sequence[Piece], path: Path, parts: list[Path]) -> Fathometer
     except OSError as error:
         for target in placed:
             whole.remove(target)
-        return whole.failure(path, error)
-    return None
+        raise whole.failure(path, error) from None
 
 
 def runs(shape: Sequence[int], block: Sequence[int], lo: Sequence[int]) -> Iterator[tuple[int, int, int]]:

@@ -15,16 +15,12 @@ from fathometer.storage.block import BlockReader, VolumeInfo, check_size, readab
 class MappedVolume(BlockReader):
     """A volume whose values lie in `data` (the file itself or another) from byte `offset` to its end."""
 
-    def __init__(
-        self, path: Path, info: VolumeInfo, data: Path, offset: int, order: Literal["C", "F"] = "C"
-    ) -> None:
+    def __init__(self, path: Path, info: VolumeInfo, data: Path, offset: int, order: Literal["C", "F"] = "C") -> None:
         super().__init__(path, info)
         readable(data)
         expected = math.prod(info.shape) * info.dtype.itemsize
         whose = "its header" if data == path else f"the header {path}"
-        check_size(
-            data, data.stat().st_size - offset, expected, f"{whose} (shape {info.shape}, {info.dtype})"
-        )
+        check_size(data, data.stat().st_size - offset, expected, f"{whose} (shape {info.shape}, {info.dtype})")
         with reading(data):
             self._values: NDArray[Any] = np.memmap(data, info.dtype, "r", offset, info.shape, order)
 

@@ -39,13 +39,9 @@ def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, 
         shape, fortran, dtype = read(file)
     except ValueError as error:
         reason = str(error).splitlines()[0]
-        raise InputError(
-            f"{name}: is not an NPY array of numbers ({reason}); pickles are never loaded"
-        ) from None
+        raise InputError(f"{name}: is not an NPY array of numbers ({reason}); pickles are never loaded") from None
     if dtype.hasobject:
-        raise InputError(
-            f"{name}: holds pickled Python objects, which are never loaded; save it as an array of floats"
-        )
+        raise InputError(f"{name}: holds pickled Python objects, which are never loaded; save it as an array of floats")
     return shape, fortran, dtype
 
 

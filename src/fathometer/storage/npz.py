@@ -42,9 +42,7 @@ class NpzVolume(BlockReader):
                 with np.load(self.path, allow_pickle=False) as archive:
                     self._values = np.asarray(archive[self.key])
             except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-                raise InputError(
-                    f"{self.path}:{self.key}: is damaged ({str(error).splitlines()[0]})"
-                ) from None
+                raise InputError(f"{self.path}:{self.key}: is damaged ({str(error).splitlines()[0]})") from None
         return self._values[box]
 
     def close(self) -> None:

@@ -54,9 +54,7 @@ def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
         raise InputError(f'{path}: the RSF header has no in="…", the file of the values')
     if where == "stdin":
         if not mark:
-            raise InputError(
-                f'{path}: in="stdin", but the bytes 0c 0c 04 that precede the values are missing'
-            )
+            raise InputError(f'{path}: in="stdin", but the bytes 0c 0c 04 that precede the values are missing')
         return MappedVolume(path, info, path, len(head) + len(MARK))
     return MappedVolume(path, info, path.parent / where, 0)
 
@@ -75,9 +73,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     dtype = np.dtype(FORMATS[style])
     esize = _number(path, values, "esize", dtype.itemsize)
     if esize != dtype.itemsize:
-        raise InputError(
-            f"{path}: esize={esize:g} contradicts data_format={style!r} (expected {dtype.itemsize})"
-        )
+        raise InputError(f"{path}: esize={esize:g} contradicts data_format={style!r} (expected {dtype.itemsize})")
 
     lengths: list[int] = []
     while (name := f"n{len(lengths) + 1}") in values:
@@ -96,19 +92,13 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     lengths_all = all(unit.lower() in METRES for unit in units)
     spacing = origin = None
     if lengths_all and all(f"d{i}" in values for i in axes):
-        spacing = tuple(
-            _number(path, values, f"d{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True)
-        )
+        spacing = tuple(_number(path, values, f"d{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
         if any(step <= 0 for step in spacing):
             raise InputError(f"{path}: the spacing {spacing} of the axes {tuple(axes)} must be positive")
     if lengths_all and all(f"o{i}" in values for i in axes):
-        origin = tuple(
-            _number(path, values, f"o{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True)
-        )
+        origin = tuple(_number(path, values, f"o{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
     labels = tuple(values.get(f"label{i}", "") for i in axes)
-    return VolumeInfo(
-        shape, dtype, spacing, origin, labels if any(labels) else None, values.get("unit") or None
-    )
+    return VolumeInfo(shape, dtype, spacing, origin, labels if any(labels) else None, values.get("unit") or None)
 
 
 def _number(path: Path, values: dict[str, str], key: str, default: float) -> float:

@@ -110,9 +110,7 @@ def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
     wanted = np.asarray(indices, np.int64).reshape(-1)
     outside = wanted[(wanted < 0) | (wanted >= layout.traces)]
     if len(outside):
-        raise InputError(
-            f"{layout.path}: there is no trace {outside[0]} (0 to {layout.traces - 1} are allowed)"
-        )
+        raise InputError(f"{layout.path}: there is no trace {outside[0]} (0 to {layout.traces - 1} are allowed)")
     traces = np.empty((len(wanted), layout.samples), np.float32)
     rows = layout.rows()
     step = max(1, CHUNK // layout.trace_bytes)
@@ -167,7 +165,5 @@ def _check_units(
         elif layout.revision == 0 and code != 2:
             notes.append(f"{said}, which SEG-Y revision 0 does not define; read as metres")
         else:
-            raise InputError(
-                f"{layout.path}: {said}; only lengths are allowed: project them to metres (units 1)"
-            )
+            raise InputError(f"{layout.path}: {said}; only lengths are allowed: project them to metres (units 1)")
     return notes

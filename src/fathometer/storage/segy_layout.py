@@ -154,9 +154,7 @@ def layout_of(path: Path) -> Layout:
     with reading(path), path.open("rb") as file:
         head = file.read(TEXT + BINARY)
         if len(head) < TEXT + BINARY:
-            raise InputError(
-                f"{path}: is not SEG-Y: {size} bytes, fewer than the {TEXT + BINARY} of its file header"
-            )
+            raise InputError(f"{path}: is not SEG-Y: {size} bytes, fewer than the {TEXT + BINARY} of its file header")
         order, code = _order_and_format(path, head)
         revision = head[3500] or head[3501]  # some writers leave the major revision in the minor's byte
         start = TEXT + BINARY + _extended_text(path, head, order)
@@ -167,9 +165,7 @@ def layout_of(path: Path) -> Layout:
         file.seek(start)
         first = file.read(HEADER)
     if size <= start or len(first) < HEADER:
-        raise InputError(
-            f"{path}: holds no traces ({size} bytes, of which {min(start, size)} are file headers)"
-        )
+        raise InputError(f"{path}: holds no traces ({size} bytes, of which {min(start, size)} are file headers)")
 
     in_binary = _field(head, int(BinField.Samples), "u2", order)
     if revision >= 2:
@@ -243,9 +239,7 @@ def _samples(path: Path, data: int, width: int, in_binary: int, in_trace: int) -
         for count, whose in ((in_binary, "binary"), (in_trace, "trace"))
         if count > 0
     )
-    raise InputError(
-        f"{path}: is truncated or contradictory: {data} bytes of traces hold {fits}, no whole number"
-    )
+    raise InputError(f"{path}: is truncated or contradictory: {data} bytes of traces hold {fits}, no whole number")
 
 
 def _interval(path: Path, head: bytes, first: bytes, order: Literal["<", ">"]) -> tuple[float, list[str]]:

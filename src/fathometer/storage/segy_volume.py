@@ -28,9 +28,7 @@ class SegyVolume(BlockReader):
             raise InputError(f"{path}:{key}: a SEG-Y file holds one array and takes no key")
         self._layout: Layout = layout_of(path)
         if holds_gathers(self._layout):
-            raise InputError(
-                f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume"
-            )
+            raise InputError(f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume")
         head = self._layout.headers(("inline", "crossline"))
         lengths, labels = grid_of(path, head["inline"], head["crossline"])
         shape = (*lengths, self._layout.samples)

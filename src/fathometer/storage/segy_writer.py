@@ -55,9 +55,7 @@ class GatherWriter:
         self._trace = trace_type(samples)
 
     def __enter__(self) -> Self:
-        head = textual_header(self.samples, self.microseconds) + binary_header(
-            self.samples, self.microseconds
-        )
+        head = textual_header(self.samples, self.microseconds) + binary_header(self.samples, self.microseconds)
         try:
             self._part = whole.create_part(self.path, len(head) + self.traces * self._trace.itemsize)
             self._handle = os.open(self._part, os.O_WRONLY)
@@ -89,9 +87,7 @@ class GatherWriter:
         places, receivers = np.asarray(source, np.float64), np.asarray(receivers, np.float64)
         values = np.asarray(data)
         count = len(receivers)
-        fits = (
-            places.shape == (3,) and receivers.shape == (count, 3) and values.shape == (count, self.samples)
-        )
+        fits = places.shape == (3,) and receivers.shape == (count, 3) and values.shape == (count, self.samples)
         if not fits or not 0 <= first_trace <= self.traces - count:
             raise InputError(
                 f"{self.path}: shot {ffid}: data {values.shape} of receivers {receivers.shape} "
@@ -116,9 +112,7 @@ class GatherWriter:
                   ("group_x", receivers[:, 0]), ("group_y", receivers[:, 1]))  # fmt: skip
         block["offset"] = np.rint(offsets(places, receivers))
         # Elevations are positive up, depths down.
-        self._put(
-            block, "elevation_scalar", ("source_depth", places[2]), ("receiver_elevation", -receivers[:, 2])
-        )
+        self._put(block, "elevation_scalar", ("source_depth", places[2]), ("receiver_elevation", -receivers[:, 2]))
         try:
             flat = block.view(np.uint8).data
             whole.write_at(self._handle, flat, TEXT + BINARY + first_trace * self._trace.itemsize)
@@ -251,6 +245,4 @@ def textual_header(samples: int, microseconds: int) -> bytes:
         "  115-116     samples                    117-118  interval, microseconds",
     ]
     lines += [""] * (38 - len(lines)) + ["SEG Y REV1", "END TEXTUAL HEADER"]
-    return "".join(f"C{number:2d} {line}"[:80].ljust(80) for number, line in enumerate(lines, 1)).encode(
-        "cp037"
-    )
+    return "".join(f"C{number:2d} {line}"[:80].ljust(80) for number, line in enumerate(lines, 1)).encode("cp037")

@@ -69,9 +69,7 @@ def open_volume(reference: str, directory: Path) -> Volume:
     return OPENERS[path.suffix.lower()](path, key)
 
 
-def write_volume(
-    path: Path, info: VolumeInfo, block: NDArray[Any], lo: Sequence[int], comm: MPI.Intracomm
-) -> None:
+def write_volume(path: Path, info: VolumeInfo, block: NDArray[Any], lo: Sequence[int], comm: MPI.Intracomm) -> None:
     """Write a volume; collective over `comm`: every rank hands its block [lo, lo + block.shape).
 
     The blocks must tile the volume (a rank's may be empty). Values are written as float32 or float64
@@ -96,7 +94,5 @@ def write_volume(
         case ".npy":
             pieces = [Piece(path, npy_header(info), True)]
         case _:
-            raise InputError(
-                f"{path}: volumes are written as .rsf or .npy, not {path.suffix or 'without a suffix'}"
-            )
+            raise InputError(f"{path}: volumes are written as .rsf or .npy, not {path.suffix or 'without a suffix'}")
     write_pieces(pieces, path, info, block, lo, comm)

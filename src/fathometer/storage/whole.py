@@ -61,9 +61,7 @@ def write_at(handle: int, data: memoryview, offset: int) -> None:
 def place(part: Path, target: Path) -> None:
     """Rename a finished file to its target's name, and flush the folder so that the name lasts."""
     part.rename(target)
-    with contextlib.suppress(
-        OSError
-    ):  # some file systems cannot flush a folder; the file is there nevertheless
+    with contextlib.suppress(OSError):  # some file systems cannot flush a folder; the file is there nevertheless
         handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(handle)
