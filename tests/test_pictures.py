@@ -19,7 +19,7 @@ from fathometer.pictures import (
     volume_figure,
     volume_picture,
 )
-from fathometer.pictures.colours import below_water, symmetric_range, water_cells
+from fathometer.pictures.colours import below_water, depth_gain, symmetric_range, water_cells
 from fathometer.pictures.layout import Names
 from fathometer.pictures.plane import bounded, grid_of, planes_of
 from fathometer.pictures.reference import axis_order, picture_of, signed_offsets
@@ -160,12 +160,27 @@ def test_clip_ignores_the_water():
     image = np.ones((50, 60))
     image[:, :10] = 1e6
     seen, judged = below_water(image, vp)
-    assert np.all(judged == 1.0)
+    np.testing.assert_array_equal(judged[[0, 12]], [np.arange(60) >= 20, np.arange(60) >= 15])
+    assert np.all(seen[judged] == 1.0)
     assert np.all(seen[0, :10] == 0.0)
     np.testing.assert_array_equal(seen[:, 20:], image[:, 20:])
-    assert symmetric_range([judged]) == 1.0
+    assert symmetric_range([seen[judged]]) == 1.0
     assert symmetric_range([np.arange(-100.0, 101.0)]) == pytest.approx(99.0, abs=1.0)
     assert symmetric_range([np.zeros(5)]) == 1.0
+
+
+def test_gain_balances_depths_but_does_not_raise_silence():
+    """Alternating amplitudes that fall as 1/z^2, and a stretch with 1e-4 of the largest one."""
+    depth = np.arange(200.0)
+    section = np.where(np.arange(60) % 2, 1.0, -1.0)[:, None] * (20 / np.maximum(depth, 20)) ** 2
+    section[:, 150:] = 1e-4
+    judged = np.broadcast_to(depth >= 20, section.shape)
+    gain = depth_gain([section], [judged])
+    shown = np.abs(section * gain).max(axis=0)
+    assert shown[30:110].max() / shown[30:110].min() < 4 < (110 / 30) ** 2 / 3
+    assert shown[185:].max() < 0.01 * shown[20:110].max()
+    np.testing.assert_array_equal(depth_gain([0 * section], [judged]), np.ones(200))
+    np.testing.assert_array_equal(depth_gain([section], [judged & False]), np.ones(200))
 
 
 def test_pictures_are_written_whole_small_and_always_the_same(tmp_path):

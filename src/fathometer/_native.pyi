@@ -190,6 +190,13 @@ def zerosFloat64(shape: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict
     Zeroed array on huge pages, first touched by the threads that will use it.
     """
 
+def triad(
+    a: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+    b: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    c: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+) -> None:
+    """a = b + 3 c: what the memory gives, to measure the kernels by."""
+
 def set_threads(threads: int) -> None: ...
 def pin_threads(cpus: Sequence[int]) -> None: ...
 def thread_binding() -> list[list[int]]: ...

@@ -7,12 +7,15 @@ mpirun, and `--help` should be quick.
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.errors import FathometerError, InputError
 
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
+HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
 
 DESCRIPTION = """\
 Seismic depth imaging: 3D anisotropic (VTI) forward modelling and reverse time migration, run by MPI ranks with
@@ -38,11 +42,19 @@ examples:
 exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted"""
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with the command line, like everything else that is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the line; exit code 2."""
+        sys.exit(_complain(InputError(f"{message} (see {self.prog} --help)")) if _first() else InputError.exit_code)
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     from fathometer import __version__
 
-    main_parser = argparse.ArgumentParser(
+    main_parser = Parser(
         prog="fathometer",
         description=DESCRIPTION,
         epilog=EXAMPLES,
@@ -109,108 +121,144 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if sys.stderr is None:  # closed by whoever started us
+        sys.stderr = io.StringIO()
     options = parser().parse_args(words)
-    if options.command == "info":
-        return _alone(lambda: _info(options))
-    from fathometer.parallel.launch import start_ranks
-
     try:
-        start_ranks(options.ranks, options.threads, words)
-    except FathometerError as error:
-        return _complain(error)
-    return _on_ranks(options, words)
+        with _interruptible():
+            if options.command == "info":
+                _info(options)
+                return 0
+            from fathometer.parallel.launch import start_ranks
+
+            start_ranks(options.ranks, options.threads, words)
+            return _on_ranks(options, words)
+    except FathometerError as error:  # before MPI runs, or without it
+        return _complain(error) if _first() else error.exit_code
+    except MemoryError:
+        return _complain(FathometerError("out of memory"))
+    except KeyboardInterrupt:
+        print("fathometer: interrupted", file=sys.stderr)
+        return INTERRUPTED
 
 
 def _complain(error: FathometerError) -> int:
-    print(f"fathometer: error: {error}", file=sys.stderr)
+    print(f"fathometer: error: {' '.join(str(error).splitlines())}", file=sys.stderr, flush=True)
     return error.exit_code
 
 
-def _alone(work: Callable[[], None]) -> int:
+def _first() -> bool:
+    """Whether it is for this process to speak, while MPI does not run; the others give it time to, since the first rank
+    that ends with an error ends all."""
+    from time import sleep
+
+    from fathometer.parallel.launch import is_first
+
+    if is_first(os.environ):
+        return True
+    sleep(HEAD_START_SECONDS)
+    return False
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Ctrl-C, the end of a batch job (SIGTERM, also what mpirun passes on) and of the terminal (SIGHUP) raise
+    KeyboardInterrupt, but only once: clearing up is not interrupted again."""
+    before: dict[signal.Signals, Any] = {}
+
+    def interrupt(*_: object) -> None:
+        for one in before:
+            signal.signal(one, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(one) is not signal.SIG_IGN:  # as under nohup
+            before[one] = signal.signal(one, interrupt)
     try:
-        work()
-    except FathometerError as error:
-        return _complain(error)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, signal.SIG_DFL if handler is None else handler)
 
 
 def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
     """Run a command on all ranks of this world; all ranks return the same code, or the world is ended."""
-    import os
-
     from mpi4py import MPI
 
-    from fathometer.parallel.launch import check_world
+    from fathometer.parallel.launch import check_world, is_first
 
     comm = MPI.COMM_WORLD
-    signal.signal(signal.SIGTERM, _interrupt)  # what mpirun passes on when it is interrupted itself
     try:
         check_world(comm.size, os.environ)
         _run(options, words, comm)
     except FathometerError as error:
         if _all_here(comm):
-            return _complain(error) if comm.rank == 0 else error.exit_code
-        _complain(error)
-        comm.Abort(error.exit_code)
+            return _complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
+        return _end_all(comm, _complain(error))
     except KeyboardInterrupt:
         if comm.rank == 0:
-            print("fathometer: interrupted", file=sys.stderr)
-        if comm.size > 1:
-            comm.Abort(INTERRUPTED)
-        return INTERRUPTED
+            print("fathometer: interrupted", file=sys.stderr, flush=True)
+        return _end_all(comm, INTERRUPTED)
     except MemoryError:
-        _complain(FathometerError(f"rank {comm.rank} ran out of memory"))
-        comm.Abort(1)
+        return _end_all(comm, _complain(FathometerError(f"rank {comm.rank} ran out of memory")))
     except Exception:
         import traceback
 
         traceback.print_exc()
-        if comm.size > 1:
-            comm.Abort(1)  # the other ranks wait for this one
-        return 1
+        return _end_all(comm, 1)
     return 0
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def _end_all(comm: MPI.Intracomm, code: int) -> int:
+    """End the other ranks, which wait for this one; return the exit code where there are none."""
+    if comm.size > 1:
+        comm.Abort(code)
+    return code
 
 
 def _all_here(comm: MPI.Intracomm) -> bool:
     """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
-    import time
+    from time import sleep
+
+    from fathometer.ledger import now
 
     request = comm.Ibarrier()
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = now() + PATIENCE_SECONDS
     while not request.Test():
-        if time.monotonic() > deadline:
+        if now() > deadline:
             return False
-        time.sleep(0.001)
+        sleep(0.001)
     return True
 
 
 def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> None:
-    from fathometer.parallel.threads import bind
+    from fathometer.parallel.agreement import together
+    from fathometer.parallel.threads import bind, unbind
     from fathometer.seismic.run import Settings
 
     def say(line: str) -> None:
         if comm.rank == 0 and not options.quiet:
-            print(line, file=sys.stderr, flush=True)
+            with suppress(OSError):  # that nobody reads is no reason to lose a run
+                print(line, file=sys.stderr, flush=True)
 
-    settings = Settings(("fathometer", *words), options.quiet, bind(comm, options.threads), say)
-    if options.command == "demo":
-        from fathometer.seismic.demo import run_demo
+    binding = bind(comm, options.threads)
+    try:
+        settings = Settings(("fathometer", *words), options.quiet, binding, say)
+        if options.command == "demo":
+            from fathometer.seismic.demo import run_demo
 
-        outcome = run_demo(options.output, options.quick, comm, settings)
-    else:
-        from fathometer.seismic.run import run_migrate, run_model
-        from fathometer.seismic.survey import load_survey
+            outcome = run_demo(options.output, options.quick, comm, settings)
+        else:
+            from fathometer.seismic.run import run_migrate, run_model
+            from fathometer.seismic.survey import load_survey
 
-        work = run_model if options.command == "model" else run_migrate
-        outcome = work(load_survey(options.survey), comm, settings)
-    if comm.rank == 0:
-        _tell(outcome, options, settings)
+            work = run_model if options.command == "model" else run_migrate
+            outcome = work(load_survey(options.survey), comm, settings)
+    finally:
+        unbind(binding)
+    with together(comm):
+        if comm.rank == 0:
+            _tell(outcome, options, settings)
 
 
 def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> None:
@@ -224,7 +272,19 @@ def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> 
         f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"
     )
     if options.json:
-        print(json.dumps(outcome.record, indent=2, ensure_ascii=False))
+        _write(json.dumps(outcome.record, indent=2, ensure_ascii=False))
+
+
+def _write(text: str) -> None:
+    """Print on standard output, now: what cannot be written is found here and not at the interpreter's end."""
+    with suppress(AttributeError):  # for names that are not UTF-8, and terminals that are not
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in the buffer
+        if not isinstance(error, BrokenPipeError):  # whoever reads may have seen enough
+            raise FathometerError(f"standard output: cannot be written: {error.strerror}") from None
 
 
 def _info(options: argparse.Namespace) -> None:
@@ -232,14 +292,14 @@ def _info(options: argparse.Namespace) -> None:
 
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
+    if options.picture is not None and options.picture.suffix.lower() != ".png":
+        raise InputError(f"--picture {options.picture}: allowed: the name of a .png file")
     descriptions = [describe(reference, Path()) for reference in options.files]
     if options.json:
-        print(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
+        _write(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
     else:
         for reference, description in zip(options.files, descriptions, strict=True):
-            print(reference)
-            for label, text in description.rows():
-                print(f"  {label:<18} {text}")
+            _write("\n".join([reference, *(f"  {label:<18} {text}" for label, text in description.rows())]))
     if options.picture is not None:
         from fathometer.pictures.reference import picture_of
 

@@ -17,7 +17,7 @@ class InputError(FathometerError):
 
 
 @contextmanager
-def place(words: str) -> Iterator[None]:
+def naming(words: str) -> Iterator[None]:
     """Put `words`, such as "survey.toml: [model] vp", before the line of an InputError that the block raises."""
     try:
         yield

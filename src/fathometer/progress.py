@@ -4,6 +4,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, TextIO
 
@@ -89,9 +90,9 @@ class Progress:
         if self._display is not None:
             try:
                 if kind is None:
-                    self._display.show(self._now(), self._state, last=True)
+                    self._show(last=True)
             finally:
-                self._display.close()
+                self._close()
 
     def start_shot(self, index: int, steps: int) -> None:
         """Shot `index` (0, 1, …) begins and will take `steps` steps."""
@@ -111,9 +112,17 @@ class Progress:
         self._state.underway = False
         self._show()
 
-    def _show(self) -> None:
+    def _show(self, last: bool = False) -> None:
         if self._display is not None:
-            self._display.show(self._now(), self._state, last=False)
+            try:
+                self._display.show(self._now(), self._state, last)
+            except OSError:  # the terminal is gone or the log's disk full: no reason to lose the run
+                self._display = None
+
+    def _close(self) -> None:
+        if self._display is not None:
+            with suppress(OSError):
+                self._display.close()
 
 
 def on_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
@@ -169,7 +178,7 @@ class _Bar:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
-        columns = environ.get("COLUMNS", "")
+        columns = environ.get("COLUMNS", "")[:4]  # wider is no terminal
         console = Console(file=stream, force_terminal=True, width=int(columns) if columns.isdecimal() else None)
         self._rich = RichProgress(
             TextColumn("{task.description}"),

@@ -67,20 +67,8 @@ def write_record(path: Path, envelope: Mapping[str, Any]) -> None:
     Raises FathometerError that names the file when it cannot be written.
     """
     text = json.dumps(plain(envelope), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    data = text.encode()
-    try:
-        part = whole.create_part(path, len(data))
-        try:
-            with part.open("r+b") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            whole.place(part, path)
-        except BaseException:
-            whole.remove(part)
-            raise
-    except OSError as error:
-        raise whole.failure(path, error) from error
+    # A name that is not UTF-8 holds lone surrogates: JSON knows them as escapes.
+    whole.write(path, text.encode(errors="backslashreplace"))
 
 
 def plain(value: Any) -> Any:

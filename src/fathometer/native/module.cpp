@@ -12,6 +12,7 @@
 
 #include "advance.hpp"
 #include "imaging.hpp"
+#include "measure.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
 
@@ -280,6 +281,14 @@ NB_MODULE(_native, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, threads.";
     bind<float>(m, "Float32");
     bind<double>(m, "Float64");
+    m.def(
+        "triad",
+        [](Array<float, 3> a, Input<float, 3> b, Input<float, 3> c) {
+            require(a.size() == b.size() && a.size() == c.size(), "the arrays differ in size");
+            triad(a.data(), b.data(), c.data(), int64_t(a.size()));
+        },
+        "a"_a.noconvert(), "b"_a.noconvert(), "c"_a.noconvert(), Unlocked(),
+        "a = b + 3 c: what the memory gives, to measure the kernels by.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("pin_threads", &pin_threads, "cpus"_a);
     m.def("thread_binding", &thread_binding);

@@ -67,24 +67,24 @@ inline void add_stretch(const Wavefield<T> &w, const Layer<T> &layer, int64_t i,
     }
 }
 
-// All layers' parts of the cells k0..k1 of rows (i, j0) to (i, j1), right after the rows were swept, while they are in
-// the cache. One layer after the other, so that its short pieces of rows follow each other without waiting.
-// Every owned cell must be passed exactly once a step, after the psi around it that no row advances by itself.
-template <int R, int F, class T>
-inline void add_layers(const Wavefield<T> &w, int64_t i, int64_t j0, int64_t j1, int64_t k0, int64_t k1) {
+// All layers' parts of the cells of a box, right after its rows were swept, while they are in the cache. One layer
+// after the other, so that the short pieces of rows along z follow each other without waiting. Every owned cell must be
+// passed exactly once a step, after the psi around it that no row advances by itself.
+template <int R, int F, class T> inline void add_layers(const Wavefield<T> &w, const Box &box) {
     for (const Layer<T> &layer : w.layers) {
-        if (layer.axis == 2) {
-            if (layer.in_row)
-                for (int64_t j = j0; j < j1; ++j)
+        int64_t lo[3] = {box.lo[0], box.lo[1], box.lo[2]}, hi[3] = {box.hi[0], box.hi[1], box.hi[2]};
+        lo[layer.axis] = std::max(lo[layer.axis], layer.cell_lo);
+        hi[layer.axis] = std::min(hi[layer.axis], layer.cell_hi);
+        if (layer.in_row)
+            for (int64_t i = lo[0]; i < hi[0]; ++i)
+                for (int64_t j = lo[1]; j < hi[1]; ++j)
                     advance_psi<R, true>(w, layer, i, j, layer.half_lo, layer.half_hi);
-            const int64_t lo = std::max(k0, layer.cell_lo), hi = std::min(k1, layer.cell_hi);
-            for (int64_t j = j0; j < j1; ++j)
-                add_stretch<R, F, true>(w, layer, i, j, lo, hi);
-        } else {
-            for (int64_t j = j0; j < j1; ++j)
-                if (layer.covers(layer.axis == 0 ? i : j))
-                    add_stretch<R, F, false>(w, layer, i, j, k0, k1);
-        }
+        for (int64_t i = lo[0]; i < hi[0]; ++i)
+            for (int64_t j = lo[1]; j < hi[1]; ++j)
+                if (layer.axis == 2)
+                    add_stretch<R, F, true>(w, layer, i, j, lo[2], hi[2]);
+                else
+                    add_stretch<R, F, false>(w, layer, i, j, lo[2], hi[2]);
     }
 }
 

@@ -33,7 +33,6 @@ template <class T> struct Layer {
     const T *psi_gain, *psi_decay;   // recursion at half points, from half_lo on
     const T *zeta_gain, *zeta_decay; // recursion at cells, from cell_lo on
 
-    bool covers(int64_t cell) const { return cell >= cell_lo && cell < cell_hi; }
     // Rows of the memories, indexed by k as fields are.
     T *psi_row(int64_t i, int64_t j) const { return row(psi, psi_stride, psi_first, i, j); }
     T *zeta_row(int64_t i, int64_t j) const { return row(zeta, zeta_stride, cell_lo, i, j); }

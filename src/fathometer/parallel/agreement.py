@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from mpi4py import MPI
+from typing import TYPE_CHECKING
 
 from fathometer.errors import FathometerError
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 
 @contextmanager

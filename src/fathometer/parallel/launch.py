@@ -22,6 +22,9 @@ from pathlib import Path
 
 from fathometer.errors import FathometerError, InputError
 
+# More ranks on a cpu would sooner exhaust the memory than finish.
+MOST_ON_A_CPU = 64
+
 # srun numbers its steps from 0; batch scripts, shells and the like have reserved numbers from here on.
 _FIRST_RESERVED_STEP = 0xFFFFFFF0
 
@@ -70,6 +73,12 @@ def launched(environ: Mapping[str, str]) -> World | None:
     if "PMIX_RANK" in environ:
         return World("a PMIx launcher", None, None)
     return None
+
+
+def is_first(environ: Mapping[str, str]) -> bool:
+    """Whether this process is rank 0, as far as its launcher told it: the one that speaks before MPI runs."""
+    names = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
+    return launched(environ) is None or next((environ[name] for name in names if name in environ), "0") == "0"
 
 
 def must_start(ranks: int | None, world: World | None) -> bool:
@@ -204,6 +213,12 @@ def start_ranks(ranks: int | None, threads: int | None, arguments: Sequence[str]
         os.environ.update(environment(os.environ, len(own), len(shared), threads))
         return
     assert ranks is not None
+    slots = None if "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
+    if slots is not None and ranks > MOST_ON_A_CPU * slots:
+        raise InputError(
+            f"--ranks {ranks}: at most {MOST_ON_A_CPU * slots} ranks can be started on the {slots} cpus here; "
+            "use more hosts (mpirun or srun)"
+        )
     assert "mpi4py.MPI" not in sys.modules, "a process that has imported mpi4py cannot start mpirun"
     environ = dict(os.environ)
     if sys.stderr.isatty():
@@ -214,7 +229,7 @@ def start_ranks(ranks: int | None, threads: int | None, arguments: Sequence[str]
         find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath)),
         ranks,
         [sys.executable, "-m", "fathometer", *arguments],
-        slots=None if "SLURM_JOB_ID" in environ else len(os.sched_getaffinity(0)),
+        slots=slots,
         as_root=os.geteuid() == 0,
         forwarded=[name for name in _FORWARDED if name in environ],
     )

@@ -17,6 +17,9 @@ from fathometer.errors import InputError
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+# More threads of one rank on a cpu are a slip of the pen, and may be more than the system can start.
+MOST_ON_A_CPU = 64
+
 # Where a cpu is: (package, core). Two cpus with equal places are hardware threads of one core.
 Place = tuple[int, int]
 
@@ -97,14 +100,14 @@ def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
 
     Threads are not pinned where cpus are used more than once, nor where a lone rank leaves some of its cpus
     idle: another program may have pinned itself to the same first ones. Pair with `unbind`: pinning narrows
-    the calling thread's own mask. Raises InputError where `threads` is not positive.
+    the calling thread's own mask. Raises InputError where `threads` is not positive, or beyond all reason.
     """
     from mpi4py import MPI
 
     from fathometer import _native
 
     if threads is not None and threads < 1:
-        raise InputError(f"threads {threads}: the number of threads must be at least 1")
+        raise InputError(f"--threads {threads}: the number of threads must be at least 1")
     mask = os.sched_getaffinity(0)
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
     try:
@@ -112,6 +115,11 @@ def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
         local_rank = node.Get_rank()
     finally:
         node.Free()
+    cpus = len(set().union(*masks))
+    if threads is not None and threads > MOST_ON_A_CPU * cpus:
+        raise InputError(
+            f"--threads {threads}: at most {MOST_ON_A_CPU * cpus} threads a rank are allowed on the {cpus} cpus here"
+        )
     choice = choose_cpus(masks, local_rank, threads, places(set().union(*masks)))
     pinned = not choice.oversubscribed and (len(masks) > 1 or choice.threads == len(mask))
     _native.set_threads(choice.threads)

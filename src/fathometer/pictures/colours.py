@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 CLIP_PERCENTILE = 99.0
+FLOOR = 0.1  # of the largest RMS amplitude: what a gain does not go beyond
 WATER_VELOCITY = 1600.0  # m/s: what is slower and lies on top is water
 
 
@@ -68,8 +69,8 @@ def water_cells(vp: Values) -> npt.NDArray[np.intp]:
     return cells
 
 
-def below_water(image: Values, vp: Values) -> tuple[Values, Values]:
-    """A vertical section (across, depth) of an image for display, and its part that sets the clip.
+def below_water(image: Values, vp: Values) -> tuple[Values, npt.NDArray[np.bool_]]:
+    """A vertical section (across, depth) of an image for display, and which of its cells set the clip.
 
     The sources' own imprint fills the water and would outshine everything: it fades out between the sea floor
     and half the water's depth. The clip comes from the cells below it and the top 5 %.
@@ -78,4 +79,25 @@ def below_water(image: Values, vp: Values) -> tuple[Values, Values]:
     depth = np.arange(image.shape[1])[None, :]
     fade = np.where(water > 0, np.clip((depth / np.maximum(water, 1) - 0.5) / 0.3, 0.0, 1.0), 1.0)
     judged = (depth >= water) & (depth >= 0.05 * image.shape[1])
-    return image * fade, image[judged]
+    return image * fade, judged
+
+
+def depth_gain(sections: list[Values], judged: list[npt.NDArray[np.bool_]]) -> Values:
+    """What each depth (nz,) of an image is multiplied by for display, so that deep events show beside shallow ones.
+
+    One over the RMS amplitude of the judged cells of some vertical sections (across, nz), smoothed over depth, plus a
+    tenth of the largest: a depth that holds nothing but noise stays quiet.
+    """
+    depths = judged[0].shape[1]
+    count, energy = np.zeros(depths), np.zeros(depths)
+    for part, good in zip(sections, judged, strict=True):
+        count += np.sum(good, axis=0)
+        energy += np.sum(np.where(good & np.isfinite(part), part, 0.0).astype(np.float64) ** 2, axis=0)
+    window = np.hanning(2 * max(1, depths // 10) + 3)
+    middle = slice(len(window) // 2, len(window) // 2 + depths)
+    energy, count = (np.convolve(values, window)[middle] for values in (energy, count))
+    known = np.flatnonzero(count > 0.0)
+    if len(known) == 0 or not energy.any():
+        return np.ones(depths)
+    rms = np.interp(np.arange(depths), known, np.sqrt(energy[known] / count[known]))
+    return np.asarray(rms.max() / (rms + FLOOR * rms.max()))

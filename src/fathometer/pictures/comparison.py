@@ -51,7 +51,7 @@ def comparison_figure(
             below = paint(axes, speed, grid, plane, background_colours(), full_range([speed]), smooth=False)
             seen, judged = below_water(plane.of(image), speed)
             # Each has its own range: a reflectivity and an image have different units.
-            clip = symmetric_range([judged])
+            clip = symmetric_range([seen[judged]])
             paint(axes, seen, grid, plane, overlay_colours(), (-clip, clip), smooth=True)
             frame(axes, grid, plane, "x (m)", "depth (m)")
             axes.set_title(name, loc="left")

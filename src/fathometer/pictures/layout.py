@@ -39,12 +39,13 @@ class Coat:
 
 @dataclass(frozen=True)
 class Names:
-    """What stands on a sheet: title, label of the colour bar, names of the axes x, y, z and their unit."""
+    """What stands on a sheet: title, label of the colour bar, names of the axes x, y, z, their unit, a small note."""
 
     title: str
     label: str
     axes: tuple[str, str, str] = ("x", "y", "depth")
     unit: str = "m"
+    note: str = ""
 
     def axis(self, axis: int) -> str:
         """The label of an axis."""
@@ -83,6 +84,7 @@ def lay_out(
         first + max(deep + sheet.BOTTOM, bar + 0.2),
         names.title,
         LEGEND if marked else 0.0,
+        names.note,
     )
     panels = [sheet.place(figure, sheet.LEFT, first, wide, deep)]
     if solid:

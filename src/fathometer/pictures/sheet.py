@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-DOTS_PER_INCH = 150
+DOTS_PER_INCH = 130
 INK = "#222222"
 LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.35, 0.62, 0.65  # inches around the axes: labels, title
 LETTER, LONGEST_TITLE = 0.122, 90  # inches a letter of the title, letters
@@ -39,6 +39,7 @@ def look() -> Iterator[None]:
         matplotlib.rcParams.update(
             {
                 "font.family": "DejaVu Sans",
+                "text.parse_math": False,  # a $ in a file's name is a $
                 "font.size": 10,
                 "axes.titlesize": 10.5,
                 "axes.labelsize": 10,
@@ -57,17 +58,19 @@ def look() -> Iterator[None]:
         yield
 
 
-def sheet(width: float, height: float, title: str, beside: float = 0.0) -> Figure:
-    """An empty white figure of `width` by `height` inches with a title at its top left.
+def sheet(width: float, height: float, title: str, beside: float = 0.0, note: str = "") -> Figure:
+    """An empty white figure of `width` by `height` inches with a title at its top left, a small note under it.
 
     It is wider where the title with `beside` inches on its right asks for that; a very long title is cut.
     """
     from matplotlib.figure import Figure
 
+    title = title.encode(errors="backslashreplace").decode()  # names of files need not be UTF-8
     title = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
     width = max(width, LEFT + LETTER * len(title) + beside + 0.2)
     figure = Figure(figsize=(width, height), dpi=DOTS_PER_INCH, facecolor="white")
     figure.text(LEFT / width, 1.0 - 0.2 / height, title, ha="left", va="top", fontsize=13, fontweight="bold")
+    figure.text(LEFT / width, 1.0 - 0.44 / height, note, ha="left", va="top", fontsize=7.5, color="#666666")
     return figure
 
 
@@ -98,7 +101,9 @@ def save(figure: Figure, path: Path) -> None:
         try:
             with look(), part.open("wb") as file:
                 # The version of matplotlib stays out of the file: pictures are compared byte by byte.
-                figure.savefig(file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+                figure.savefig(
+                    file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
+                )
                 file.flush()
                 os.fsync(file.fileno())
             place_file(part, path)

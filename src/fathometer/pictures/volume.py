@@ -16,6 +16,7 @@ from fathometer.pictures import sheet
 from fathometer.pictures.colours import (
     background_colours,
     below_water,
+    depth_gain,
     full_range,
     overlay_colours,
     property_colours,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Points = npt.NDArray[np.float64]
+
+BALANCED = "image balanced over depth for display, not on file; black: positive"
 
 
 def volume_figure(
@@ -71,20 +74,24 @@ def image_figure(
     grid = grid_of(image.shape, spacing, origin)
     planes = planes_of(grid, at)
     velocity = tuple(plane.of(vp) for plane in planes)
-    seen, judged = [], []
+    seen, sections, judged = [], [], []
     for plane, speed in zip(planes, velocity, strict=True):
         part = plane.of(image)
         if plane.along == 2:
             part, judge = below_water(part, speed)
+            sections.append(part)
             judged.append(judge)
         seen.append(part)
-    clip = symmetric_range(judged)
+    gain = depth_gain(sections, judged)
+    # A gain of its depth for a map, of every depth for a section.
+    seen = [part * (gain if plane.along == 2 else gain[plane.index]) for plane, part in zip(planes, seen, strict=True)]
+    clip = symmetric_range([(part * gain)[good] for part, good in zip(sections, judged, strict=True)])
     with sheet.look():
         coats = [
             Coat(velocity, background_colours(), full_range(list(velocity)), smooth=False),
             Coat(tuple(seen), overlay_colours(), (-clip, clip), smooth=True),
         ]
-        return lay_out(grid, planes, coats, Names(title, "vp (m/s)"), sources, receivers)
+        return lay_out(grid, planes, coats, Names(title, "vp (m/s)", note=BALANCED), sources, receivers)
 
 
 def image_picture(
@@ -102,7 +109,8 @@ def image_picture(
 
     image and vp (m/s): (nx, ny, nz), axes x, y, z; ny = 1 draws the section, else three slices through `at`
     (x, y, z in m) or the centre. spacing, origin: x, y, z in m. sources and receivers: (n, 3) in m or None.
-    The image is clipped at the 99th percentile of its magnitude below the water, and faded in the water.
+    For display the image is balanced over depth (colours.depth_gain), clipped at the 99th percentile of its magnitude
+    below the water, and faded in the water; a note on the picture says so.
     Raises ValueError for shapes that don't fit, FathometerError where the file can't be written.
     """
     sheet.save(image_figure(image, vp, spacing, origin, sources, receivers, title, at), path)

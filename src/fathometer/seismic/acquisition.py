@@ -1,6 +1,7 @@
 """The shots of a survey: where sources and receivers are, and the recorded traces where there are any."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,9 @@ from fathometer.seismic.mute import top_mute
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.survey import Mute, Survey
 
-__all__ = ["Acquisition", "Shot", "acquisition_of", "check_inside"]
+__all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside"]
+
+Places = npt.NDArray[np.float64]
 
 _ROUNDING = 1e-6  # m; a place that far outside the box is on its side
 _MOST_SAMPLES = 32767  # of a trace in SEG-Y, whose count is a signed 16-bit number
@@ -130,26 +133,46 @@ def check_inside(acquisition: Acquisition, lower: npt.NDArray[np.float64], upper
     The message says how many there are, which is the first, and the box. In 2D lower[1] = upper[1] = 0, as in
     the shots.
     """
+    found = _which(acquisition, lambda places: _outside(places, lower, upper))
+    if found:
+        raise InputError(
+            f"{acquisition.name}: [acquisition]: {found[0]} lie outside the model; first: {found[1]} m; "
+            f"allowed: from {point(np.asarray(lower))} to {point(np.asarray(upper))} m"
+        )
+
+
+def check_below(acquisition: Acquisition, surface: float) -> None:
+    """Raise InputError where sources or receivers lie at the depth `surface` (m) of a free surface: pressure is zero
+    there, so they would be silent and record nothing."""
+    found = _which(acquisition, lambda places: np.asarray(places[..., 2] <= surface + _ROUNDING))
+    if found:
+        raise InputError(
+            f"{acquisition.name}: [acquisition]: {found[0]} lie in the free surface, where pressure is zero; "
+            f"first: {found[1]} m; allowed: a depth of more than {surface:g} m"
+        )
+
+
+def _which(acquisition: Acquisition, wrong: Callable[[Places], npt.NDArray[np.bool_]]) -> tuple[str, str] | None:
+    """How many sources and receivers are at places (…, 3) that are wrong, and the first of them; None where none is."""
     sources = receivers = all_receivers = 0
     first = ""
+    spread, bad = np.empty((0, 3)), np.empty(0, np.int64)
     for shot in acquisition.shots:
         all_receivers += len(shot.receivers)
-        if _outside(shot.source, lower, upper):
+        if wrong(shot.source):
             sources += 1
             first = first or f"the source of shot {shot.index + 1} (FFID {shot.ffid}) at {point(shot.source)}"
-        bad = np.flatnonzero(_outside(shot.receivers, lower, upper))
+        if shot.receivers is not spread:  # many shots may share one
+            spread, bad = shot.receivers, np.flatnonzero(wrong(shot.receivers))
         receivers += len(bad)
         if len(bad):
             first = first or (
                 f"the receiver of shot {shot.index + 1} (FFID {shot.ffid}), channel {shot.channel[bad[0]]}, "
                 f"at {point(shot.receivers[bad[0]])}"
             )
-    if first:
-        raise InputError(
-            f"{acquisition.name}: [acquisition]: {sources} of {len(acquisition.shots)} sources and "
-            f"{receivers} of {all_receivers} receivers lie outside the model; first: {first} m; "
-            f"allowed: from {point(np.asarray(lower))} to {point(np.asarray(upper))} m"
-        )
+    if not first:
+        return None
+    return f"{sources} of {len(acquisition.shots)} sources and {receivers} of {all_receivers} receivers", first
 
 
 def _outside(

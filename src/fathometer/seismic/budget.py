@@ -13,8 +13,16 @@ from fathometer.machine import available_memory
 USABLE = 0.9
 
 
-def require_memory(parts: Mapping[str, int], comm: MPI.Intracomm) -> int:
-    """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes).
+def usable_memory(comm: MPI.Intracomm) -> int:
+    """Collective. Bytes that the ranks of this rank's host may take together; asked before they have taken any."""
+    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    usable: int = host.bcast(int(USABLE * available_memory()))
+    host.Free()
+    return usable
+
+
+def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm) -> int:
+    """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes), of which `usable` are on its host.
 
     Raises InputError, the same on all ranks, where the ranks of a host need more than it has: how much is needed and
     available there, which part is the largest, and what to change.
@@ -22,7 +30,6 @@ def require_memory(parts: Mapping[str, int], comm: MPI.Intracomm) -> int:
     own = sum(parts.values())
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     needed = host.allreduce(own)
-    usable = host.bcast(int(USABLE * available_memory()))
     ranks = host.size
     host.Free()
     worst = max(comm.allgather((needed - usable, needed, usable, ranks, dict(parts))), key=lambda entry: entry[0])

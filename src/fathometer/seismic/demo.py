@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.grid import Grid
@@ -17,6 +16,8 @@ from fathometer.seismic.products import volume_info
 from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
 from fathometer.seismic.survey import load_survey
 from fathometer.seismic.synthetic import DemoModel, demo_model, smooth
+from fathometer.storage import whole
+from fathometer.storage.folder import results_folder
 from fathometer.storage.volume import write_volume
 
 
@@ -53,6 +54,9 @@ peak_frequency = {frequency}     # Hz
 [propagation]
 duration = {duration}           # s
 
+[imaging]
+condition = "source-normalised"
+
 [output]
 directory = "{directory}"
 """
@@ -61,12 +65,8 @@ directory = "{directory}"
 def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Build, model, smooth, migrate, all in `directory`; returns what the migration left."""
     size = QUICK if quick else FULL
-    with together(comm):
+    with results_folder(directory, comm), together(comm):
         if comm.rank == 0:
-            try:
-                directory.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise FathometerError(f"{directory}: cannot make the folder: {error.strerror}") from None
             _write_inputs(directory, size, settings.say)
     settings.say("\nmodelling the shots in the true model")
     modelled = run_model(load_survey(directory / "model.toml"), comm, settings)
@@ -84,24 +84,22 @@ def _write_inputs(directory: Path, size: Size, say: Any) -> None:
     _write_model(directory, "smooth-", smooth(true, 4 * size.spacing))
     far_x, far_y = ((n - 1) * size.spacing for n in size.shape[:2])
     values = {"frequency": size.frequency, "duration": size.duration}
-    (directory / "model.toml").write_text(
-        SURVEY.format(
-            title="Shots in the true model",
-            prefix="",
-            acquisition=_geometry(size, far_x, far_y),
-            directory="shots",
-            **values,
-        )
+    modelling = SURVEY.format(
+        title="Shots in the true model",
+        prefix="",
+        acquisition=_geometry(size, far_x, far_y),
+        directory="shots",
+        **values,
     )
-    (directory / "migrate.toml").write_text(
-        SURVEY.format(
-            title="Migration in the smooth model",
-            prefix="smooth-",
-            acquisition='gathers = "shots/shots.segy"\nmute = {velocity = 1500.0, taper = 0.1}',
-            directory="image",
-            **values,
-        )
+    migration = SURVEY.format(
+        title="Migration in the smooth model",
+        prefix="smooth-",
+        acquisition='gathers = "shots/shots.segy"\nmute = {velocity = 1500.0, taper = 0.1}',
+        directory="image",
+        **values,
     )
+    whole.write(directory / "model.toml", modelling.encode())
+    whole.write(directory / "migrate.toml", migration.encode())
 
 
 def _write_model(directory: Path, prefix: str, model: DemoModel) -> None:

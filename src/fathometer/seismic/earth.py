@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.errors import InputError
+from fathometer.errors import InputError, naming
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.grid import Grid, Vector
@@ -21,7 +21,12 @@ from fathometer.seismic.stencil import largest_eigenvalue, time_step_limit
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volume import Volume, open_volume
 
-SLOWEST, FASTEST = 300.0, 9000.0  # m/s: outside, a unit is wrong rather than a rock strange
+# Outside these ranges a unit is wrong rather than a rock strange.
+SLOWEST, FASTEST = 300.0, 9000.0  # m/s
+THOMSEN = (-0.5, 2.0)  # epsilon and delta, the lower end excluded
+CELLS = (1e-6, 1e6)  # m, spacing
+FARTHEST = 1e9  # m, origin: beyond, cells are no longer told apart, nor written into SEG-Y headers
+AXIS_OF_LABEL = {"x": "x", "y": "y", "z": "z", "depth": "z"}
 NAMES = ("vp", "epsilon", "delta")
 _TO_METRES_PER_SECOND = {
     "m/s": lambda v: v,
@@ -65,7 +70,8 @@ class EarthFiles:
         for name in NAMES:
             value = getattr(self._keys, name)
             if isinstance(value, str):
-                self._volumes[name] = open_volume(value, survey.directory)
+                with naming(f"{self._name}: [model] {name}"):
+                    self._volumes[name] = open_volume(value, survey.directory)
         if not self._volumes:
             raise InputError(
                 f"{self._name}: [model]: vp, epsilon and delta are all numbers; "
@@ -98,6 +104,14 @@ class EarthFiles:
                 f'{self._name}: [model] axes: found "{axes}", {len(axes)} axes; '
                 f"{volume.path} has {len(shape)}: {_times(shape)} cells"
             )
+        for other in self._volumes.values():
+            told = "".join(AXIS_OF_LABEL.get(label.strip().lower(), "?") for label in other.info.labels or "?")
+            if "?" not in told and told != axes:
+                found = "found" if self._keys.axes else "left out, which means"
+                raise InputError(
+                    f'{self._name}: [model] axes: {found} "{axes}", but {other.path} labels its axes "{told}", '
+                    "slowest first; allowed: the same in both"
+                )
         return axes
 
     def _grid(self) -> Grid:
@@ -109,8 +123,26 @@ class EarthFiles:
                 f"{self._name}: [model] spacing: missing; needed, since {volume.path} carries none "
                 f"(m, for {', '.join(a for a in 'xyz' if a in self.axes)})"
             )
+        for name, count in cells.items():
+            if count < 2:
+                raise InputError(
+                    f"{self._name}: [model]: {volume.path} has {_times(volume.info.shape)} cells, one along {name}; "
+                    "allowed: two or more along each axis; a 2D model has two axes, x and z"
+                )
         shape: Index3 = (cells["x"], cells.get("y", 1), cells["z"])
-        return Grid(shape, spacing, origin or (0.0, 0.0, 0.0))
+        grid = Grid(shape, spacing, origin or (0.0, 0.0, 0.0))
+        for axis in grid.axes:
+            if not CELLS[0] <= grid.spacing[axis] <= CELLS[1]:
+                raise InputError(
+                    f"{self._name}: [model] spacing: found {grid.spacing[axis]:g} m along {'xyz'[axis]}; "
+                    f"allowed: {CELLS[0]:g} to {CELLS[1]:g} m"
+                )
+            if not abs(grid.origin[axis]) <= FARTHEST:
+                raise InputError(
+                    f"{self._name}: [model] origin: found {grid.origin[axis]:g} m along {'xyz'[axis]}; "
+                    f"allowed: {-FARTHEST:g} to {FARTHEST:g} m"
+                )
+        return grid
 
     def _metres(self, what: str) -> Vector | None:
         """Spacing or origin (x, y, z) from the survey and the files, which must not contradict each other."""
@@ -156,6 +188,8 @@ class EarthFiles:
             for name in NAMES:
                 if name == "vp" or not self.isotropic:
                     arrays[name] = self._part(name, grid, block)
+                if name != "vp" and name in self._volumes:
+                    self._volumes[name].close()  # vp is read once more, for the picture
         own = _model_cells(grid, block)
         for name, values in arrays.items():
             self._check_finite(name, values, own, grid, block, comm)
@@ -190,11 +224,11 @@ class EarthFiles:
             after.append((hi - lo) - (b - a) - before[-1])
         if not isinstance(value, str):
             return np.full(block.local_shape, self._in_units(name, np.float32(value)), np.float32)
-        places = dict(zip("xyz", ranges, strict=True))
-        raw = self._volumes[name].read([places[axis][0] for axis in self.axes], [places[axis][1] for axis in self.axes])
+        box = dict(zip("xyz", ranges, strict=True))
+        raw = self._volumes[name].read([box[axis][0] for axis in self.axes], [box[axis][1] for axis in self.axes])
         order = [self.axes.index(axis) for axis in "xyz" if axis in self.axes]
         cells = raw.transpose(order).reshape([b - a for a, b in ranges])
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # found by the checks
             cells = np.asarray(self._in_units(name, cells), np.float32)
         return np.pad(cells, list(zip(before, after, strict=True)), mode="edge")
 
@@ -213,7 +247,8 @@ class EarthFiles:
         bad = ~np.isfinite(values[own])
         count, first = _count_and_first(bad, None, own, grid, block, comm)
         if count:
-            also = " (or a slowness squared that is not positive)" if self._keys.units == "s2/km2" else ""
+            squared = name == "vp" and self._keys.units == "s2/km2"
+            also = " (or a slowness squared that is not positive)" if squared else ""
             raise InputError(
                 f"{self._name}: {self._source(name)}: NaN or infinity{also} in {count} of "
                 f"{math.prod(grid.shape)} cells, first at {first}; allowed: finite numbers"
@@ -241,11 +276,13 @@ class EarthFiles:
         comm: MPI.Intracomm,
     ) -> None:
         for name, values in (("epsilon", epsilon), ("delta", delta)):
-            count, first = _count_and_first(values[own] <= -0.5, None, own, grid, block, comm)
+            part, (low, high) = values[own], THOMSEN
+            count, first = _count_and_first((part <= low) | (part > high), None, own, grid, block, comm)
             if count:
                 raise InputError(
-                    f"{self._name}: {self._source(name)}: -0.5 or less in {count} cells, first at {first}; "
-                    "allowed: above -0.5"
+                    f"{self._name}: {self._source(name)}: {count} of {math.prod(grid.shape)} cells lie outside "
+                    f"{low:g} to {high:g}, first at {first}; allowed: above {low:g}, up to {high:g}, as fractions, "
+                    "not percent"
                 )
         deficit = delta[own] - epsilon[own]
         count, worst = _count_and_first(deficit > 0, deficit, own, grid, block, comm)

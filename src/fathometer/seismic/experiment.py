@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.errors import InputError
+from fathometer.errors import InputError, naming
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
-from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_inside
+from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_below, check_inside
 from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
-from fathometer.seismic.budget import require_memory
+from fathometer.seismic.budget import require_memory, usable_memory
 from fathometer.seismic.earth import Earth, EarthFiles
 from fathometer.seismic.grid import Grid, Sides
 from fathometer.seismic.history import history_bytes
 from fathometer.seismic.medium import scaled_medium
-from fathometer.seismic.points import SincPoints, sinc_points
+from fathometer.seismic.points import HALF_WIDTH, SincPoints, sinc_points
 from fathometer.seismic.propagator import Propagator, Scheme, field_layout, halo_depth
 from fathometer.seismic.resampling import low_pass
 from fathometer.seismic.stencil import LARGEST_SHARE_OF_LIMIT
@@ -31,6 +31,8 @@ from fathometer.seismic.survey import Propagation, Survey
 from fathometer.seismic.timing import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.wavelet import Wavelet, wavelet_of
 
+WEIGHT_BYTES = 512  # of one point: places and weights, once for Python and once for the kernels
+MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
 FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
 
 
@@ -73,9 +75,10 @@ class Experiment:
         g, t = self.grid, self.time
         cells = " x ".join(str(n) for axis, n in enumerate(g.full_shape) if axis in g.axes)
         kind = "isotropic" if len(self.model) == 1 else "VTI"
+        share = 100 * t.dt / self.time_step_limit
         return [
             f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
-            f"time step {1000 * t.dt:.4g} ms ({100 * t.dt / self.time_step_limit:.0f} % of the limit), {t.steps} steps, "
+            f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit), {t.steps} steps, "
             f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength",
             f"{self.comm.size} rank{'s' * (self.comm.size > 1)} as {' x '.join(map(str, self.block.ranks))}, "
             f"{self.memory_bytes / 1e9:.3g} GB on rank 0",
@@ -87,6 +90,7 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
 
     Raises InputError, the same on all ranks, for whatever is wrong with it.
     """
+    usable = usable_memory(comm)
     with together(comm):
         files = EarthFiles(survey)
         acquisition = acquisition_of(survey, files.dimension)
@@ -98,31 +102,39 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         if flat:
             lower[1] = upper[1] = 0.0
         check_inside(acquisition, lower, upper)
+        if free:
+            check_below(acquisition, bare.origin[2])
     boundary = boundary_of(survey.propagation)
     radius = survey.propagation.order // 2
     dtype: np.dtype[Any] = np.dtype(survey.propagation.precision)
     with together(comm):
         margins, off_grid = margins_of(acquisition, bare, free)
         grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
-        ranks = choose_ranks(grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, flat))
+        with naming(str(survey.path)):
+            ranks = choose_ranks(grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, grid))
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     fields = 1 if files.isotropic else 2
     parts = wavefield_bytes(block, fields, radius, off_grid, boundary, grid, dtype)
-    require_memory(parts, comm)
+    require_memory(parts, usable, comm)
     earth = files.read(grid, block, radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
     with together(comm):
         dt = time_step(survey, earth)
         warnings = check_sampling(survey, earth, grid, wavelet, acquisition, dt)
-    every = survey.imaging.every if survey.imaging.every != "auto" else imaging_step(wavelet.fmax, dt)
+        check_steps(survey, wavelet, acquisition, dt)
+        every = imaging_step(wavelet.fmax, dt)
+        if imaging and survey.imaging.every != "auto":
+            warnings += check_every(survey, wavelet, acquisition, dt)
+            every = survey.imaging.every
     time = time_axis(dt, wavelet.half_length, acquisition.end, every)
     own = np.prod([hi - lo for lo, hi in zip(*_model_box(grid, block), strict=True)])
     if imaging:
         parts["image and illumination"] = 2 * int(own) * dtype.itemsize
         parts["wavefield history"] = history_bytes(time.snapshots, int(own), dtype.itemsize)
-    most_receivers = max(len(shot.receivers) for shot in acquisition.shots)
-    parts["traces"] = 2 * (time.steps + acquisition.samples) * most_receivers * dtype.itemsize
-    memory = require_memory(parts, comm)
+    parts |= trace_bytes(acquisition, grid, block, time, dtype, gathered=not imaging and comm.rank == 0)
+    memory = require_memory(parts, usable, comm)
+    with together(comm):
+        check_amplitude(survey, wavelet, time, dtype)
     scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency)
     model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, dtype)
     return Experiment(
@@ -152,12 +164,17 @@ def boundary_of(propagation: Propagation) -> Boundary:
     return BOUNDARIES[propagation.boundary.kind](width=propagation.boundary.width)
 
 
-def wanted_ranks(survey: Survey, flat: bool) -> Index3 | None:
-    """[parallel] decomposition as ranks along x, y, z."""
+def wanted_ranks(survey: Survey, grid: Grid) -> Index3 | None:
+    """[parallel] decomposition as ranks along x, y, z. Raises InputError where it has too many or too few numbers."""
     wanted = survey.parallel.decomposition
     if wanted == "auto":
         return None
-    return (wanted[0], 1, wanted[1]) if flat else (wanted[0], wanted[1], wanted[2])
+    if len(wanted) != len(grid.axes):
+        raise InputError(
+            f"[parallel] decomposition: found {len(wanted)} numbers; needed: {len(grid.axes)}, since the model is "
+            f"{len(grid.axes)}D"
+        )
+    return (wanted[0], 1, wanted[1]) if grid.two_dimensional else (wanted[0], wanted[1], wanted[2])
 
 
 def surface_of(free_surface: bool) -> int | None:
@@ -220,6 +237,28 @@ def wavefield_bytes(
     }
 
 
+def trace_bytes(
+    acquisition: Acquisition,
+    grid: Grid,
+    block: Decomposition,
+    time: TimeAxis,
+    dtype: np.dtype[Any],
+    gathered: bool,
+) -> dict[str, int]:
+    """Bytes of a rank's traces of one shot and of the points' weights; `gathered`: with all ranks' traces."""
+    lo, hi = np.array(block.lo) - HALF_WIDTH, np.array(block.hi) + HALF_WIDTH
+    own = most = 0
+    for positions in _distinct_positions(acquisition):
+        cells = grid.to_cells(positions)
+        own = max(own, int(np.all((cells >= lo) & (cells < hi), axis=1).sum()))
+        most = max(most, len(cells))
+    traces = 3 * (time.steps + acquisition.samples) * own * dtype.itemsize
+    return {
+        "traces": traces + (2 * acquisition.samples * most * 4 if gathered else 0),
+        "weights of receivers": most * WEIGHT_BYTES,
+    }
+
+
 def time_step(survey: Survey, earth: Earth) -> float:
     """dt of the survey, or 0.95 of the stability limit. Raises InputError for a dt above the limit."""
     limit = earth.time_step_limit
@@ -254,14 +293,53 @@ def check_sampling(
     where = f"{points:.2g} cells per shortest wavelength ({earth.slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
     if points < FEWEST_POINTS:
         raise InputError(
-            f"{survey.path}: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
+            f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
             f"{earth.slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
             f"{earth.slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
         )
-    low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
+    with naming(f"{survey.path}: [wavelet]"):
+        low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
     if points < FEW_POINTS:
         return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
     return ()
+
+
+def check_steps(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> None:
+    """Raises InputError for more time steps than any run can have meant."""
+    steps = (wavelet.half_length + max(acquisition.end, 0.0)) / dt
+    if not steps <= MOST_STEPS:
+        raise InputError(
+            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.half_length:g} s (the "
+            f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
+        )
+
+
+def check_every(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> tuple[str, ...]:
+    """Raises InputError where not even two images of a shot would be taken; warns where the image will be aliased."""
+    every = survey.imaging.every
+    assert every != "auto"
+    steps = time_axis(dt, wavelet.half_length, acquisition.end, 1).steps
+    if every > steps:
+        raise InputError(
+            f"{survey.path}: [imaging] every: found {every}; allowed: up to {steps}, the time steps of a shot, "
+            'or "auto"'
+        )
+    if 2 * wavelet.fmax * every * dt > 1:
+        return (
+            f"an image every {every} steps ({every * dt:.3g} s) is too few for {wavelet.fmax:g} Hz: it will be "
+            f"aliased; {max(1, math.floor(1 / (2 * wavelet.fmax * dt)))} or fewer are advised",
+        )
+    return ()
+
+
+def check_amplitude(survey: Survey, wavelet: Wavelet, time: TimeAxis, dtype: np.dtype[Any]) -> None:
+    """Raises InputError for a wavelet that the propagation's numbers cannot hold."""
+    peak, most = float(np.abs(wavelet(time.times())).max()), float(np.finfo(dtype).max)
+    if not peak <= most:
+        raise InputError(
+            f"{survey.path}: [wavelet]: found amplitudes up to {peak:.3g}; allowed: up to {most:.3g}, the largest "
+            f"{dtype} number"
+        )
 
 
 def _model_box(grid: Grid, block: Decomposition) -> tuple[list[int], list[int]]:

@@ -60,6 +60,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     files = _matches(survey)
     tables = [scan(path) for path in files]
     _check_alike(tables)
+    _check_placed(tables)
     parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
     for number, table in enumerate(tables):
         order = np.argsort(table.ffid, kind="stable")
@@ -129,6 +130,15 @@ def _check_alike(tables: Sequence[TraceTable]) -> None:
                     f"{table.path}: found {other:g} {what}, but {mine:g} in {first.path}; "
                     "allowed: the same in all gathers of a survey"
                 )
+
+
+def _check_placed(tables: Sequence[TraceTable]) -> None:
+    for table in tables:
+        if len(table.ffid) > 1 and not (table.source.any() or table.receiver.any()):
+            raise InputError(
+                f"{table.path}: the trace headers carry no coordinates: every source and receiver is at 0; "
+                "needed: source and receiver coordinates (bytes 73 to 88)"
+            )
 
 
 def _source(

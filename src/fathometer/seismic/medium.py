@@ -29,19 +29,17 @@ def scaled_medium(
     Returns:
         Arrays (nx, ny, nz rounded up to whole cache lines); the surplus is zero.
     """
-    m22 = (dt * vp.astype(np.float64)) ** 2
-    if epsilon is None or delta is None:
-        return [_stored(m22, dtype)]
-    m11 = _stored(m22 * (1 + 2 * epsilon.astype(np.float64)), dtype)
-    m12 = _stored(m22 * np.sqrt(1 + 2 * delta.astype(np.float64)), dtype)
-    stored_m22 = _stored(m22, dtype)
-    limit = np.sqrt(m11.astype(np.float64) * stored_m22) * (1 - 2 * np.finfo(dtype).eps)
-    np.minimum(m12, limit, out=m12, casting="same_kind")
-    return [m11, m12, stored_m22]
-
-
-def _stored(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
-    nx, ny, nz = values.shape
-    array = allocate((nx, ny, padded(nz, dtype.itemsize)), dtype)
-    array[:, :, :nz] = values
-    return array
+    nx, ny, nz = vp.shape
+    shape = (nx, ny, padded(nz, dtype.itemsize))
+    stored = [allocate(shape, dtype) for _ in range(1 if epsilon is None or delta is None else 3)]
+    for x in range(nx):  # plane by plane: no copy of the grid in float64
+        m22 = (dt * vp[x].astype(np.float64)) ** 2
+        stored[-1][x, :, :nz] = m22
+        if epsilon is None or delta is None:
+            continue
+        m11, m12 = (array[x, :, :nz] for array in stored[:2])
+        m11[:] = m22 * (1 + 2 * epsilon[x].astype(np.float64))
+        m12[:] = m22 * np.sqrt(1 + 2 * delta[x].astype(np.float64))
+        limit = np.sqrt(m11.astype(np.float64) * stored[-1][x, :, :nz]) * (1 - 2 * np.finfo(dtype).eps)
+        np.minimum(m12, limit, out=m12, casting="same_kind")
+    return stored

@@ -49,16 +49,17 @@ def record(
         wavefield.advance(time.every, source, series[steps], receivers, recorded[steps])
         finish_steps(wavefield, time.every, progress)
     wavefield.check()
-    traces = resample(
-        np.ascontiguousarray(recorded.T),
-        time.first,
-        time.dt,
-        acquisition.start,
-        acquisition.sample_interval,
-        acquisition.samples,
-        experiment.wavelet.fmax,
-    )
-    return receivers.indices, traces.astype(np.float32)
+    with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
+        traces = resample(
+            np.ascontiguousarray(recorded.T),
+            time.first,
+            time.dt,
+            acquisition.start,
+            acquisition.sample_interval,
+            acquisition.samples,
+            experiment.wavelet.fmax,
+        )
+        return receivers.indices, traces.astype(np.float32)
 
 
 def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:

@@ -253,13 +253,12 @@ class Propagator:
         if found != nothing:
             _, full_ny, full_nz = self.grid.full_shape
             cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)
-            place = [
-                o + (c - lo) * d
-                for o, c, (lo, _), d in zip(self.grid.origin, cell, self.grid.pad, self.grid.spacing, strict=True)
-            ]
+            place = ", ".join(
+                f"{'xyz'[a]} = {self.grid.origin[a] + (cell[a] - self.grid.pad[a][0]) * self.grid.spacing[a]:g} m"
+                for a in self.grid.axes
+            )
             raise FathometerError(
-                f"the wavefield is no longer finite: seen at step {self.step}, first at "
-                f"x = {place[0]:g} m, y = {place[1]:g} m, z = {place[2]:g} m; "
+                f"the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
                 "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
             )
 

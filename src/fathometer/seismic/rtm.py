@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fathometer.ledger import Ledger
+from fathometer.parallel.agreement import together
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
 from fathometer.seismic.experiment import Experiment
@@ -35,7 +36,7 @@ def migrate(
     """
     for shot in experiment.acquisition.shots:
         progress.start_shot(shot.index, 2 * experiment.time.steps)
-        with ledger.phase("read traces"):
+        with ledger.phase("read traces"), together(experiment.comm):
             receivers, traces = reversed_traces(experiment, wavefield, shot)
         with ledger.phase("source propagation"):
             source_loop(experiment, wavefield, shot, history, progress)
@@ -108,15 +109,16 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
     time, acquisition = experiment.time, experiment.acquisition
     receivers = wavefield.injectors(experiment.points(shot.receivers))
     recorded = acquisition.traces(shot, receivers.indices).astype(experiment.scheme.dtype)
-    sampled = resample(
-        recorded,
-        acquisition.start,
-        acquisition.sample_interval,
-        time.first,
-        time.dt,
-        time.steps + 1,
-        experiment.wavelet.fmax,
-    )
-    rate = np.zeros_like(sampled)
-    rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
+    with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
+        sampled = resample(
+            recorded,
+            acquisition.start,
+            acquisition.sample_interval,
+            time.first,
+            time.dt,
+            time.steps + 1,
+            experiment.wavelet.fmax,
+        )
+        rate = np.zeros_like(sampled)
+        rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
     return receivers, np.ascontiguousarray(rate[:, :0:-1].T)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,21 +12,27 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.errors import InputError
+from fathometer.errors import InputError, naming
 from fathometer.ledger import Ledger, now
 from fathometer.machine import machine, peak_memory
 from fathometer.parallel.agreement import together
 from fathometer.parallel.threads import Binding
 from fathometer.progress import Progress
 from fathometer.record import Figure, record, write_record
+from fathometer.seismic.earth import NAMES
 from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.history import MemoryHistory
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.modelling import model_shots
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.rtm import migrate
-from fathometer.seismic.survey import Survey
+from fathometer.seismic.survey import SampledWavelet, Survey
+from fathometer.storage import whole
+from fathometer.storage.folder import results_folder
 from fathometer.storage.segy import GatherWriter
+from fathometer.storage.volume import split_reference
+
+RECORD = "run.json"
 
 
 @dataclass(frozen=True)
@@ -48,13 +55,19 @@ class Outcome:
 
 def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Model the survey's geometry and write its gathers to shots.segy."""
-    ledger = Ledger()
     if survey.acquisition.gathers is not None:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: found; `model` needs a geometry (sources and receivers)"
         )
-    experiment = _prepared(survey, comm, settings, ledger, imaging=False)
     path = survey.output_directory / "shots.segy"
+    spare_inputs(survey, [path])
+    with results_folder(survey.output_directory, comm):
+        return _model(survey, path, comm, settings)
+
+
+def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) -> Outcome:
+    ledger = Ledger()
+    experiment = _prepared(survey, comm, settings, ledger, imaging=False)
     acquisition = experiment.acquisition
     wavefield = experiment.propagator()
     traces = sum(len(shot.receivers) for shot in acquisition.shots)
@@ -73,6 +86,7 @@ def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcom
                         writer.write(first, shot.ffid, shot.source, shot.receivers, gathered, shot.channel)
                 first += len(shot.receivers)
         with ledger.phase("write traces"), together(comm):
+            _outdate_record(survey, comm)
             stack.close()  # the file appears
     wavefield.close()
     return _finish(experiment, settings, ledger, {"shots": path}, propagations=1)
@@ -80,12 +94,23 @@ def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcom
 
 def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Migrate the survey's gathers; write the image, what derives from it, a picture and the record."""
-    ledger = Ledger()
     if survey.acquisition.gathers is None:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: missing; `migrate` needs recorded shots (SEG-Y); "
             "`fathometer model` makes them from a geometry"
         )
+    image = survey.output_directory / survey.output.image
+    files = {"image": image, "illumination": image.with_name(f"{image.stem}-illumination{image.suffix}")}
+    if survey.imaging.laplacian:
+        files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
+    files["picture"] = survey.output_directory / "image.png"
+    spare_inputs(survey, files.values())
+    with results_folder(survey.output_directory, comm):
+        return _migrate(survey, files, comm, settings)
+
+
+def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings) -> Outcome:
+    ledger = Ledger()
     experiment = _prepared(survey, comm, settings, ledger, imaging=True)
     wavefield = experiment.propagator()
     shape, dtype = wavefield.image_shape, experiment.scheme.dtype
@@ -95,19 +120,15 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
         migrate(experiment, wavefield, history, condition, ledger, progress)
     wavefield.close()
     del history
-    image = survey.output_directory / survey.output.image
-    files = {"image": image}
     with ledger.phase("write image"):
-        write(experiment, image, condition.image(comm))
-        files["illumination"] = image.with_name(f"{image.stem}-illumination{image.suffix}")
+        _outdate_record(survey, comm)
+        write(experiment, files["image"], condition.image(comm))
         write(experiment, files["illumination"], condition.illumination)
-        if survey.imaging.laplacian:
-            files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
-            write_laplacian(experiment, image, files["laplacian"], shape)
-    files["picture"] = survey.output_directory / "image.png"
+        if "laplacian" in files:
+            write_laplacian(experiment, files["image"], files["laplacian"], shape)
     with ledger.phase("draw"), together(comm):
         if comm.rank == 0:
-            shown = "laplacian" if survey.imaging.laplacian else "image"
+            shown = "laplacian" if "laplacian" in files else "image"
             title = f"{survey.path.stem}: reverse time migration" + (
                 ", Laplacian-filtered" if shown == "laplacian" else ""
             )
@@ -116,27 +137,43 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
 
 
 def _prepared(survey: Survey, comm: MPI.Intracomm, settings: Settings, ledger: Ledger, imaging: bool) -> Experiment:
-    """Everything before the first step, and a directory that results can be written to."""
+    """Everything before the first step."""
     with ledger.phase("read model"):
         experiment = prepare(survey, comm, imaging)
     for warning in experiment.warnings:
         settings.say(f"note: {warning}")
     for line in experiment.summary():
         settings.say(line)
-    with together(comm):
-        if comm.rank == 0:
-            _make_directory(survey.output_directory)
     return experiment
 
 
-def _make_directory(directory: Path) -> None:
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InputError(f"{directory}: cannot make the output directory: {reason}") from None
-    if not os.access(directory, os.W_OK | os.X_OK):
-        raise InputError(f"{directory}: the output directory cannot be written to")
+def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
+    """Raises InputError where a result would replace one of the survey's input files."""
+    inputs: dict[str, Path] = {}
+    for name in NAMES:
+        reference = getattr(survey.model, name)
+        if isinstance(reference, str):
+            with naming(f"{survey.path}: [model] {name}"):
+                inputs[f"[model] {name}"], _ = split_reference(reference, survey.directory)
+    if isinstance(survey.wavelet, SampledWavelet):
+        inputs["[wavelet] path"] = survey.directory / survey.wavelet.path
+    for result in results:
+        for key, path in inputs.items():
+            if _place(result) in (_place(path), Path(os.path.realpath(path))):
+                raise InputError(
+                    f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
+                )
+
+
+def _place(path: Path) -> Path:
+    """The path of a file itself, be it a link or not."""
+    return Path(os.path.realpath(path.parent)) / path.name
+
+
+def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> None:
+    """Remove the record of an earlier run, whose results are about to be replaced."""
+    if comm.rank == 0:
+        whole.remove(survey.output_directory / RECORD)
 
 
 def _progress(experiment: Experiment, settings: Settings, label: str) -> Progress:
@@ -154,7 +191,7 @@ def _finish(
 ) -> Outcome:
     """Collective. Write run.json on rank 0 and tell the outcome."""
     comm, survey = experiment.comm, experiment.survey
-    path = survey.output_directory / "run.json"
+    path = survey.output_directory / RECORD
     envelope = _record(experiment, settings, ledger, files, propagations)
     with together(comm):
         if comm.rank == 0:

@@ -65,8 +65,14 @@ def _increasing(corners: tuple[float, ...]) -> tuple[float, ...]:
     return corners
 
 
+def _path_name(name: str) -> str:
+    if "\0" in name:
+        raise _not_allowed()
+    return name
+
+
 def _image_name(name: str) -> str:
-    if Path(name).suffix not in (".rsf", ".npy") or Path(name).name != name:
+    if "\0" in name or Path(name).suffix not in (".rsf", ".npy") or Path(name).name != name:
         raise _not_allowed()
     return name
 
@@ -97,8 +103,8 @@ Loose = Strict(False)
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(1)]
-FileName = Annotated[str, MinLen(1), Says("a file")]
-FolderName = Annotated[str, MinLen(1), Says("a folder")]
+FileName = Annotated[str, MinLen(1), AfterValidator(_path_name), Says("a file")]
+FolderName = Annotated[str, MinLen(1), AfterValidator(_path_name), Says("a folder")]
 Thomsen = FileName | Annotated[float, Gt(-0.5)]
 Range = Annotated[
     tuple[float, float, float],

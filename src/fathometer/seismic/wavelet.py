@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.errors import InputError
+from fathometer.errors import InputError, naming
 from fathometer.seismic.resampling import interpolate, low_pass
 from fathometer.seismic.series import read_series
 from fathometer.seismic.survey import Ormsby, Ricker, Survey
@@ -128,5 +128,6 @@ def wavelet_of(survey: Survey) -> Wavelet:
             f"{survey.path}: [wavelet] maximum_frequency: found {choice.maximum_frequency:g} Hz; "
             f"allowed: below {nyquist:g} Hz, the Nyquist frequency of its sample interval {interval:g} s"
         )
-    series = read_series(survey.directory / choice.path)
+    with naming(f"{survey.path}: [wavelet] path"):
+        series = read_series(survey.directory / choice.path)
     return SeriesWavelet(series, -choice.zero, interval, choice.maximum_frequency)

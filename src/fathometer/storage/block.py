@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,9 +126,9 @@ def check_size(path: Path, found: int, expected: int, what: str) -> None:
 def readable(path: Path) -> Path:
     """`path`; InputError unless it is a file that can be opened for reading."""
     with reading(path):
-        os.close(os.open(path, os.O_RDONLY))
-        if not path.is_file():
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
             raise InputError(f"{path}: is not a file")
+        os.close(os.open(path, os.O_RDONLY))
     return path
 
 

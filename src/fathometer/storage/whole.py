@@ -15,6 +15,23 @@ from fathometer.errors import FathometerError
 LARGEST_PIECE = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
 
 
+def write(target: Path, data: bytes) -> None:
+    """Write a small file; FathometerError that names it where that fails."""
+    try:
+        part = create_part(target, len(data))
+        try:
+            with part.open("r+b") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            place(part, target)
+        except BaseException:
+            remove(part)
+            raise
+    except OSError as error:
+        raise failure(target, error) from error
+
+
 def create_part(target: Path, size: int) -> Path:
     """Create an empty file `.NAME.….part` beside `target` and reserve `size` bytes, so that a full disk
     shows now.

@@ -1,0 +1,1 @@
+"""Measurements of the kernels and the absorbing sides: `make bench` writes docs/performance.md."""

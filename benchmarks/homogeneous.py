@@ -1,0 +1,56 @@
+"""One wavefield in a homogeneous medium, built from the program's own parts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.seismic.boundary import Boundary
+from fathometer.seismic.grid import Grid
+from fathometer.seismic.medium import scaled_medium
+from fathometer.seismic.points import SincPoints, sinc_points
+from fathometer.seismic.propagator import Propagator, Scheme
+from fathometer.seismic.stencil import LARGEST_SHARE_OF_LIMIT, largest_eigenvalue, time_step_limit
+
+SPACING, VELOCITY, FREQUENCY = 12.5, 2000.0, 15.0  # m, m/s, Hz
+
+
+@dataclass(frozen=True)
+class Material:
+    """Thomsen's parameters of a homogeneous medium; both None: isotropic."""
+
+    name: str
+    epsilon: float | None = None
+    delta: float | None = None
+
+
+ISOTROPIC = Material("isotropic")
+VTI = Material("VTI", 0.25, 0.1)
+
+
+class Homogeneous:
+    """A quiet wavefield in `shape` cells of a material, to which the sides add theirs; ny = 1: two dimensions."""
+
+    def __init__(
+        self, shape: Index3, material: Material, boundary: Boundary, order: int = 8, dtype: type = np.float32
+    ) -> None:
+        width = boundary.width
+        x, y, z = ((0, 0) if n == 1 else (width, width) for n in shape)
+        self.grid = Grid(shape, (SPACING,) * 3, (0.0, 0.0, 0.0), (x, y, z))
+        full, kind = self.grid.full_shape, np.dtype(dtype)
+        vp = np.full(full, VELOCITY)
+        parameters = [None if p is None else np.full(full, p) for p in (material.epsilon, material.delta)]
+        epsilon, delta = (np.full((1,), p or 0.0) for p in (material.epsilon, material.delta))
+        eigenvalue = largest_eigenvalue(vp[0, 0, :1], epsilon, delta, self.grid.stencil_spacing, order // 2)
+        self.dt = LARGEST_SHARE_OF_LIMIT * time_step_limit(float(eigenvalue[0]))
+        fastest = VELOCITY * float(np.sqrt(1 + 2 * epsilon[0]))
+        scheme = Scheme(self.dt, order // 2, kind, boundary, False, fastest, FREQUENCY)
+        model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
+        self.propagator = Propagator(self.grid, Decomposition(full), model, scheme, True, MPI.COMM_SELF)
+
+    def points(self, positions: np.ndarray) -> SincPoints:
+        """Weights of sources or receivers at `positions` (n, 3) in m."""
+        return sinc_points(self.grid.to_cells(np.atleast_2d(positions)), None)

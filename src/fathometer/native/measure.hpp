@@ -1,0 +1,11 @@
+// What the machine can do at best: the yardstick of the kernels.
+#pragma once
+
+#include <cstdint>
+
+namespace fathometer {
+
+// a = b + s c by the threads of a new team: 12 bytes an element in single precision (STREAM's triad, McCalpin 1995).
+void triad(float *a, const float *b, const float *c, std::int64_t n);
+
+} // namespace fathometer

@@ -1,0 +1,155 @@
+"""The command line as a user meets it: tiny surveys in a folder, run in this process or as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fathometer.cli import main
+from fathometer.storage.segy import GatherWriter
+
+NX, NZ, SPACING = 40, 30, 10.0
+SOURCE = (200.0, 0.0, 20.0)
+RECEIVERS = np.stack([SPACING * np.arange(NX), np.zeros(NX), np.full(NX, 20.0)], axis=1)
+INTERVAL, SAMPLES = 0.004, 51
+
+# A survey as {"section.key": value}.
+MODEL = {
+    "model.vp": "vp.npy",
+    "model.spacing": [SPACING, SPACING],
+    "acquisition.sources": {"x": SOURCE[0], "z": SOURCE[2]},
+    "acquisition.receivers": {"x": [0.0, SPACING * (NX - 1), SPACING], "z": 20.0},
+    "wavelet.kind": "ricker",
+    "wavelet.peak_frequency": 15.0,
+    "propagation.duration": 0.2,
+    "propagation.boundary": {"kind": "pml", "width": 10},
+}
+MIGRATE = {
+    **{key: value for key, value in MODEL.items() if not key.startswith(("acquisition", "propagation.duration"))},
+    "acquisition.gathers": "recorded.segy",
+}
+
+
+def toml(value: Any) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(one)}" for key, one in value.items()) + "}"
+    return json.dumps(value)
+
+
+def survey(folder: Path, keys: dict[str, Any], name: str = "survey.toml") -> Path:
+    """Write a survey file; a key whose value is None is left out."""
+    sections: dict[str, list[str]] = {}
+    for key, value in keys.items():
+        section, _, rest = key.partition(".")
+        if value is not None:
+            sections.setdefault(section, []).append(f"{rest} = {toml(value)}")
+    text = "\n".join(f"[{section}]\n" + "\n".join(lines) + "\n" for section, lines in sections.items())
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def velocity() -> np.ndarray:
+    """Two layers (NX, NZ), m/s."""
+    vp = np.full((NX, NZ), 2000.0, np.float32)
+    vp[:, NZ // 2 :] = 2500.0
+    return vp
+
+
+def write_gathers(path: Path, traces: np.ndarray | None = None) -> None:
+    """One recorded shot: `traces` (NX, SAMPLES), or a pulse that moves out."""
+    if traces is None:
+        time = INTERVAL * np.arange(SAMPLES) - 0.05 - np.abs(RECEIVERS[:, :1] - SOURCE[0]) / 2000.0
+        traces = np.exp(-((60.0 * time) ** 2))
+    with GatherWriter(path, SAMPLES, INTERVAL, NX) as writer:
+        writer.write(0, 7, SOURCE, RECEIVERS, traces)
+
+
+def inputs(folder: Path) -> None:
+    """The files that MODEL and MIGRATE name."""
+    np.save(folder / "vp.npy", velocity())
+    write_gathers(folder / "recorded.segy")
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+
+def run(capsys: Any, *words: Any) -> Done:
+    """A command in this process, on one rank."""
+    capsys.readouterr()
+    try:
+        code = main([str(word) for word in words])
+    except SystemExit as stop:  # argparse's
+        code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+    return Done(code, *capsys.readouterr())
+
+
+def clean_environment() -> dict[str, str]:
+    """Without what MPI in this process, or the launcher of the tests, put there: it would keep mpirun from starting."""
+    return {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "SLURM_"))}
+
+
+def program() -> list[str]:
+    """The words that start the command."""
+    script = Path(sys.executable).with_name("fathometer")
+    return [str(script)] if script.exists() else [sys.executable, "-m", "fathometer"]
+
+
+def start(*words: Any, **options: Any) -> subprocess.Popen[str]:
+    """A process with its own group, so that it can be interrupted as a terminal does."""
+    return subprocess.Popen(
+        [str(word) for word in words],
+        env=clean_environment(),
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        **options,
+    )
+
+
+def finish(process: subprocess.Popen[str], timeout: float = 60) -> Done:
+    """Wait for a process; one that does not end is killed, with its group, and the test fails."""
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, 9)
+        process.communicate()
+        raise
+    return Done(process.returncode, out or "", err)
+
+
+def call(*words: Any, **options: Any) -> Done:
+    """The command in a process of its own."""
+    return finish(start(*program(), *words, **options))
+
+
+def mpirun(ranks: int) -> list[str]:
+    """The words that start ranks, as a user's own script has them."""
+    return ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
+
+
+def partial(folder: Path) -> list[str]:
+    """Parts of unfinished files anywhere in a folder."""
+    return [str(path) for path in folder.rglob("*.part")]
+
+
+def patch_traces(path: Path, values: np.ndarray) -> None:
+    """Put samples (NX, SAMPLES) into a file of `write_gathers`: also such as no writer would write."""
+    with path.open("r+b") as file:
+        for trace, samples in enumerate(values.astype(">f4")):
+            file.seek(3600 + trace * (240 + 4 * SAMPLES) + 240)
+            file.write(samples.tobytes())
