@@ -354,7 +354,7 @@ def test_an_interrupt_ends_all_ranks_and_leaves_nothing(ranks, number, code, tmp
     path = survey(tmp_path, MODEL | many)
     before = sorted(tmp_path.iterdir())
     process = start(*program(), "model", path, *(["--ranks", ranks] if ranks > 1 else []))
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while not list(tmp_path.glob("out/.shots.segy.*.part")):
         assert time.monotonic() < deadline
         assert process.poll() is None
@@ -362,8 +362,8 @@ def test_an_interrupt_ends_all_ranks_and_leaves_nothing(ranks, number, code, tmp
     time.sleep(0.2)
     began = time.monotonic()
     os.killpg(process.pid, number)  # as a terminal does: to mpirun as well
-    done = finish(process, 20)
-    assert time.monotonic() - began < 10
+    done = finish(process)
+    assert time.monotonic() - began < 20  # two on a quiet machine
     assert done.code == code if code is not None else done.code != 0
     assert [line for line in done.err.splitlines() if "interrupted" in line] == ["fathometer: interrupted"]
     assert "Traceback" not in done.err

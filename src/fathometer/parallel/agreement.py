@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import sleep
 from typing import TYPE_CHECKING
 
 from fathometer.errors import FathometerError
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
+
+
+def meet(comm: MPI.Intracomm) -> None:
+    """Collective. Wait for all ranks, but not inside one MPI call, in which Python would not heed an interrupt."""
+    everyone = comm.Ibarrier()
+    while not everyone.Test():
+        sleep(NAP_SECONDS)
 
 
 @contextmanager
@@ -23,6 +33,7 @@ def together(comm: MPI.Intracomm) -> Iterator[None]:
         yield
     except FathometerError as raised:
         error = raised
+    meet(comm)
     errors = [e for e in comm.allgather(error) if e is not None]
     if errors:
         raise errors[0]

@@ -129,9 +129,12 @@ class HaloExchange:
             MPI.Request.Testall(self._requests)
 
     def wait(self) -> None:
-        """Finish the exchange: the halos are filled, and owned cells may be written again."""
-        if self._requests:
-            MPI.Request.Waitall(self._requests)
+        """Finish the exchange: the halos are filled, and owned cells may be written again.
+
+        Not inside one MPI call, in which Python would not heed an interrupt while a neighbour is silent.
+        """
+        while self._requests and not MPI.Request.Testall(self._requests):
+            pass
 
     def close(self) -> None:
         """Give the requests and datatypes back to MPI; no exchange may be under way."""

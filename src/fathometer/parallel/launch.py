@@ -23,7 +23,7 @@ from pathlib import Path
 from fathometer.errors import FathometerError, InputError
 
 # More ranks on a cpu would sooner exhaust the memory than finish.
-MOST_ON_A_CPU = 64
+MOST_ON_A_CPU = 16
 
 # srun numbers its steps from 0; batch scripts, shells and the like have reserved numbers from here on.
 _FIRST_RESERVED_STEP = 0xFFFFFFF0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 # More threads of one rank on a cpu are a slip of the pen, and may be more than the system can start.
-MOST_ON_A_CPU = 64
+MOST_ON_A_CPU = 16
 
 # Where a cpu is: (package, core). Two cpus with equal places are hardware threads of one core.
 Place = tuple[int, int]

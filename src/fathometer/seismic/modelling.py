@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fathometer.ledger import Ledger
+from fathometer.parallel.agreement import meet
 from fathometer.parallel.halo import LARGEST_MESSAGE
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
@@ -66,6 +67,7 @@ def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.n
     """All receivers' traces on rank 0, rank after rank and in messages of limited size."""
     comm, samples = experiment.comm, experiment.acquisition.samples
     most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
+    meet(comm)
     if comm.rank:
         comm.send(indices, 0)
         for start in range(0, len(indices), most):

@@ -18,6 +18,7 @@ from mpi4py import MPI
 
 from fathometer import _native
 from fathometer.errors import FathometerError
+from fathometer.parallel.agreement import meet
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.seismic.boundary import Boundary
@@ -249,6 +250,7 @@ class Propagator:
             i, j, k = local // (ny * nz), local // nz % ny, local % nz
             x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
             found = (x * full_ny + y) * full_nz + z
+        meet(self.comm)
         found = self.comm.allreduce(found, MPI.MIN)
         if found != nothing:
             _, full_ny, full_nz = self.grid.full_shape
