@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -117,8 +118,15 @@ def start(*words: Any, **options: Any) -> subprocess.Popen[str]:
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=options.pop("preexec_fn", heed_signals),
         **options,
     )
+
+
+def heed_signals() -> None:
+    """In a new process: take signals again that whoever started these tests ignores (nohup, a background job)."""
+    for one in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(one, signal.SIG_DFL)
 
 
 def finish(process: subprocess.Popen[str], timeout: float = 60) -> Done:

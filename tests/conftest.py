@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from fathometer.parallel.launch import SPINS
+
+os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # as the program itself does before the kernels are loaded
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

@@ -126,23 +126,24 @@ def test_contradictory_ranks(ranks, world, message):
 
 
 ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+SPINNING = ONE_BLAS_THREAD | {"GOMP_SPINCOUNT": launch.SPINS}
 PASSIVE = ONE_BLAS_THREAD | {"OMP_WAIT_POLICY": "passive"}
 
 
 @pytest.mark.parametrize(
     ("environ", "own", "shared", "threads", "expected"),
     [
-        ({}, 2, 2, None, ONE_BLAS_THREAD),
-        ({}, 2, 2, 2, ONE_BLAS_THREAD),
+        ({}, 2, 2, None, SPINNING),
+        ({}, 2, 2, 2, SPINNING),
         ({}, 2, 2, 3, PASSIVE),
         ({}, 1, 2, 2, PASSIVE),
-        ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2, 2, 1, ONE_BLAS_THREAD),
+        ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2, 2, 1, SPINNING),
         ({"OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2, 2, 2, PASSIVE),
         ({"OMPI_COMM_WORLD_SIZE": "3", "OMPI_COMM_WORLD_LOCAL_SIZE": "3"}, 2, 2, None, PASSIVE),
         # four ranks, each bound to a core of its own out of four
-        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, 1, 4, None, ONE_BLAS_THREAD),
+        ({"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_LOCAL_SIZE": "4"}, 1, 4, None, SPINNING),
         # ranks on other nodes do not count
-        ({"OMPI_COMM_WORLD_SIZE": "64", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2, 2, 1, ONE_BLAS_THREAD),
+        ({"OMPI_COMM_WORLD_SIZE": "64", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, 2, 2, 1, SPINNING),
         # what the user has set stays
         ({"OMP_WAIT_POLICY": "active", "MKL_NUM_THREADS": "4"}, 2, 2, 3, {"OPENBLAS_NUM_THREADS": "1"}),
     ],

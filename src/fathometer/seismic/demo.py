@@ -33,8 +33,8 @@ class Size:
     receivers: float
 
 
-FULL = Size((121, 61, 81), 20.0, 8.0, 1.35, (5, 2), 40.0)
-QUICK = Size((73, 37, 53), 30.0, 5.5, 1.4, (3, 2), 60.0)
+FULL = Size((121, 61, 81), 20.0, 7.5, 1.35, (5, 2), 40.0)
+QUICK = Size((73, 37, 53), 30.0, 5.0, 1.4, (3, 2), 60.0)
 
 SURVEY = """\
 # {title}. Made by `fathometer demo`.
@@ -69,9 +69,9 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settin
         if comm.rank == 0:
             _write_inputs(directory, size, settings.say)
     settings.say("\nmodelling the shots in the true model")
-    modelled = run_model(load_survey(directory / "model.toml"), comm, settings)
+    modelled = run_model(load_survey(directory / "shots.toml"), comm, settings)
     settings.say("\nmigrating them in the smooth model")
-    migrated = run_migrate(load_survey(directory / "migrate.toml"), comm, settings)
+    migrated = run_migrate(load_survey(directory / "demo.toml"), comm, settings)
     settings.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 
@@ -98,8 +98,8 @@ def _write_inputs(directory: Path, size: Size, say: Any) -> None:
         directory="image",
         **values,
     )
-    whole.write(directory / "model.toml", modelling.encode())
-    whole.write(directory / "migrate.toml", migration.encode())
+    whole.write(directory / "shots.toml", modelling.encode())
+    whole.write(directory / "demo.toml", migration.encode())
 
 
 def _write_model(directory: Path, prefix: str, model: DemoModel) -> None:
