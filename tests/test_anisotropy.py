@@ -11,6 +11,9 @@ VP, FREQUENCY = 2000.0, 12.0
 SPACING = np.array([12.5, 1.0, 10.0])  # differs, so that an axis taken for another shows
 
 
+MEDIA = [(0.2, 0.1), (0.25, 0.0), (0.15, 0.15), (0.1, -0.1), (0.0, 0.0)]  # epsilon, delta
+
+
 def phase_velocity(angle, epsilon, delta):
     """Fast branch of omega^4 - omega^2 Vp^2 [(1+2e) kx^2 + kz^2] + 2 Vp^4 kx^2 kz^2 (e-d) = 0, angle from vertical."""
     a, b = np.sin(angle) ** 2, np.cos(angle) ** 2
@@ -44,9 +47,11 @@ def first_break(trace, t, distance):
     return t[i] + 0.5 * (a - c) / (a - 2 * b + c) * (t[1] - t[0])
 
 
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.2, 0.1), (0.25, 0.0), (0.15, 0.15), (0.1, -0.1), (0.0, 0.0)])
-def test_group_velocity_in_twelve_directions(epsilon, delta):
-    """Travel time over a further stretch of path: the pulse's shape and the near field drop out of the difference."""
+def velocity_errors(epsilon, delta):
+    """Relative errors of the velocity in twelve directions.
+
+    From the travel time over a further stretch of path: the pulse's shape and the near field drop out of it.
+    """
     cells = (200, 1, 250)
     medium = Medium(cells, tuple(SPACING), VP, epsilon, delta, share=0.3, frequency=FREQUENCY)
     centre = np.array(cells) // 2 * SPACING
@@ -56,7 +61,13 @@ def test_group_velocity_in_twelve_directions(epsilon, delta):
     t = times(-1.5 / FREQUENCY, far / VP + 2.0 / FREQUENCY, medium.dt)
     receivers = np.concatenate([centre + near * directions, centre + far * directions])
     traces = medium.run(centre, receivers, ricker(t, FREQUENCY))
+    errors = []
     for n, angle in enumerate(angles):
         late, early = first_break(traces[:, 12 + n], t, far), first_break(traces[:, n], t, near)
-        exact = group_velocity(angle, epsilon, delta)
-        assert (far - near) / (late - early) == pytest.approx(exact, rel=0.005), np.degrees(angle)
+        errors.append((far - near) / (late - early) / group_velocity(angle, epsilon, delta) - 1)
+    return np.array(errors)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), MEDIA)
+def test_group_velocity_in_twelve_directions(epsilon, delta):
+    assert np.abs(velocity_errors(epsilon, delta)).max() <= 0.005

@@ -1,0 +1,85 @@
+"""Prints the figures of docs/verification.md and docs/theory.md, measured with the very code of the tests.
+
+PYTHONPATH=.:tests .venv/bin/python tools/figures.py [PART…]     in the checkout's folder; without a PART, all
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import test_adjoint
+import test_analytic
+import test_anisotropy
+import test_convergence
+import test_imaging
+
+from benchmarks.homogeneous import Material
+from benchmarks.reflection import Reflection
+from fathometer.seismic.boundary import Pml, Sponge
+
+MATERIALS = (Material("isotropic"), Material("VTI 0.25, 0.1", 0.25, 0.1), Material("VTI 0.2, 0.2", 0.2, 0.2))
+
+
+def analytic() -> None:
+    """Verification 1: relative L2 error of a trace after five wavelengths."""
+    for dimensions, dtype in ((2, np.float64), (2, np.float32), (3, np.float32)):
+        error = test_analytic.trace_error(dimensions, False, dtype)
+        print(f"analytic, {dimensions}D, {np.dtype(dtype)}: {100 * error:.3f} %")
+
+
+def anisotropy() -> None:
+    """Verification 2: worst error of the group velocity over twelve directions."""
+    for epsilon, delta in test_anisotropy.MEDIA:
+        worst = 100 * np.abs(test_anisotropy.velocity_errors(epsilon, delta)).max()
+        print(f"group velocity, epsilon {epsilon:g}, delta {delta:g}: worst error {worst:.3f} %")
+
+
+def convergence() -> None:
+    """Verification 3: measured orders."""
+    for order, coarse, fine in test_convergence.SPACE:
+        print(f"space, order {order}: {test_convergence.space_order(order, coarse, fine):.2f}")
+    for vti in (False, True):
+        print(f"time, {'VTI' if vti else 'isotropic'}: {test_convergence.time_order(vti):.3f}")
+
+
+def adjoint() -> None:
+    """Verification 4: |<Fx, y> - <x, F*y>| / (|Fx| |y|), the worst of all cases of the test."""
+    t = test_adjoint
+    for dtype in (np.float64, np.float32):
+        worst = max(t.dot_product_error(*case, dtype) for case in t.CASES)
+        print(f"dot product, {np.dtype(dtype)}, worst of {len(t.CASES)} cases: {worst:.1e}")
+
+
+def absorption() -> None:
+    """Verification 5: reflections in dB of both kinds of sides, the worst of 0 to 60 degrees and of x and z."""
+    experiments = {material.name: [Reflection(material, axis) for axis in (0, 2)] for material in MATERIALS}
+    for boundary in (*(Pml(n) for n in (5, 8, 10, 15, 20)), *(Sponge(n) for n in (20, 30, 40, 60))):
+        worst = {name: max(one.decibels(boundary).max() for one in both) for name, both in experiments.items()}
+        kind = type(boundary).__name__.lower()
+        print(f"{kind}, {boundary.width} cells: " + ", ".join(f"{name} {dB:.1f} dB" for name, dB in worst.items()))
+
+
+def imaging() -> None:
+    """Verification 7: the depth of a flat reflector between cells 64 and 65 under VTI, in cells."""
+    t = test_imaging
+    overburden = np.full((t.NX, t.NZ), 2000.0)
+    true = overburden.copy()
+    true[:, 65:] = 2600.0
+    vti = (0.2, 0.1)
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        models = (("layers", true), ("none", overburden))
+        traces = [t.shots(folder, label, vp, vti, acquisition=t.FAR) for label, vp in models]
+        t.write_difference(*traces, folder / "reflected.segy")
+        for label, parameters in (("VTI", vti), ("isotropic", (0.0, 0.0))):
+            image = t.image_of(folder, label, overburden, parameters, folder / "reflected.segy")
+            print(f"reflector at 64.5 cells, migrated as {label}: {t.reflector_depth(image):.2f}")
+
+
+if __name__ == "__main__":
+    parts = {part.__name__: part for part in (analytic, anisotropy, convergence, adjoint, absorption, imaging)}
+    for name in sys.argv[1:] or parts:
+        parts[name]()
