@@ -68,7 +68,7 @@ SURVEYS = {
 }
 
 
-def write_surveys(folder, shape, vti, order, top, condition):
+def write_surveys(folder, decomposition, shape, vti, order, top, condition):
     """A random model, off-grid sources and receivers on the borders between ranks; shots.toml and image.toml."""
     flat = len(shape) == 2
     vp, epsilon, delta = heterogeneous(shape, 5)
@@ -88,6 +88,7 @@ def write_surveys(folder, shape, vti, order, top, condition):
             '[wavelet]\nkind = "ricker"\npeak_frequency = 18.0\n'
             f'[propagation]\norder = {order}\nduration = 0.25\ntop = "{top}"\n'
             f'[imaging]\ncondition = "{condition}"\n[output]\ndirectory = "{name}"\n'
+            f"[parallel]\ndecomposition = {decomposition}\n"
         )
 
 
@@ -95,10 +96,19 @@ def write_surveys(folder, shape, vti, order, top, condition):
 def test_shots_and_images_are_the_same_bytes_on_one_to_four_ranks(survey, tmp_path):
     """The whole way from model files to SEG-Y and images, with 1 to 4 ranks and 1 or 2 threads."""
     outputs = {}
-    for ranks, threads in ((1, 1), (1, 2), (2, 2), (3, 1), (4, 1)):
+    flat = len(SURVEYS[survey]["shape"]) == 2
+    cut_in_z = [1, 2] if flat else [1, 1, 2]
+    cut_twice = [2, 2] if flat else [1, 2, 2]
+    for ranks, threads, decomposition in (
+        (1, 1, '"auto"'),
+        (1, 2, '"auto"'),
+        (2, 1, cut_in_z),
+        (3, 1, '"auto"'),
+        (4, 1, cut_twice),
+    ):
         folder = tmp_path / f"{ranks}x{threads}"
         folder.mkdir()
-        write_surveys(folder, **SURVEYS[survey])
+        write_surveys(folder, decomposition, **SURVEYS[survey])
         for command, name in (("model", "shots"), ("migrate", "image")):
             arguments = ("-m", "fathometer", command, folder / f"{name}.toml", "--threads", threads, "--quiet")
             done = under_mpirun(ranks, *arguments)

@@ -162,7 +162,7 @@ def test_a_survey_travels_to_other_ranks_and_does_not_change() -> None:
         survey.propagation.order = 4
 
 
-@pytest.mark.parametrize(("kind", "width"), [("sponge", 40), ("pml", 10)], ids=["sponge", "pml"])
+@pytest.mark.parametrize(("kind", "width"), [("sponge", 40), ("pml", 8)], ids=["sponge", "pml"])
 def test_boundary_width_has_a_default_for_each_kind(kind: str, width: int) -> None:
     boundary = survey_of(changed(GEOMETRY, {"propagation.boundary": {"kind": kind}}), Path()).propagation.boundary
     assert boundary != "auto"

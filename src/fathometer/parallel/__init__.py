@@ -1,1 +1,1 @@
-"""parallel."""
+"""What many processes share: blocks of a grid, halos, threads and cores, launching, failing together."""

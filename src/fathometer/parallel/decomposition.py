@@ -6,7 +6,6 @@ Ranks are numbered with z fastest. *Global* indices count cells of the whole gri
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -62,10 +61,6 @@ class Decomposition:
         x, y, z = (split(n, p, c)[end] for n, p, c in zip(self.shape, self.ranks, self.coordinates, strict=True))
         return x, y, z
 
-    def of_rank(self, rank: int) -> Decomposition:
-        """The same grid, seen from another rank."""
-        return Decomposition(self.shape, self.ranks, rank, self.periodic)
-
     def neighbour(self, offset: Sequence[int]) -> int | None:
         """Rank at `offset` (-1, 0, 1 per axis) from this one; None outside the grid."""
         place = []
@@ -87,9 +82,10 @@ class Decomposition:
 
 def arrangements(size: int, two_dimensional: bool) -> Iterator[Index3]:
     """All ways to arrange `size` ranks over x, y, z."""
-    for px, py in itertools.product(range(1, size + 1), repeat=2):
-        if size % (px * py) == 0 and not (two_dimensional and py > 1):
-            yield px, py, size // (px * py)
+    for px in (p for p in range(1, size + 1) if size % p == 0):
+        rest = size // px
+        for py in (p for p in range(1, rest + 1) if rest % p == 0 and not (two_dimensional and p > 1)):
+            yield px, py, rest // py
 
 
 def halo_cells(shape: Index3, ranks: Index3) -> int:

@@ -10,6 +10,7 @@ Every message is one subarray of a field array (no packing here), cut so that a 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -90,7 +91,6 @@ class HaloExchange:
     ) -> None:
         self._requests: list[MPI.Prequest] = []
         self._types: list[MPI.Datatype] = []
-        self.bytes_sent = 0  # per exchange
         shape = decomposition.local_shape
         tag = 0
         for field in fields:
@@ -103,7 +103,6 @@ class HaloExchange:
                 if direction in wanted and (to := decomposition.neighbour(direction)) is not None:
                     for part in pieces(region(field.first, shape, direction, depth, False), itemsize, largest):
                         self._requests.append(comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag))
-                        self.bytes_sent += itemsize * int(np.prod([s.stop - s.start for s in part]))
                 if direction in wanted and (source := decomposition.neighbour(opposite)) is not None:
                     for part in pieces(region(field.first, shape, opposite, depth, True), itemsize, largest):
                         self._requests.append(
@@ -134,7 +133,7 @@ class HaloExchange:
         Not inside one MPI call, in which Python would not heed an interrupt while a neighbour is silent.
         """
         while self._requests and not MPI.Request.Testall(self._requests):
-            pass
+            os.sched_yield()  # where ranks share a core, the silent neighbour may need it
 
     def close(self) -> None:
         """Give the requests and datatypes back to MPI; no exchange may be under way."""
@@ -144,7 +143,3 @@ class HaloExchange:
             datatype.Free()
         self._requests.clear()
         self._types.clear()
-
-    def __bool__(self) -> bool:
-        """Whether there is any neighbour to exchange with."""
-        return bool(self._requests)

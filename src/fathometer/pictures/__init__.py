@@ -2,9 +2,11 @@
 
 from fathometer.pictures.comparison import comparison_figure, comparison_picture
 from fathometer.pictures.gather import gather_figure, gather_picture
+from fathometer.pictures.plane import Blocks
 from fathometer.pictures.volume import image_figure, image_picture, volume_figure, volume_picture
 
 __all__ = [
+    "Blocks",
     "comparison_figure",
     "comparison_picture",
     "gather_figure",

@@ -62,10 +62,22 @@ class Plane:
     fixed: int
     index: int
 
-    def of(self, volume: Values) -> Values:
-        """This plane of an array (nx, ny, nz), as (across, along)."""
-        part: Values = np.moveaxis(volume, self.fixed, 0)[self.index]
-        return part
+    def of(self, volume: Values | Blocks) -> Values:
+        """This plane of a volume (nx, ny, nz), as (across, along)."""
+        if isinstance(volume, np.ndarray):
+            part: Values = np.moveaxis(volume, self.fixed, 0)[self.index]
+            return part
+        lo, hi = [0, 0, 0], list(volume.shape)
+        lo[self.fixed], hi[self.fixed] = self.index, self.index + 1
+        return np.squeeze(volume.read(lo, hi), self.fixed)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A volume (nx, ny, nz) of which only what is shown is read: read(lo, hi) gives a half-open box of it."""
+
+    shape: tuple[int, int, int]
+    read: Callable[[Sequence[int], Sequence[int]], Values]
 
 
 Slicer = Callable[[Plane], Values]  # gives the values (across, along) on a plane

@@ -23,7 +23,7 @@ from fathometer.pictures.colours import (
     symmetric_range,
 )
 from fathometer.pictures.layout import Coat, Names, lay_out
-from fathometer.pictures.plane import Grid, Slicer, Values, grid_of, planes_of
+from fathometer.pictures.plane import Blocks, Grid, Slicer, Values, grid_of, planes_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,8 +59,8 @@ def volume_figure(
 
 
 def image_figure(
-    image: Values,
-    vp: Values,
+    image: Values | Blocks,
+    vp: Values | Blocks,
     spacing: Sequence[float],
     origin: Sequence[float],
     sources: Points | None,
@@ -96,8 +96,8 @@ def image_figure(
 
 def image_picture(
     path: Path,
-    image: Values,
-    vp: Values,
+    image: Values | Blocks,
+    vp: Values | Blocks,
     spacing: Sequence[float],
     origin: Sequence[float],
     sources: Points | None,
@@ -107,7 +107,8 @@ def image_picture(
 ) -> None:
     """Draw an image in black and white over the velocity in colour, depth down, true aspect, into a PNG.
 
-    image and vp (m/s): (nx, ny, nz), axes x, y, z; ny = 1 draws the section, else three slices through `at`
+    image and vp (m/s): (nx, ny, nz), axes x, y, z, as arrays or read by blocks; ny = 1 draws the
+    section, else three slices through `at`
     (x, y, z in m) or the centre. spacing, origin: x, y, z in m. sources and receivers: (n, 3) in m or None.
     For display the image is balanced over depth (colours.depth_gain), clipped at the 99th percentile of its magnitude
     below the water, and faded in the water; a note on the picture says so.

@@ -1,1 +1,1 @@
-"""seismic."""
+"""The flagship application: seismic modelling and reverse time migration, one noun a file."""

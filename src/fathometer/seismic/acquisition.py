@@ -18,7 +18,7 @@ __all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside
 
 Places = npt.NDArray[np.float64]
 
-_ROUNDING = 1e-6  # m; a place that far outside the box is on its side
+_ROUNDING = 1e-3  # m; a place that far outside the box is on its side: SEG-Y rounds coordinates
 _MOST_SAMPLES = 32767  # of a trace in SEG-Y, whose count is a signed 16-bit number
 _NEVER = 1e15  # samples: keeps an absurd duration finite until it is refused
 _ROUNDING_TIME = 1e-6  # of a sample

@@ -58,7 +58,7 @@ class Pml:
     times the peak frequency to 0, which lets low frequencies and grazing waves in gently (Komatitsch & Martin 2007).
     """
 
-    width: int = 10
+    width: int = 8
     power: float = 2.0
     reflection: float = 1e-4
 

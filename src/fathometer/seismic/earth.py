@@ -28,11 +28,6 @@ CELLS = (1e-6, 1e6)  # m, spacing
 FARTHEST = 1e9  # m, origin: beyond, cells are no longer told apart, nor written into SEG-Y headers
 AXIS_OF_LABEL = {"x": "x", "y": "y", "z": "z", "depth": "z"}
 NAMES = ("vp", "epsilon", "delta")
-_TO_METRES_PER_SECOND = {
-    "m/s": lambda v: v,
-    "km/s": lambda v: 1000 * v,
-    "s2/km2": lambda m: 1000 / np.sqrt(m),
-}
 
 
 @dataclass(frozen=True)
@@ -208,13 +203,12 @@ class EarthFiles:
             comm.allreduce(eigenvalue, MPI.MAX),
         )
 
-    def vp_volume(self) -> np.ndarray:
-        """The whole vp [x, y, z] float32, m/s: for pictures."""
-        return self._part("vp", self.grid, Decomposition(self.grid.shape))
+    def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
+        """vp float32 [x, y, z], m/s, of the model's cells lo to hi (half-open)."""
+        return self._cells("vp", list(zip(lo, hi, strict=True)))
 
     def _part(self, name: str, grid: Grid, block: Decomposition) -> np.ndarray:
         """float32 [x, y, z] on the block's cells: read where they are the model's, repeated around it."""
-        value = getattr(self._keys, name)
         ranges, before, after = [], [], []
         for lo, hi, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True):
             a = min(max(lo - pad, 0), n - 1)
@@ -222,15 +216,19 @@ class EarthFiles:
             ranges.append((a, b))
             before.append(min(max(a - (lo - pad), 0), hi - lo - 1))
             after.append((hi - lo) - (b - a) - before[-1])
+        return np.pad(self._cells(name, ranges), list(zip(before, after, strict=True)), mode="edge")
+
+    def _cells(self, name: str, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
+        """float32 [x, y, z] of the model's cells in these ranges (half-open, x, y, z)."""
+        shape = [b - a for a, b in ranges]
+        value = getattr(self._keys, name)
         if not isinstance(value, str):
-            return np.full(block.local_shape, self._in_units(name, np.float32(value)), np.float32)
+            return np.full(shape, self._in_units(name, np.float32(value)), np.float32)
         box = dict(zip("xyz", ranges, strict=True))
         raw = self._volumes[name].read([box[axis][0] for axis in self.axes], [box[axis][1] for axis in self.axes])
         order = [self.axes.index(axis) for axis in "xyz" if axis in self.axes]
-        cells = raw.transpose(order).reshape([b - a for a, b in ranges])
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # found by the checks
-            cells = np.asarray(self._in_units(name, cells), np.float32)
-        return np.pad(cells, list(zip(before, after, strict=True)), mode="edge")
+            return np.asarray(self._in_units(name, raw.transpose(order).reshape(shape)), np.float32)
 
     def _in_units(self, name: str, values: Any) -> Any:
         if name != "vp" or self._keys.units == "m/s":

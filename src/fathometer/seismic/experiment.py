@@ -109,6 +109,7 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     dtype: np.dtype[Any] = np.dtype(survey.propagation.precision)
     with together(comm):
         margins, off_grid = margins_of(acquisition, bare, free)
+        off_grid = off_grid and not imaging  # halos serve to sample; whoever injects needs its own cells alone
         grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
         with naming(str(survey.path)):
             ranks = choose_ranks(grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, grid))
@@ -126,7 +127,7 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         if imaging and survey.imaging.every != "auto":
             warnings += check_every(survey, wavelet, acquisition, dt)
             every = survey.imaging.every
-    time = time_axis(dt, wavelet.half_length, acquisition.end, every)
+    time = time_axis(dt, wavelet.lead, acquisition.end, every)
     own = np.prod([hi - lo for lo, hi in zip(*_model_box(grid, block), strict=True)])
     if imaging:
         parts["image and illumination"] = 2 * int(own) * dtype.itemsize
@@ -306,10 +307,10 @@ def check_sampling(
 
 def check_steps(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> None:
     """Raises InputError for more time steps than any run can have meant."""
-    steps = (wavelet.half_length + max(acquisition.end, 0.0)) / dt
+    steps = (wavelet.lead + max(acquisition.end, 0.0)) / dt
     if not steps <= MOST_STEPS:
         raise InputError(
-            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.half_length:g} s (the "
+            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.lead:g} s (the "
             f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
         )
 
@@ -318,7 +319,7 @@ def check_every(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: 
     """Raises InputError where not even two images of a shot would be taken; warns where the image will be aliased."""
     every = survey.imaging.every
     assert every != "auto"
-    steps = time_axis(dt, wavelet.half_length, acquisition.end, 1).steps
+    steps = time_axis(dt, wavelet.lead, acquisition.end, 1).steps
     if every > steps:
         raise InputError(
             f"{survey.path}: [imaging] every: found {every}; allowed: up to {steps}, the time steps of a shot, "

@@ -52,7 +52,8 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     """The shots in the survey's gathers, from trace headers only: by file, then by first appearance of an
     FFID.
 
-    Traces of one FFID are one shot; files that share an FFID are merged where the source is at one place.
+    Live traces of one FFID are one shot, others are left out; files that share an FFID are merged where the source
+    is at one place.
     `flat`: the survey is 2D, so y in the headers is not looked at and y = 0 is handed out. Raises InputError
     where no file matches, where a source moves within an FFID, or where files differ in samples, interval or
     delay.
@@ -63,11 +64,19 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     _check_placed(tables)
     parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
     for number, table in enumerate(tables):
-        order = np.argsort(table.ffid, kind="stable")
+        live = np.flatnonzero(table.live)
+        if not len(live):
+            continue
+        order = live[np.argsort(table.ffid[live], kind="stable")]
         cuts = np.flatnonzero(np.diff(table.ffid[order])) + 1
         groups = sorted(np.split(order, cuts), key=lambda group: int(group[0]))
         for group in groups:
             parts.setdefault(int(table.ffid[group[0]]), []).append((number, group.astype(np.int64)))
+    if not parts:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: all traces of {tables[0].path} are marked as dead or as other than "
+            "seismic data; needed: live traces (trace identification code 1, or 0)"
+        )
     shots: list[Shot] = []
     gathers: list[Gather] = []
     for ffid, pieces in parts.items():

@@ -27,14 +27,14 @@ def model_shots(
     for shot in experiment.acquisition.shots:
         progress.start_shot(shot.index, experiment.time.steps)
         with ledger.phase("source propagation"):
-            indices, traces = record(experiment, wavefield, shot, progress)
+            indices, traces = record_shot(experiment, wavefield, shot, progress)
         with ledger.phase("gather traces"):
             gathered = gather(experiment, shot, indices, traces)
         progress.finish_shot()
         yield shot, gathered
 
 
-def record(
+def record_shot(
     experiment: Experiment, wavefield: Propagator, shot: Shot, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Propagate one source. Returns the indices of the receivers that this rank samples, and their traces
@@ -48,8 +48,8 @@ def record(
     for start in range(0, time.steps, time.every):
         steps = slice(start, start + time.every)
         wavefield.advance(time.every, source, series[steps], receivers, recorded[steps])
-        finish_steps(wavefield, time.every, progress)
-    wavefield.check()
+        finish_steps(wavefield, time.every, progress, shot.name)
+    wavefield.check(shot.name)
     with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
         traces = resample(
             np.ascontiguousarray(recorded.T),

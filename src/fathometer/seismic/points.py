@@ -16,8 +16,8 @@ HALF_WIDTH = 4  # cells to each side
 WEIGHTS = 2 * HALF_WIDTH
 # Shape of the Kaiser window: the least worst error of an interpolated plane wave with 4 cells or more a wavelength.
 KAISER_SHAPE = 6.31
-# A point closer than this to a cell (in cells) lies on it.
-ON_GRID = 1e-6
+# A point closer than this to a cell (in cells) lies on it: coordinates in SEG-Y headers are rounded.
+ON_GRID = 1e-3
 
 
 @dataclass(frozen=True)

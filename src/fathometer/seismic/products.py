@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -59,18 +60,22 @@ def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tupl
 
 def draw(experiment: Experiment, image: Path, title: str, path: Path) -> None:
     """Draw the image in the file `image` over the velocity; for one rank."""
-    from fathometer.pictures import image_picture
+    from fathometer.pictures import Blocks, image_picture
 
     grid, shots = experiment.grid, experiment.acquisition.shots
     with open_volume(image.name, image.parent) as volume:
-        values = volume.read([0] * len(volume.info.shape), volume.info.shape).reshape(grid.shape)
-    image_picture(
-        path,
-        values,
-        experiment.files.vp_volume(),
-        grid.spacing,
-        grid.origin,
-        np.array([shot.source for shot in shots]),
-        None,
-        title,
-    )
+
+        def cells(lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
+            shape = [b - a for a, b in zip(lo, hi, strict=True)]
+            return volume.read([lo[a] for a in grid.axes], [hi[a] for a in grid.axes]).reshape(shape)
+
+        image_picture(
+            path,
+            Blocks(grid.shape, cells),
+            Blocks(grid.shape, experiment.files.vp),
+            grid.spacing,
+            grid.origin,
+            np.array([shot.source for shot in shots]),
+            None,
+            title,
+        )

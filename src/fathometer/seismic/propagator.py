@@ -59,6 +59,15 @@ class PointSet:
     native: Any
 
 
+@dataclass(frozen=True)
+class State:
+    """A wavefield put aside: the step, which time level is now, and copies of all arrays that change."""
+
+    step: int
+    level: int
+    arrays: list[np.ndarray]
+
+
 def halo_depth(radius: int, off_grid: bool) -> int:
     """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
     return max(radius, HALF_WIDTH) if off_grid else radius
@@ -153,13 +162,24 @@ class Propagator:
 
     def reset(self) -> None:
         """Back to a quiet medium at step 0."""
-        for array in self.state():
+        for array in self._arrays():
             array.fill(0)
         self._wave.level = 0
         self.step = 0
 
-    def state(self) -> list[np.ndarray]:
-        """The arrays that, with `step`, make up the wavefield: fields and the layers' memories."""
+    def save(self) -> State:
+        """A copy of the whole wavefield as it is now."""
+        return State(self.step, self._wave.level, [array.copy() for array in self._arrays()])
+
+    def restore(self, state: State) -> None:
+        """Back to what `save` of this propagator returned."""
+        for array, saved in zip(self._arrays(), state.arrays, strict=True):
+            array[...] = saved
+        self._wave.level = state.level
+        self.step = state.step
+
+    def _arrays(self) -> list[np.ndarray]:
+        """All that changes from step to step: fields and the layers' memories."""
         return self._buffers + [memory for layer in self._layers for memory in (layer.psi, layer.zeta)]
 
     def owned(self, array: np.ndarray) -> np.ndarray:
@@ -239,8 +259,11 @@ class Propagator:
         """image += snapshot p, illumination += snapshot^2, all of image_shape, p the pressure now."""
         self._wave.correlate(*self.image_box, snapshot, image, illumination)
 
-    def check(self) -> None:
-        """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite."""
+    def check(self, where: str) -> None:
+        """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite.
+
+        `where`: shot and loop, in words.
+        """
         local = self._wave.first_nonfinite()
         nothing = np.iinfo(np.int64).max
         found = nothing
@@ -260,7 +283,7 @@ class Propagator:
                 for a in self.grid.axes
             )
             raise FathometerError(
-                f"the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
+                f"{where}: the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
                 "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
             )
 
@@ -278,11 +301,6 @@ class Propagator:
             )
             for level in (0, 1)
         ]
-
-    @property
-    def halo_bytes_per_step(self) -> int:
-        """Bytes that this rank sends in a step."""
-        return self._exchanges[0].bytes_sent if self._exchanges else 0
 
     def close(self) -> None:
         """Free what MPI holds for the exchanges."""

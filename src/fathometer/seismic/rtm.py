@@ -41,7 +41,7 @@ def migrate(
         with ledger.phase("source propagation"):
             source_loop(experiment, wavefield, shot, history, progress)
         with ledger.phase("receiver propagation"):
-            receiver_loop(experiment, wavefield, receivers, traces, history, condition, progress)
+            receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, progress)
         progress.finish_shot()
 
 
@@ -50,6 +50,7 @@ def source_loop(
 ) -> None:
     """Propagate the source's series and push a snapshot every imaging step, the first and last state included."""
     time = experiment.time
+    where = f"{shot.name}, source loop"
     source = wavefield.injectors(experiment.points(shot.source))
     series = source_series(experiment, source)
     wavefield.reset()
@@ -57,13 +58,14 @@ def source_loop(
     for start in range(0, time.steps, time.every):
         wavefield.advance(time.every, source, series[start : start + time.every])
         history.push(wavefield)
-        finish_steps(wavefield, time.every, progress)
-    wavefield.check()
+        finish_steps(wavefield, time.every, progress, where)
+    wavefield.check(where)
 
 
 def receiver_loop(
     experiment: Experiment,
     wavefield: Propagator,
+    shot: Shot,
     receivers: PointSet,
     traces: np.ndarray,
     history: History,
@@ -71,21 +73,21 @@ def receiver_loop(
     progress: Progress,
 ) -> None:
     """Propagate the reversed traces (steps, receivers) and form the image with the snapshots, latest first."""
-    time = experiment.time
+    time, where = experiment.time, f"{shot.name}, receiver loop"
     wavefield.reset()
     condition.accumulate(history.pop(), wavefield)
     for start in range(0, time.steps, time.every):
         wavefield.advance(time.every, receivers, traces[start : start + time.every])
         condition.accumulate(history.pop(), wavefield)
-        finish_steps(wavefield, time.every, progress)
-    wavefield.check()
+        finish_steps(wavefield, time.every, progress, where)
+    wavefield.check(where)
 
 
-def finish_steps(wavefield: Propagator, steps: int, progress: Progress) -> None:
+def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: str) -> None:
     """After every few steps: show progress, and now and then look for numbers that are not finite."""
     progress.advance(steps)
     if wavefield.step // STEPS_BETWEEN_CHECKS > (wavefield.step - steps) // STEPS_BETWEEN_CHECKS:
-        wavefield.check()
+        wavefield.check(where)
 
 
 def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:

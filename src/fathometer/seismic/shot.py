@@ -20,6 +20,11 @@ class Shot:
     receivers: npt.NDArray[np.float64]  # (n, 3)
     channel: npt.NDArray[np.int64]  # (n,)
 
+    @property
+    def name(self) -> str:
+        """For messages."""
+        return f"shot {self.index + 1} (FFID {self.ffid})"
+
 
 def frozen(array: npt.NDArray[Number]) -> npt.NDArray[Number]:
     """The same array, from now on read-only: shots share arrays."""

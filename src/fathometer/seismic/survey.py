@@ -247,7 +247,7 @@ class Pml(Table):
     """Perfectly matched layer."""
 
     kind: Literal["pml"] = _key("perfectly matched layer")
-    width: Annotated[int, Ge(4), Le(200)] = _key("thickness of the layer", "cells", 10)
+    width: Annotated[int, Ge(4), Le(200)] = _key("thickness of the layer", "cells", 8)
 
 
 Wavelet = Annotated[Ricker | Ormsby | SampledWavelet, Field(discriminator="kind")]

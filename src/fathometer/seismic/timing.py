@@ -45,8 +45,8 @@ def imaging_step(fmax: float, dt: float) -> int:
     return max(1, math.floor(1 / (2 * IMAGING_MARGIN * fmax * dt)))
 
 
-def time_axis(dt: float, half_length: float, end: float, every: int) -> TimeAxis:
-    """The axis from half_length (s) before t = 0 to `end` (s), rounded up to whole imaging steps."""
-    before = math.ceil(half_length / dt)
+def time_axis(dt: float, lead: float, end: float, every: int) -> TimeAxis:
+    """The axis from `lead` (s) before t = 0 to `end` (s), rounded up to whole imaging steps."""
+    before = math.ceil(lead / dt)
     steps = before + max(1, math.ceil(max(end, 0.0) / dt))
     return TimeAxis(dt, before, math.ceil(steps / every) * every, every)

@@ -29,8 +29,8 @@ class Wavelet(Protocol):
         """Highest frequency (Hz) that counts."""
 
     @property
-    def half_length(self) -> float:
-        """Time (s): outside [-half_length, half_length] the series is below 1e-6 of its peak."""
+    def lead(self) -> float:
+        """Time (s) before t = 0 from which on the series counts: earlier it is below 1e-6 of its peak."""
 
     def __call__(self, t: Times) -> Times:
         """Values at the times t (s), any shape."""
@@ -48,7 +48,7 @@ class RickerWavelet:
         return 2.5 * self.peak_frequency
 
     @property
-    def half_length(self) -> float:
+    def lead(self) -> float:
         """The outer root of |f(t)| = 1e-6 (s), by fixed point: exp(-a) (2a - 1) falls for a > 1.5."""
         a = 16.0
         for _ in range(50):
@@ -77,7 +77,7 @@ class OrmsbyWavelet:
         return self.corners[3]
 
     @property
-    def half_length(self) -> float:
+    def lead(self) -> float:
         """End of the window (s), exactly zero outside."""
         f1, f2, f3, f4 = self.corners
         return 3.0 / min(f2 - f1, f4 - f3)
@@ -88,7 +88,7 @@ class OrmsbyWavelet:
         f1, f2, f3, f4 = self.corners
         high = ((f4 * np.sinc(f4 * t)) ** 2 - (f3 * np.sinc(f3 * t)) ** 2) / (f4 - f3)
         low = ((f2 * np.sinc(f2 * t)) ** 2 - (f1 * np.sinc(f1 * t)) ** 2) / (f2 - f1)
-        window = np.where(np.abs(t) < self.half_length, np.cos(0.5 * np.pi * t / self.half_length) ** 2, 0.0)
+        window = np.where(np.abs(t) < self.lead, np.cos(0.5 * np.pi * t / self.lead) ** 2, 0.0)
         return np.asarray((high - low) / (f4 + f3 - f2 - f1) * window)
 
 
@@ -103,11 +103,11 @@ class SeriesWavelet:
     fmax: float  # Hz
 
     @property
-    def half_length(self) -> float:
-        """The farther end of the samples above 1e-6 of the peak, and the interpolator's half width (s)."""
+    def lead(self) -> float:
+        """From the first sample above 1e-6 of the peak, less the interpolator's half width (s, not negative)."""
         loud = np.flatnonzero(np.abs(self.series) >= _NEGLIGIBLE * np.max(np.abs(self.series)))
-        ends = self.first + self.interval * loud[[0, -1]]
-        return float(np.max(np.abs(ends))) + low_pass(self.fmax, self.interval).half_width
+        begin = self.first + self.interval * loud[0] - low_pass(self.fmax, self.interval).half_width
+        return max(0.0, -float(begin))
 
     def __call__(self, t: Times) -> Times:
         """Values at the times t (s), any shape."""

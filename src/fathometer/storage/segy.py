@@ -16,7 +16,8 @@ from fathometer.storage.segy_writer import GatherWriter
 __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
 
 FOOT = 0.3048  # m
-DEAD = 2  # trace identification code
+# Trace identification codes of live seismic data: unknown, seismic, and pressure and vertical sensors.
+LIVE = (0, 1, 11, 12)
 
 # Largest values that coordinates in angles can have, by the code of their unit (bytes 89–90).
 ANGLES = {
@@ -44,6 +45,7 @@ class TraceTable:
     channel: NDArray[np.int64]  # (n,) trace number within the field record
     source: NDArray[np.float64]  # (n, 3) m: x, y, z; z is positive down from the elevation datum
     receiver: NDArray[np.float64]  # (n, 3) m, likewise
+    live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all)
     notes: tuple[str, ...]  # what the headers contradict, and what was made of it: one line each
 
 
@@ -73,13 +75,14 @@ def scan(path: Path) -> TraceTable:
         notes.append("lengths are in feet by the binary header; converted to metres")
     if not (source.any() or receiver.any()):
         notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
-    if dead := int(np.count_nonzero(head["kind"] == DEAD)):
-        notes.append(f"{dead} of {layout.traces} traces are marked as dead")
+    if other := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
+        notes.append(f"{other} of {layout.traces} traces are marked as dead or as other than seismic data")
     return TraceTable(
         path=path,
         samples=layout.samples,
         interval=layout.interval,
-        delay=_delay(path, head),
+        delay=_delay(layout, head),
+        live=np.isin(head["kind"], LIVE),
         ffid=head["ffid"],
         channel=head["channel"],
         source=source,
@@ -132,13 +135,14 @@ def _scaled(values: NDArray[np.int64], scalar: NDArray[np.int64]) -> NDArray[np.
     return scaled
 
 
-def _delay(path: Path, head: dict[str, NDArray[np.int64]]) -> float:
+def _delay(layout: Layout, head: dict[str, NDArray[np.int64]]) -> float:
     """Time of the first sample in s; the headers give ms, with a scalar of its own since revision 1."""
-    delays = _scaled(head["delay"], head["time_scalar"]) / 1000
+    scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros_like(head["delay"])
+    delays = _scaled(head["delay"], scalar) / 1000
     other = np.flatnonzero(delays != delays[0])
     if len(other):
         raise InputError(
-            f"{path}: the recording delay differs between traces: {delays[0]:g} s in trace 0, "
+            f"{layout.path}: the recording delay differs between traces: {delays[0]:g} s in trace 0, "
             f"{delays[other[0]]:g} s in trace {other[0]} (from 0); it must be the same in the whole file"
         )
     return float(delays[0])

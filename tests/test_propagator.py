@@ -1,0 +1,27 @@
+"""Putting a wavefield aside and taking it up again."""
+
+import numpy as np
+import pytest
+from support import Medium, heterogeneous, ricker
+
+
+@pytest.mark.parametrize("steps", [3, 4])
+def test_a_restored_wavefield_goes_on_as_it_did(steps):
+    """After an odd and an even number of steps: the time levels take turns."""
+    shape = (30, 1, 25)
+    vp, epsilon, delta = heterogeneous([46, 1, 41])
+    medium = Medium(shape, 12.5, vp, epsilon, delta, dtype=np.float32)
+    p = medium.propagator
+    source = p.injectors(medium.points([[150.0, 0.0, 140.0]]))
+    series = np.ascontiguousarray(ricker(np.arange(40) * medium.dt - 0.03, 20.0)[:, None], np.float32)
+    p.advance(20 + steps, source, series)
+    state = p.save()
+    outcomes = []
+    for _ in range(2):
+        p.advance(15)
+        outcomes.append([field.copy() for field in p.fields()[0]])
+        p.restore(state)
+        assert p.step == 20 + steps
+    for first, second in zip(*outcomes, strict=True):
+        assert np.abs(first).max() > 0
+        assert np.array_equal(first, second)
