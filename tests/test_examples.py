@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import segyio
 from support import FULL
-from survey_support import load, run_survey
+from survey_support import load, migrate, model, run_survey
 
 from fathometer.storage.segy import read_traces, scan
 
@@ -54,3 +55,38 @@ def test_viking_graben_shots_are_read_as_they_are_and_migrated(shared_data, tmp_
     # Events, not noise: below the water the layers under the spread are flat, so neighbouring columns agree.
     near = image[270:310, 40:180].astype(float)
     assert np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(near, near[4:], strict=False)]) > 0.8
+
+
+def test_own_shots_at_the_edge_of_cells_that_headers_round(tmp_path):
+    """Coordinates of 25/3 m cells do not fit SEG-Y exactly: the shots that `model` writes are migrated all the same."""
+    d = 25 / 3
+    np.save(tmp_path / "vp.npy", np.full((31, 25), 2000.0, np.float32))
+    common = {
+        "model": {"vp": "vp.npy", "spacing": [d, d]},
+        "wavelet": {"kind": "ricker", "peak_frequency": 20.0},
+    }
+    geometry = {"sources": {"x": 15 * d, "z": d}, "receivers": {"x": [0.0, 30 * d, d], "z": 24 * d}}
+    files = model(tmp_path, common | {"acquisition": geometry, "propagation": {"duration": 0.2}}).files
+    outcome = migrate(tmp_path, common | {"acquisition": {"gathers": str(files["shots"])}})
+    assert outcome.record["results"]["grid"]["padding_cells"] == [[8, 8], [0, 0], [8, 8]]  # all points on the grid
+
+
+def test_dead_and_auxiliary_traces_are_left_out(tmp_path):
+    """A loud trace that is marked as auxiliary changes nothing, and a note counts it."""
+    np.save(tmp_path / "vp.npy", np.full((41, 31), 2000.0, np.float32))
+    common = {
+        "model": {"vp": "vp.npy", "spacing": [10.0, 10.0]},
+        "wavelet": {"kind": "ricker", "peak_frequency": 15.0},
+    }
+    geometry = {"sources": {"x": 200.0, "z": 20.0}, "receivers": {"x": [0.0, 400.0, 10.0], "z": 20.0}}
+    shots = model(tmp_path, common | {"acquisition": geometry, "propagation": {"duration": 0.2}}).files["shots"]
+    images = []
+    for loudness in (1.0, 1e6):
+        with segyio.open(shots, "r+", ignore_geometry=True) as file:
+            file.header[7].update({segyio.TraceField.TraceIdentificationCode: 6})
+            file.trace[7] = np.float32(loudness) * np.ones(len(file.samples), np.float32)
+        outcome = migrate(tmp_path, common | {"acquisition": {"gathers": str(shots)}})
+        images.append(load(outcome.files["image"]))
+        assert any("1 of 41 traces" in note for note in outcome.record["results"]["notes"])
+        assert outcome.record["results"]["traces"] == 40
+    assert np.array_equal(*images)

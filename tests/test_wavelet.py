@@ -40,11 +40,11 @@ def test_zero_phase_with_peak_one(keys: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("keys", [RICKER, ORMSBY], ids=["ricker", "ormsby"])
-def test_negligible_outside_half_length(keys: dict[str, Any]) -> None:
+def test_negligible_outside_lead(keys: dict[str, Any]) -> None:
     wavelet = wavelet_of(survey(keys))
-    outside = wavelet.half_length * np.linspace(1.0001, 4.0, 5001)
+    outside = wavelet.lead * np.linspace(1.0001, 4.0, 5001)
     assert np.max(np.abs(wavelet(outside))) < 1e-6
-    just_inside = wavelet.half_length * np.linspace(0.9, 0.9999, 2001)
+    just_inside = wavelet.lead * np.linspace(0.9, 0.9999, 2001)
     assert np.max(np.abs(wavelet(just_inside))) > 1e-6
     assert np.array_equal(wavelet(outside), wavelet(-outside))
 
@@ -90,14 +90,14 @@ def test_a_series_from_a_file(tmp_path: Path, name: str) -> None:
     assert wavelet.fmax == 60.0
     t = np.linspace(-0.5, 0.5, 3333).reshape(3, 1111)
     assert np.max(np.abs(wavelet(t) - ricker(t))) <= 1e-4
-    assert np.max(np.abs(wavelet(wavelet.half_length * np.array([-1.001, 1.001, 3.0])))) <= 1e-6
+    assert np.max(np.abs(wavelet(wavelet.lead * np.array([-1.001, 1.001, 3.0])))) <= 1e-6
 
 
 def test_a_survey_file_that_begins_at_its_peak_is_zero_before(tmp_path: Path) -> None:
     np.save(tmp_path / "w.npy", np.array([1.0, 0.5, 0.2, 0.1, 0.0]))
     keys = {"kind": "file", "path": "w.npy", "sample_interval": 0.004, "maximum_frequency": 50.0}
     wavelet = wavelet_of(survey(keys, tmp_path))
-    assert not np.any(wavelet(np.linspace(-2.0, -wavelet.half_length, 100)))
+    assert not np.any(wavelet(np.linspace(-2.0, -1.0001 * wavelet.lead, 100)))
 
 
 class Unpickled(Exception):
@@ -160,3 +160,12 @@ def test_a_band_beyond_nyquist_is_refused(tmp_path: Path) -> None:
     keys = {"kind": "file", "path": "w.npy", "sample_interval": 0.01, "maximum_frequency": 50.0}
     with pytest.raises(InputError, match=r"maximum_frequency: found 50 Hz; allowed: below 50 Hz.*0\.01 s"):
         wavelet_of(survey(keys, tmp_path))
+
+
+def test_only_what_lies_before_zero_leads(tmp_path: Path) -> None:
+    """A long series that begins at its zero costs no steps before it but those of the interpolator."""
+    np.save(tmp_path / "w.npy", np.exp(-np.arange(250) / 60.0))
+    keys = {"kind": "file", "path": "w.npy", "sample_interval": 0.004, "maximum_frequency": 50.0}
+    assert wavelet_of(survey(keys, tmp_path)).lead < 0.2
+    later = wavelet_of(survey(keys | {"zero": 0.5}, tmp_path))
+    assert later.lead == pytest.approx(wavelet_of(survey(keys, tmp_path)).lead + 0.5)
