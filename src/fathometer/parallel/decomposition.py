@@ -113,24 +113,27 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
         InputError: if the number of ranks is not the product, or a block would be too thin.
     """
     two_dimensional = shape[1] == 1
+    axes = (0, 2) if two_dimensional else (0, 1, 2)
+    cells = " x ".join(str(shape[a]) for a in axes)
     if wanted is not None:
+        asked = [wanted[a] for a in axes]
         if wanted[0] * wanted[1] * wanted[2] != size:
             raise InputError(
-                f"[parallel] decomposition: {list(wanted)} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
+                f"[parallel] decomposition: {asked} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
                 f"but {size} {'is' if size == 1 else 'are'} running"
             )
         if not _fits(shape, wanted, thinnest):
-            most = [max(1, n // thinnest) for n in shape]
+            most = [max(1, shape[a] // thinnest) for a in axes]
             raise InputError(
-                f"[parallel] decomposition: {list(wanted)} cuts the grid of {shape[0]} x {shape[1]} x {shape[2]} cells"
+                f"[parallel] decomposition: {asked} cuts the grid of {cells} cells (padding included)"
                 f" into parts thinner than the {thinnest} cells that the stencil reaches;"
-                f" at most {most} ranks fit along x, y, z"
+                f" at most {most} ranks fit along {', '.join('xyz'[a] for a in axes)}"
             )
         return wanted
     fitting = [r for r in arrangements(size, two_dimensional) if _fits(shape, r, thinnest)]
     if not fitting:
         raise InputError(
-            f"{size} ranks are too many for a grid of {shape[0]} x {shape[1]} x {shape[2]} cells: parts would be "
+            f"{size} ranks are too many for a grid of {cells} cells (padding included): parts would be "
             f"thinner than the {thinnest} cells that the stencil reaches; "
             f"at most {largest_size(shape, thinnest, size)} ranks can be used"
         )
