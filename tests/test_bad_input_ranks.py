@@ -78,7 +78,7 @@ def nan_in_a_trace(folder: Path) -> None:
             ["no longer finite: seen at step", "first at x = "],
         ),
         (2, "model", {"output.directory": "vp.npy"}, None, 2, ["vp.npy: cannot make the output directory"]),
-        # 20 x 20 cells with their sides, of which a part must have 8
+        # 24 x 24 cells with their sides, of which a part must have 8
         (
             5,
             "model",
@@ -86,7 +86,7 @@ def nan_in_a_trace(folder: Path) -> None:
             | {"acquisition.sources": {"x": 0.0, "z": 0.0}},
             lambda folder: np.save(folder / "small.npy", velocity()[:4, :4]),
             2,
-            ["5 ranks are too many for a grid of 20 x 20 cells", "at most 4 ranks can be used"],
+            ["5 ranks are too many for a grid of 24 x 24 cells", "at most 4 ranks can be used"],
         ),
     ],
     ids=["file", "nan", "trace", "growth", "output", "too many"],
