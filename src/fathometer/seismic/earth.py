@@ -185,7 +185,8 @@ class EarthFiles:
                     arrays[name] = self._part(name, grid, block)
                 if name != "vp" and name in self._volumes:
                     self._volumes[name].close()  # vp is read once more, for the picture
-        own = _model_cells(grid, block)
+        x, y, z = (slice(lo, hi) for lo, hi in zip(*grid.local_box(block), strict=True))
+        own: Box = (x, y, z)
         for name, values in arrays.items():
             self._check_finite(name, values, own, grid, block, comm)
         self._check_velocity(arrays["vp"], own, grid, block, comm)
@@ -298,15 +299,6 @@ Box = tuple[slice, slice, slice]
 
 def _times(shape: Sequence[int]) -> str:
     return " x ".join(str(n) for n in shape)
-
-
-def _model_cells(grid: Grid, block: Decomposition) -> Box:
-    """The part of the block that is the model's own cells, in local indices."""
-    x, y, z = (
-        slice(max(pad - lo, 0), max(min(pad + n, hi) - lo, 0))
-        for lo, hi, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True)
-    )
-    return x, y, z
 
 
 def _count_and_first(

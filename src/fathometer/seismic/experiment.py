@@ -128,7 +128,7 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
             warnings += check_every(survey, wavelet, acquisition, dt)
             every = survey.imaging.every
     time = time_axis(dt, wavelet.lead, acquisition.end, every)
-    own = np.prod([hi - lo for lo, hi in zip(*_model_box(grid, block), strict=True)])
+    own = np.prod([hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)])
     if imaging:
         parts["image and illumination"] = 2 * int(own) * dtype.itemsize
         parts["wavefield history"] = history_bytes(time.snapshots, int(own), dtype.itemsize)
@@ -341,18 +341,3 @@ def check_amplitude(survey: Survey, wavelet: Wavelet, time: TimeAxis, dtype: np.
             f"{survey.path}: [wavelet]: found amplitudes up to {peak:.3g}; allowed: up to {most:.3g}, the largest "
             f"{dtype} number"
         )
-
-
-def _model_box(grid: Grid, block: Decomposition) -> tuple[list[int], list[int]]:
-    """Global half-open range, in the model's cells, of what the block holds of the model."""
-    lo, hi = [], []
-    for start, stop, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True):
-        lo.append(min(max(start - pad, 0), n))
-        hi.append(min(max(stop - pad, lo[-1]), n))
-    return lo, hi
-
-
-def model_start(experiment: Experiment) -> Index3:
-    """First cell of the model that this rank holds."""
-    x, y, z = _model_box(experiment.grid, experiment.block)[0]
-    return x, y, z

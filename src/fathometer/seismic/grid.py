@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.decomposition import Decomposition, Index3
 
 Sides = tuple[tuple[int, int], tuple[int, int], tuple[int, int]]
 Vector = tuple[float, float, float]
@@ -60,6 +60,24 @@ class Grid:
         """Coordinates of the model's last cell in m."""
         x, y, z = (o + (n - 1) * d for o, n, d in zip(self.origin, self.shape, self.spacing, strict=True))
         return x, y, z
+
+    def model_box(self, block: Decomposition) -> tuple[Index3, Index3]:
+        """Half-open range of the model's own cells (not its padding) that a block of `full_shape` holds."""
+        bounds = []
+        for start, stop, n, (before, _) in zip(block.lo, block.hi, self.shape, self.pad, strict=True):
+            lo = min(max(start - before, 0), n)
+            bounds.append((lo, min(max(stop - before, lo), n)))
+        (x0, x1), (y0, y1), (z0, z1) = bounds
+        return (x0, y0, z0), (x1, y1, z1)
+
+    def local_box(self, block: Decomposition) -> tuple[Index3, Index3]:
+        """The same range in the block's local indices; where it is empty, both ends are 0."""
+        lo, hi = self.model_box(block)
+        if any(a == b for a, b in zip(lo, hi, strict=True)):
+            return (0, 0, 0), (0, 0, 0)
+        shift = [before - start for start, (before, _) in zip(block.lo, self.pad, strict=True)]
+        (x0, y0, z0), (x1, y1, z1) = ([c + s for c, s in zip(end, shift, strict=True)] for end in (lo, hi))
+        return (x0, y0, z0), (x1, y1, z1)
 
     def to_cells(self, positions: np.ndarray) -> np.ndarray:
         """Coordinates (n, 3) in m as fractional indices of the padded grid (n, 3); y is 0 in two dimensions."""

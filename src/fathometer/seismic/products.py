@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fathometer.parallel.agreement import together
-from fathometer.seismic.experiment import Experiment, model_start
+from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.imaging import laplacian
 from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
@@ -29,7 +29,7 @@ def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:
 def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = "") -> None:
     """Collective. Write this rank's cells of the model (Propagator.image_shape) into the volume `path`."""
     grid = experiment.grid
-    start = model_start(experiment)
+    start, _ = grid.model_box(experiment.block)
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
     write_volume(path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm)
@@ -41,7 +41,7 @@ def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tupl
     `shape` is this rank's part. Beyond the image's sides the outermost cells repeat.
     """
     grid = experiment.grid
-    start = model_start(experiment)
+    start, _ = grid.model_box(experiment.block)
     with together(experiment.comm), open_volume(image.name, image.parent) as volume:
         lo = [start[a] for a in grid.axes]
         hi = [start[a] + shape[a] for a in grid.axes]

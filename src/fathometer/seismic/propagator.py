@@ -129,14 +129,7 @@ class Propagator:
     @property
     def image_box(self) -> tuple[Index3, Index3]:
         """Local half-open range of the owned cells that belong to the model (not to its padding)."""
-        bounds = []
-        for axis, (before, _) in enumerate(self.grid.pad):
-            start, n = self.block.lo[axis], self.block.local_shape[axis]
-            lo = min(max(before - start, 0), n)
-            hi = min(max(before + self.grid.shape[axis] - start, lo), n)
-            bounds.append((lo, hi))
-        (x0, x1), (y0, y1), (z0, z1) = bounds
-        return (x0, y0, z0), (x1, y1, z1)
+        return self.grid.local_box(self.block)
 
     @property
     def image_shape(self) -> Index3:
