@@ -7,8 +7,8 @@
 
 namespace fathometer {
 
-// Calls f.template operator()<R>() for R = radius, 1 to 8.
-template <class F> void with_radius(int radius, F f) {
+// f.template operator()<R>() for R = radius, 1 to 8.
+template <class F> auto with_radius(int radius, F f) {
     switch (radius) {
     case 1:
         return f.template operator()<1>();
@@ -31,13 +31,12 @@ template <class F> void with_radius(int radius, F f) {
     }
 }
 
-// Calls f.template operator()<R, Y, Damped>() for a wavefield's radius, dimension and damping.
-template <class T, class F> void with_kind(const Wavefield<T> &w, F f) {
-    with_radius(w.radius, [&]<int R>() {
+// f.template operator()<R, Y, Damped>() for a wavefield's radius, dimension and damping.
+template <class T, class F> auto with_kind(const Wavefield<T> &w, F f) {
+    return with_radius(w.radius, [&]<int R>() {
         if (w.has_y)
-            w.damping[0] ? f.template operator()<R, true, true>() : f.template operator()<R, true, false>();
-        else
-            w.damping[0] ? f.template operator()<R, false, true>() : f.template operator()<R, false, false>();
+            return w.damping[0] ? f.template operator()<R, true, true>() : f.template operator()<R, true, false>();
+        return w.damping[0] ? f.template operator()<R, false, true>() : f.template operator()<R, false, false>();
     });
 }
 

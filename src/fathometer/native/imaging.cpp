@@ -1,53 +1,47 @@
 #include "imaging.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "denormals.hpp"
+#include "team.hpp"
 
 namespace fathometer {
 
-namespace {
-
-template <class T> inline T pressure_at(const Wavefield<T> &w, const T *u, const T *v, int64_t k) {
-    return w.fields == 2 ? T(0.5) * (u[k] + v[k]) : u[k];
-}
-
-// Calls row(u, v, offset, nz) for every row of the box: the fields at its first cell, its offset in compact arrays.
-template <class T, class Row> void for_each_compact_row(const Wavefield<T> &w, const Box &box, Row row) {
-    const int64_t ny = box.hi[1] - box.lo[1], nz = box.hi[2] - box.lo[2];
-#pragma omp parallel
-    {
-        FlushDenormals guard;
-#pragma omp for collapse(2) schedule(static)
-        for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
-            for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
-                const int64_t cell = w.at(i, j) + box.lo[2];
-                const T *u = w.now(0) + cell, *v = w.now(w.fields - 1) + cell;
-                row(u, v, ((i - box.lo[0]) * ny + (j - box.lo[1])) * nz, nz);
-            }
+template <class T>
+void image_row(const Wavefield<T> &w, int level, const Imaging<T> &imaging, int64_t i, int64_t j, int64_t k0,
+               int64_t k1) {
+    const Box &box = imaging.box;
+    k0 = std::max(k0, box.lo[2]);
+    k1 = std::min(k1, box.hi[2]);
+    if (i < box.lo[0] || i >= box.hi[0] || j < box.lo[1] || j >= box.hi[1] || k0 >= k1)
+        return;
+    const int64_t nz = box.hi[2] - box.lo[2],
+                  offset = ((i - box.lo[0]) * (box.hi[1] - box.lo[1]) + (j - box.lo[1])) * nz + k0 - box.lo[2];
+    const int64_t cell = w.origin + w.at(i, j) + k0;
+    const T *__restrict u = w.buffer[0][level] + cell, *__restrict v = w.buffer[w.fields - 1][level] + cell;
+    const T half = w.fields == 2 ? T(0.5) : T(1), other = w.fields == 2 ? T(1) : T(0); // p = (u + v) / 2, or u
+    if (imaging.snapshot) {
+        T *__restrict to = imaging.snapshot + offset;
+        for (int64_t k = 0; k < k1 - k0; ++k)
+            to[k] = half * (u[k] + other * v[k]);
+    }
+    if (imaging.source) {
+        const T *__restrict source = imaging.source + offset;
+        T *__restrict image = imaging.image + offset, *__restrict energy = imaging.illumination + offset;
+        for (int64_t k = 0; k < k1 - k0; ++k) {
+            image[k] += source[k] * (half * (u[k] + other * v[k]));
+            energy[k] += source[k] * source[k];
+        }
     }
 }
 
-} // namespace
-
-template <class T> void pressure(const Wavefield<T> &w, const Box &box, T *out) {
-    for_each_compact_row(w, box, [&](const T *u, const T *v, int64_t offset, int64_t nz) {
-        T *__restrict to = out + offset;
-        for (int64_t k = 0; k < nz; ++k)
-            to[k] = pressure_at(w, u, v, k);
-    });
-}
-
-template <class T> void correlate(const Wavefield<T> &w, const Box &box, const T *snapshot, T *image, T *illumination) {
-    for_each_compact_row(w, box, [&](const T *u, const T *v, int64_t offset, int64_t nz) {
-        const T *__restrict source = snapshot + offset;
-        T *__restrict to = image + offset;
-        T *__restrict energy = illumination + offset;
-        for (int64_t k = 0; k < nz; ++k) {
-            to[k] += source[k] * pressure_at(w, u, v, k);
-            energy[k] += source[k] * source[k];
-        }
+template <class T> void image_all(const Wavefield<T> &w, const Imaging<T> &imaging) {
+    in_team([&] {
+#pragma omp for collapse(2) schedule(static)
+        for (int64_t i = imaging.box.lo[0]; i < imaging.box.hi[0]; ++i)
+            for (int64_t j = imaging.box.lo[1]; j < imaging.box.hi[1]; ++j)
+                image_row(w, w.level, imaging, i, j, imaging.box.lo[2], imaging.box.hi[2]);
     });
 }
 
@@ -74,10 +68,12 @@ template <class T> int64_t first_nonfinite(const Wavefield<T> &w) {
     return first == std::numeric_limits<int64_t>::max() ? -1 : first;
 }
 
-template void pressure<float>(const Wavefield<float> &, const Box &, float *);
-template void pressure<double>(const Wavefield<double> &, const Box &, double *);
-template void correlate<float>(const Wavefield<float> &, const Box &, const float *, float *, float *);
-template void correlate<double>(const Wavefield<double> &, const Box &, const double *, double *, double *);
+template void image_row<float>(const Wavefield<float> &, int, const Imaging<float> &, int64_t, int64_t, int64_t,
+                               int64_t);
+template void image_row<double>(const Wavefield<double> &, int, const Imaging<double> &, int64_t, int64_t, int64_t,
+                                int64_t);
+template void image_all<float>(const Wavefield<float> &, const Imaging<float> &);
+template void image_all<double>(const Wavefield<double> &, const Imaging<double> &);
 template int64_t first_nonfinite<float>(const Wavefield<float> &);
 template int64_t first_nonfinite<double>(const Wavefield<double> &);
 

@@ -7,44 +7,46 @@
 // written as an increment of p (see vti.cpp). With model = dt^2 Vp^2. Sources f are added afterwards, by points.cpp.
 #include "derivative.hpp"
 #include "dispatch.hpp"
-#include "sweep.hpp"
+#include "row.hpp"
 
 namespace fathometer {
 
 namespace {
 
-template <int R, bool Y, bool Damped, class T> void sweep_with(const Wavefield<T> &w, const Box &box) {
-    const int64_t k0 = box.lo[2], k1 = box.hi[2], along_x = w.stride[0], along_y = w.stride[1];
-    for_each_row<R, 1>(w, box, [&](int64_t i, int64_t j) {
-        const T *__restrict p = w.now(0) + w.at(i, j);
-        T *__restrict next = w.next(0) + w.at(i, j);
-        const T *__restrict m = w.model[0] + w.model_at(i, j);
-        const T *__restrict damping = w.damping[2];
-        const T row_damping = Damped ? w.damping[0][i] + w.damping[1][j] : 0;
-#pragma omp simd
-        for (int64_t k = k0; k < k1; ++k) {
-            T laplacian = second_derivative<R>(p + k, along_x, w.weights[0]);
-            if constexpr (Y)
-                laplacian += second_derivative<R>(p + k, along_y, w.weights[1]);
-            laplacian += second_derivative<R>(p + k, 1, w.weights[2]);
-            const T force = m[k] * laplacian;
-            if constexpr (Damped) {
-                const T eta = row_damping + damping[k];
-                next[k] = p[k] + madd(1 - eta, p[k] - next[k], force) / (1 + eta);
-            } else {
-                next[k] = p[k] + madd(m[k], laplacian, p[k] - next[k]);
-            }
+template <int R, bool Y, bool Damped, class T>
+void row(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, const Ahead<T> &ahead) {
+    const int64_t along_x = w.stride[0], along_y = w.stride[1], cell = w.at(i, j);
+    const T *__restrict p = w.now(0) + cell, *__restrict m = w.model[0] + w.model_at(i, j);
+    T *__restrict next = w.next(0) + cell;
+    const Weights<R, T> in_x(w.weights[0]), in_y(w.weights[1]), in_z(w.weights[2]);
+    const T row_damping = Damped ? w.damping[0][i] + w.damping[1][j] : 0;
+    const int64_t first = k0 - k0 % lanes<T>;
+    Along<R, T> along_z(p + first);
+    for (int64_t k = first; k < k1; k += lanes<T>) {
+        const Lanes<T> part(k, k0, k1);
+        ahead.fetch(k);
+        const Vector<T> here = along_z.centre();
+        Vector<T> laplacian = across<R>(p + k, along_x, here, in_x);
+        if constexpr (Y)
+            laplacian += across<R>(p + k, along_y, here, in_y);
+        laplacian += along_z.next(p + k, in_z);
+        const Vector<T> mass = part.load(m + k), grown = here - load(next + k);
+        if constexpr (Damped) {
+            const Vector<T> eta = row_damping + part.load(w.damping[2] + k);
+            part.store(next + k, here + madd(1 - eta, grown, mass * laplacian) / (1 + eta));
+        } else {
+            part.store(next + k, here + madd(mass, laplacian, grown));
         }
-    });
+    }
 }
 
 } // namespace
 
-template <class T> void sweep_isotropic(const Wavefield<T> &w, const Box &box) {
-    with_kind(w, [&]<int R, bool Y, bool Damped>() { sweep_with<R, Y, Damped>(w, box); });
+template <class T> Row<T> isotropic_row(const Wavefield<T> &w) {
+    return with_kind(w, []<int R, bool Y, bool Damped>() -> Row<T> { return row<R, Y, Damped, T>; });
 }
 
-template void sweep_isotropic<float>(const Wavefield<float> &, const Box &);
-template void sweep_isotropic<double>(const Wavefield<double> &, const Box &);
+template Row<float> isotropic_row<float>(const Wavefield<float> &);
+template Row<double> isotropic_row<double>(const Wavefield<double> &);
 
 } // namespace fathometer

@@ -5,6 +5,10 @@
 
 namespace fathometer {
 
+// Arrays that a kernel goes through together begin at different places of their pages: a store to one would seem to
+// the processor to meet the loads from all others at the same place of theirs, and wait for them.
+constexpr std::size_t stagger_bytes = 9 * 64, staggers = 7;
+
 // Zeroed memory of `bytes` bytes; thread t touches the t-th part first. Throws std::bad_alloc.
 void *allocate_zeroed(std::size_t bytes);
 void release(void *memory) noexcept;

@@ -6,12 +6,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <array>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "advance.hpp"
-#include "imaging.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
@@ -41,7 +42,7 @@ template <class T> class Bound {
 
     Bound(int radius, bool has_y, Index3 shape, Index3 first, std::vector<Array<T, 3>> buffers,
           std::vector<Array<T, 3>> model, Input<T, 2> weights, Input<T, 2> staggered, std::vector<Array<T, 1>> damping,
-          bool free_surface) {
+          bool free_surface, std::array<std::array<bool, 2>, 3> cut) {
         require(radius >= 1 && radius <= max_radius, "radius must be 1 to 8");
         require(buffers.size() == 2 || buffers.size() == 4, "two time levels of one or two fields are needed");
         require(model.size() == (buffers.size() == 2 ? 1 : 3), "one model array for one field, three for two");
@@ -52,6 +53,8 @@ template <class T> class Bound {
         w.has_y = has_y;
         w.fields = int(buffers.size()) / 2;
         w.free_surface = free_surface;
+        for (int axis = 0; axis < 3; ++axis)
+            std::copy(cut[axis].begin(), cut[axis].end(), w.cut[axis]);
         for (int axis = 0; axis < 3; ++axis) {
             w.n[axis] = shape[axis];
             const int64_t halo = axis == 1 && !has_y ? 0 : radius;
@@ -125,27 +128,25 @@ template <class T> class Bound {
             keep1.push_back(a);
     }
 
-    Box checked(const Index3 &lo, const Index3 &hi) const {
-        for (int axis = 0; axis < 3; ++axis)
-            require(lo[axis] >= 0 && hi[axis] <= w.n[axis], "a box leaves the owned cells");
-        return box_of(lo, hi);
-    }
-
   private:
     std::vector<Array<T, 3>> keep3;
     std::vector<Array<T, 1>> keep1;
 };
 
 template <class T>
-Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight, Input<int64_t, 1> column) {
+Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight, Input<int64_t, 1> column,
+                      Index3 shape, bool receivers) {
     const std::size_t n = column.shape(0);
     require(first.shape(0) == n && count.shape(0) == n && weight.shape(0) == n && first.shape(1) == 3 &&
                 count.shape(1) == 3 && weight.shape(1) == 3 && weight.shape(2) == max_weights,
             "points need first (n, 3), count (n, 3), weight (n, 3, 8), column (n)");
-    return {{first.data(), first.data() + 3 * n},
-            {count.data(), count.data() + 3 * n},
-            {weight.data(), weight.data() + 3 * max_weights * n},
-            {column.data(), column.data() + n}};
+    Points<T> points;
+    points.first.assign(first.data(), first.data() + 3 * n);
+    points.count.assign(count.data(), count.data() + 3 * n);
+    points.weight.assign(weight.data(), weight.data() + 3 * max_weights * n);
+    points.column.assign(column.data(), column.data() + n);
+    points.sort_into_rows({shape[0], shape[1], shape[2]}, receivers);
+    return points;
 }
 
 template <class T> void require_columns(const Points<T> &points, int64_t columns) {
@@ -153,23 +154,76 @@ template <class T> void require_columns(const Points<T> &points, int64_t columns
         require(column >= 0 && column < columns, "a point's column is outside the series");
 }
 
-template <class T>
-void advance_bound(Bound<T> &b, int64_t steps, const Points<T> *sources, const Input<T, 2> *injected, T scale,
-                   const Points<T> *receivers, const Array<T, 2> *recorded) {
-    Series<const T> in;
-    Series<T> out;
-    if (sources) {
-        require(injected && int64_t(injected->shape(0)) >= steps, "a row of values is needed for every step");
-        in = {injected->data(), int64_t(injected->shape(1))};
-        require_columns(*sources, in.columns);
+// A job with the arrays that it reads and writes, which it keeps alive.
+template <class T> class BoundJob {
+  public:
+    Job<T> job{};
+
+    BoundJob(nb::object sources, std::optional<Input<T, 2>> injected, T scale, nb::object receivers,
+             std::optional<Array<T, 2>> recorded, Index3 lo, Index3 hi, std::optional<Array<T, 3>> snapshot,
+             std::optional<Array<T, 3>> source, std::optional<Array<T, 3>> image,
+             std::optional<Array<T, 3>> illumination)
+        : points{sources, receivers} {
+        if (!sources.is_none()) {
+            require(injected.has_value(), "sources need a series");
+            job.sources = nb::cast<const Points<T> *>(sources);
+            job.injected = {injected->data(), int64_t(injected->shape(1))};
+            job.scale = scale;
+            steps = injected->shape(0);
+            require_columns(*job.sources, job.injected.columns);
+            series_in = *injected;
+        }
+        if (!receivers.is_none()) {
+            require(recorded.has_value(), "receivers need room for a series");
+            job.receivers = nb::cast<const Points<T> *>(receivers);
+            job.recorded = {recorded->data(), int64_t(recorded->shape(1))};
+            steps = std::min(steps, int64_t(recorded->shape(0)));
+            require_columns(*job.receivers, job.recorded.columns);
+            series_out = *recorded;
+        }
+        require(!source == !image && !image == !illumination, "source, image and illumination belong together");
+        job.imaging.box = box_of(lo, hi);
+        job.imaging.snapshot = keep(snapshot);
+        job.imaging.source = keep(source);
+        job.imaging.image = keep(image);
+        job.imaging.illumination = keep(illumination);
     }
-    if (receivers) {
-        require(recorded && int64_t(recorded->shape(0)) >= steps, "a row of room is needed for every step");
-        out = {recorded->data(), int64_t(recorded->shape(1))};
-        require_columns(*receivers, out.columns);
+
+    void check(const Wavefield<T> &w, int64_t wanted) const {
+        require(wanted >= 0 && wanted <= steps, "a row of the series is needed for every step");
+        for (const Points<T> *p : {job.sources, job.receivers})
+            require(!p || (p->rows_y == w.n[1] && int64_t(p->start.size()) == w.n[0] * w.n[1] + 1),
+                    "the points were sorted for another block");
+        if (job.imaging.snapshot || job.imaging.source)
+            for (int axis = 0; axis < 3; ++axis)
+                require(job.imaging.box.lo[axis] >= 0 && job.imaging.box.hi[axis] <= w.n[axis],
+                        "a box leaves the owned cells");
     }
-    nb::gil_scoped_release unlocked;
-    advance(b.w, steps, sources, in, scale, receivers, out);
+
+  private:
+    int64_t steps = std::numeric_limits<int64_t>::max();
+    std::array<nb::object, 2> points;
+    std::optional<Input<T, 2>> series_in;
+    std::optional<Array<T, 2>> series_out;
+    std::vector<Array<T, 3>> volumes;
+
+    T *keep(const std::optional<Array<T, 3>> &volume) {
+        if (!volume)
+            return nullptr;
+        for (int axis = 0; axis < 3; ++axis)
+            require(int64_t(volume->shape(axis)) == job.imaging.box.hi[axis] - job.imaging.box.lo[axis],
+                    "the arrays' shape is the box's");
+        volumes.push_back(*volume);
+        return volume->data();
+    }
+};
+
+// depth, block, tile, team
+using TilingNumbers = std::array<int64_t, 4>;
+
+Tiling tiling_of(const TilingNumbers &t) {
+    require(*std::min_element(t.begin(), t.end()) >= 1, "depth, block, tile and team are at least 1");
+    return {t[0], t[1], t[2], t[3]};
 }
 
 template <class T> void bind(nb::module_ &m, const std::string &suffix) {
@@ -177,15 +231,28 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
         .def(
             "__init__",
             [](Points<T> *self, Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight,
-               Input<int64_t, 1> column) { new (self) Points<T>(make_points<T>(first, count, weight, column)); },
-            "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert())
+               Input<int64_t, 1> column, Index3 shape, bool receivers) {
+                new (self) Points<T>(make_points<T>(first, count, weight, column, shape, receivers));
+            },
+            nb::kw_only(), "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert(),
+            "shape"_a, "receivers"_a)
         .def("__len__", &Points<T>::size);
+
+    nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())
+        .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>, Index3, Index3,
+                      std::optional<Array<T, 3>>, std::optional<Array<T, 3>>, std::optional<Array<T, 3>>,
+                      std::optional<Array<T, 3>>>(),
+             nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_a.noconvert().none() = nb::none(),
+             "scale"_a = T(1), "receivers"_a.none() = nb::none(), "recorded"_a.noconvert().none() = nb::none(),
+             "lo"_a = Index3{0, 0, 0}, "hi"_a = Index3{0, 0, 0}, "snapshot"_a.noconvert().none() = nb::none(),
+             "source"_a.noconvert().none() = nb::none(), "image"_a.noconvert().none() = nb::none(),
+             "illumination"_a.noconvert().none() = nb::none());
 
     nb::class_<Bound<T>>(m, ("Wavefield" + suffix).c_str())
         .def(nb::init<int, bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
-                      Input<T, 2>, std::vector<Array<T, 1>>, bool>(),
+                      Input<T, 2>, std::vector<Array<T, 1>>, bool, std::array<std::array<bool, 2>, 3>>(),
              nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(), "model"_a.noconvert(),
-             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a)
+             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a, "cut"_a)
         .def("add_layer", &Bound<T>::add_layer, nb::kw_only(), "axis"_a, "in_row"_a, "cell_lo"_a, "half_lo"_a,
              "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
              "psi_decay"_a.noconvert(), "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert())
@@ -196,83 +263,53 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
                 b.w.level = level;
             })
         .def(
-            "stretch",
-            [](Bound<T> &b, std::size_t index, int64_t lo, int64_t hi) {
-                const Layer<T> &layer = b.w.layers.at(index);
-                in_team([&] { stretch(b.w, layer, std::max(lo, layer.half_lo), std::min(hi, layer.half_hi)); });
-            },
-            "layer"_a, "lo"_a, "hi"_a, Unlocked())
-        .def(
-            "sweep",
-            [](Bound<T> &b, Index3 lo, Index3 hi) {
-                const Box box = b.checked(lo, hi);
-                in_team([&] { sweep(b.w, box); });
-            },
-            "lo"_a, "hi"_a, Unlocked())
-        .def(
-            "inject",
-            [](Bound<T> &b, const Points<T> &points, Input<T, 1> values, T scale) {
-                require_columns(points, int64_t(values.shape(0)));
-                in_team([&] { inject(b.w, points, values.data(), scale); });
-            },
-            "points"_a, "values"_a.noconvert(), "scale"_a, Unlocked())
-        .def(
-            "sample",
-            [](Bound<T> &b, const Points<T> &points, Array<T, 1> values) {
-                require_columns(points, int64_t(values.shape(0)));
-                in_team([&] { sample(b.w, points, values.data()); });
-            },
-            "points"_a, "values"_a.noconvert(), Unlocked())
-        .def(
-            "finish_step",
-            [](Bound<T> &b) {
-                if (b.w.free_surface)
-                    in_team([&] { mirror_surface(b.w); });
-                b.w.level = 1 - b.w.level;
-            },
-            Unlocked())
-        .def(
             "advance",
-            [](Bound<T> &b, int64_t steps, const Points<T> *sources, std::optional<Input<T, 2>> injected, T scale,
-               const Points<T> *receivers, std::optional<Array<T, 2>> recorded) {
-                advance_bound(b, steps, sources, injected ? &*injected : nullptr, scale, receivers,
-                              recorded ? &*recorded : nullptr);
+            [](Bound<T> &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling) {
+                job.check(b.w, steps);
+                advance(b.w, steps, job.job, tiling_of(tiling));
             },
-            "steps"_a, "sources"_a.none(), "injected"_a.noconvert().none(), "scale"_a, "receivers"_a.none(),
-            "recorded"_a.noconvert().none())
+            "steps"_a, "job"_a, "tiling"_a, Unlocked())
         .def(
-            "pressure",
-            [](const Bound<T> &b, Index3 lo, Index3 hi, Array<T, 3> out) {
-                const Box box = b.checked(lo, hi);
-                for (int axis = 0; axis < 3; ++axis)
-                    require(int64_t(out.shape(axis)) == box.hi[axis] - box.lo[axis], "the array's shape is the box's");
-                pressure(b.w, box, out.data());
+            "advance_inside",
+            [](const Bound<T> &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling, int64_t part,
+               int64_t parts) {
+                job.check(b.w, steps);
+                advance_inside(b.w, steps, job.job, tiling_of(tiling), part, parts);
             },
-            "lo"_a, "hi"_a, "out"_a.noconvert(), Unlocked())
+            "steps"_a, "job"_a, "tiling"_a, "part"_a, "parts"_a, Unlocked())
         .def(
-            "correlate",
-            [](const Bound<T> &b, Index3 lo, Index3 hi, Array<T, 3> snapshot, Array<T, 3> image,
-               Array<T, 3> illumination) {
-                const Box box = b.checked(lo, hi);
-                for (const auto &a : {snapshot, image, illumination})
-                    for (int axis = 0; axis < 3; ++axis)
-                        require(int64_t(a.shape(axis)) == box.hi[axis] - box.lo[axis],
-                                "the arrays' shape is the box's");
-                correlate(b.w, box, snapshot.data(), image.data(), illumination.data());
+            "advance_rim",
+            [](const Bound<T> &b, int64_t n, const BoundJob<T> &job, bool last, int64_t outer, int64_t inner) {
+                job.check(b.w, n + 1);
+                advance_rim(b.w, n, job.job, last, outer, inner);
             },
-            "lo"_a, "hi"_a, "snapshot"_a.noconvert(), "image"_a.noconvert(), "illumination"_a.noconvert(), Unlocked())
+            "n"_a, "job"_a, "last"_a, "outer"_a, "inner"_a, Unlocked())
+        .def(
+            "skew", [](const Bound<T> &b, const BoundJob<T> &job) { return skew(b.w, job.job); }, "job"_a)
+        .def(
+            "image",
+            [](const Bound<T> &b, const BoundJob<T> &job) {
+                job.check(b.w, 0);
+                image_all(b.w, job.job.imaging);
+            },
+            "job"_a, Unlocked(), "What the job does at its last step, with the field as it is now.")
         .def("first_nonfinite", [](const Bound<T> &b) { return first_nonfinite(b.w); }, Unlocked());
 
-    m.def(("zeros" + suffix).c_str(),
-          [](Index3 shape) {
-              for (int64_t n : shape)
-                  require(n >= 0, "a shape is not negative");
-              void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T));
-              nb::capsule owner(memory, [](void *p) noexcept { release(p); });
-              return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
-                  memory, {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
-          },
-          "shape"_a, "Zeroed array on huge pages, first touched by the threads that will use it.");
+    m.def(
+        ("zeros" + suffix).c_str(),
+        [](Index3 shape, std::size_t stagger) {
+            for (int64_t n : shape)
+                require(n >= 0, "a shape is not negative");
+            const std::size_t skipped = stagger % staggers * stagger_bytes;
+            void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T) + skipped);
+            nb::capsule owner(memory, [](void *p) noexcept { release(p); });
+            return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
+                static_cast<char *>(memory) + skipped,
+                {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
+        },
+        "shape"_a, "stagger"_a = 0,
+        "Zeroed array on huge pages, first touched by the threads that will use it. Arrays that a kernel goes through "
+        "together should differ in `stagger`.");
 }
 
 } // namespace

@@ -13,48 +13,52 @@
 // frequency. With model = dt^2 (M11, M12, M22). Sources f are added afterwards, by points.cpp.
 #include "derivative.hpp"
 #include "dispatch.hpp"
-#include "sweep.hpp"
+#include "row.hpp"
 
 namespace fathometer {
 
 namespace {
 
-template <int R, bool Y, bool Damped, class T> void sweep_with(const Wavefield<T> &w, const Box &box) {
-    const int64_t k0 = box.lo[2], k1 = box.hi[2], along_x = w.stride[0], along_y = w.stride[1];
-    for_each_row<R, 2>(w, box, [&](int64_t i, int64_t j) {
-        const T *__restrict u = w.now(0) + w.at(i, j), *__restrict v = w.now(1) + w.at(i, j);
-        T *__restrict next_u = w.next(0) + w.at(i, j), *__restrict next_v = w.next(1) + w.at(i, j);
-        const int64_t row = w.model_at(i, j);
-        const T *__restrict m11 = w.model[0] + row, *__restrict m12 = w.model[1] + row,
-                            *__restrict m22 = w.model[2] + row;
-        const T *__restrict damping = w.damping[2];
-        const T row_damping = Damped ? w.damping[0][i] + w.damping[1][j] : 0;
-#pragma omp simd
-        for (int64_t k = k0; k < k1; ++k) {
-            T h = second_derivative<R>(u + k, along_x, w.weights[0]);
-            if constexpr (Y)
-                h += second_derivative<R>(u + k, along_y, w.weights[1]);
-            const T l = second_derivative<R>(v + k, 1, w.weights[2]);
-            const T force_u = madd(m11[k], h, m12[k] * l), force_v = madd(m12[k], h, m22[k] * l);
-            if constexpr (Damped) {
-                const T eta = row_damping + damping[k];
-                next_u[k] = u[k] + madd(1 - eta, u[k] - next_u[k], force_u) / (1 + eta);
-                next_v[k] = v[k] + madd(1 - eta, v[k] - next_v[k], force_v) / (1 + eta);
-            } else {
-                next_u[k] = u[k] + ((u[k] - next_u[k]) + force_u);
-                next_v[k] = v[k] + ((v[k] - next_v[k]) + force_v);
-            }
+template <int R, bool Y, bool Damped, class T>
+void row(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, const Ahead<T> &ahead) {
+    const int64_t along_x = w.stride[0], along_y = w.stride[1], cell = w.at(i, j), model = w.model_at(i, j);
+    const T *__restrict u = w.now(0) + cell, *__restrict v = w.now(1) + cell;
+    T *__restrict next_u = w.next(0) + cell, *__restrict next_v = w.next(1) + cell;
+    const T *__restrict m11 = w.model[0] + model, *__restrict m12 = w.model[1] + model,
+                        *__restrict m22 = w.model[2] + model;
+    const Weights<R, T> in_x(w.weights[0]), in_y(w.weights[1]), in_z(w.weights[2]);
+    const T row_damping = Damped ? w.damping[0][i] + w.damping[1][j] : 0;
+    const int64_t first = k0 - k0 % lanes<T>;
+    Along<R, T> along_z(v + first);
+    for (int64_t k = first; k < k1; k += lanes<T>) {
+        const Lanes<T> part(k, k0, k1);
+        ahead.fetch(k);
+        const Vector<T> here_u = load(u + k), here_v = along_z.centre();
+        Vector<T> h = across<R>(u + k, along_x, here_u, in_x);
+        if constexpr (Y)
+            h += across<R>(u + k, along_y, here_u, in_y);
+        const Vector<T> l = along_z.next(v + k, in_z), coupling = part.load(m12 + k);
+        const Vector<T> force_u = madd(part.load(m11 + k), h, coupling * l),
+                        force_v = madd(coupling, h, part.load(m22 + k) * l);
+        const Vector<T> grown_u = here_u - load(next_u + k), grown_v = here_v - load(next_v + k);
+        if constexpr (Damped) {
+            const Vector<T> eta = row_damping + part.load(w.damping[2] + k);
+            part.store(next_u + k, here_u + madd(1 - eta, grown_u, force_u) / (1 + eta));
+            part.store(next_v + k, here_v + madd(1 - eta, grown_v, force_v) / (1 + eta));
+        } else {
+            part.store(next_u + k, here_u + (grown_u + force_u));
+            part.store(next_v + k, here_v + (grown_v + force_v));
         }
-    });
+    }
 }
 
 } // namespace
 
-template <class T> void sweep_vti(const Wavefield<T> &w, const Box &box) {
-    with_kind(w, [&]<int R, bool Y, bool Damped>() { sweep_with<R, Y, Damped>(w, box); });
+template <class T> Row<T> vti_row(const Wavefield<T> &w) {
+    return with_kind(w, []<int R, bool Y, bool Damped>() -> Row<T> { return row<R, Y, Damped, T>; });
 }
 
-template void sweep_vti<float>(const Wavefield<float> &, const Box &);
-template void sweep_vti<double>(const Wavefield<double> &, const Box &);
+template Row<float> vti_row<float>(const Wavefield<float> &);
+template Row<double> vti_row<double>(const Wavefield<double> &);
 
 } // namespace fathometer

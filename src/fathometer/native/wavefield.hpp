@@ -22,7 +22,7 @@ struct Box {
 // One absorbing side: a convolutional perfectly matched layer of one axis, see stretch.hpp.
 template <class T> struct Layer {
     int axis;
-    bool in_row;              // its psi is advanced inside the sweep: axis z, where a block holds whole rows
+    bool in_row;              // its psi is advanced with the cells of its row: axis z, where a block holds whole rows
     int64_t cell_lo, cell_hi; // owned cells that the layer corrects
     int64_t half_lo, half_hi; // half points i+1/2, index i, that have a memory variable on this rank
     T *psi;                   // memory of the first derivative at half points
@@ -59,6 +59,7 @@ template <class T> struct Wavefield {
     T staggered[3][max_radius / 2]; // first derivative at half points per axis, divided by the spacing
     const T *damping[3];            // eta dt per axis (a sponge), or null
     bool free_surface;              // pressure is zero in the plane z = 0
+    bool cut[3][2];                 // axis, low and high side: the cells beyond belong to another rank
     std::vector<Layer<T>> layers;
 
     const T *now(int field) const { return buffer[field][level] + origin; }

@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.memory import allocate
-from fathometer.seismic.propagator import Propagator
+from fathometer.seismic.propagator import Correlation, Propagator
 from fathometer.seismic.survey import Imaging
 
 
@@ -33,7 +33,7 @@ class CrossCorrelation:
         self.illumination = allocate(shape, dtype)
 
     def accumulate(self, snapshot: np.ndarray, receivers: Propagator) -> None:
-        receivers.correlate(snapshot, self._product, self.illumination)
+        receivers.correlate(Correlation(snapshot, self._product, self.illumination))
 
     def image(self, comm: MPI.Intracomm) -> np.ndarray:
         return self._product

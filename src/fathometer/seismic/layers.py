@@ -24,7 +24,7 @@ class Layer:
         in_row: the first derivative's memory is advanced inside the sweep, row by row (z, where rows are whole).
         cell_lo: first owned cell that the layer corrects.
         half_lo, half_hi: half points that have a memory here (some of them shared with a neighbour, which computes the
-            same numbers), and `ready`, those of them that need no halo.
+            same numbers).
         psi, zeta: memories of the first derivative (half points) and the second (cells).
         psi_filter, zeta_filter: gain and decay of their recursions.
     """
@@ -34,7 +34,6 @@ class Layer:
     cell_lo: int
     half_lo: int
     half_hi: int
-    ready: tuple[int, int]
     psi_first: int
     psi: np.ndarray
     zeta: np.ndarray
@@ -121,9 +120,6 @@ def _layer(grid: Grid, block: Decomposition, scheme: Scheme, axis: int, side: in
     zeta_filter = recursion(np.arange(cell_lo, cell_hi, dtype=float))
     if psi_filter is None or zeta_filter is None:
         return None
-    ready_lo = max(half_lo, pairs - 1) if block.has_neighbour(axis, -1) else half_lo
-    ready_hi = min(half_hi, local - pairs) if block.has_neighbour(axis, 1) else half_hi
-    ready_lo = min(ready_lo, half_hi)
     psi_first = min(cell_lo - pairs, half_lo)
     psi_last = max(cell_hi + pairs - 1, half_hi)
     return Layer(
@@ -132,7 +128,6 @@ def _layer(grid: Grid, block: Decomposition, scheme: Scheme, axis: int, side: in
         cell_lo=cell_lo,
         half_lo=half_lo,
         half_hi=half_hi,
-        ready=(ready_lo, max(ready_lo, ready_hi)),
         psi_first=psi_first,
         psi=_memory(block, scheme, axis, psi_last - psi_first),
         zeta=_memory(block, scheme, axis, cell_hi - cell_lo),

@@ -31,7 +31,8 @@ def scaled_medium(
     """
     nx, ny, nz = vp.shape
     shape = (nx, ny, padded(nz, dtype.itemsize))
-    stored = [allocate(shape, dtype) for _ in range(1 if epsilon is None or delta is None else 3)]
+    # Fields take the first four places.
+    stored = [allocate(shape, dtype, stagger=4 + m) for m in range(1 if epsilon is None or delta is None else 3)]
     for x in range(nx):  # plane by plane: no copy of the grid in float64
         m22 = (dt * vp[x].astype(np.float64)) ** 2
         stored[-1][x, :, :nz] = m22

@@ -12,10 +12,13 @@ from fathometer.parallel.decomposition import Index3
 CACHE_LINE = 64  # bytes
 
 
-def allocate(shape: Index3, dtype: np.dtype[Any]) -> np.ndarray:
-    """Zeroed array of `shape` on huge pages, first touched by the threads that will sweep over it."""
+def allocate(shape: Index3, dtype: np.dtype[Any], stagger: int = 0) -> np.ndarray:
+    """Zeroed array of `shape` on huge pages, first touched by the threads that will sweep over it.
+
+    `stagger`: a number that differs between the arrays that a kernel reads and writes together.
+    """
     make: Any = _native.zerosFloat32 if dtype == np.float32 else _native.zerosFloat64
-    return np.asarray(make(shape))
+    return np.asarray(make(shape, stagger))
 
 
 def padded(n: int, itemsize: int) -> int:

@@ -1,15 +1,14 @@
 """Time stepping of one wavefield on this rank's block, with its sources, receivers, sides and halos.
 
-    advance(k):  k times
-        send halos of w; meanwhile compute the cells that need none
-        record receivers; compute the rim; inject sources; w, before = next, w
+    advance(k):  in sweeps of some steps
+        send halos of w; meanwhile all steps of the cells that need no neighbour's
+        for each step: send halos, compute the rest
 
 The kernel is the same for sources and, on reversed time, for receivers: the scheme is self-adjoint.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,8 +26,9 @@ from fathometer.seismic.layers import Layer, damping_profiles, layers_of
 from fathometer.seismic.memory import allocate, padded
 from fathometer.seismic.points import HALF_WIDTH, SincPoints
 from fathometer.seismic.stencil import second_derivative_weights, staggered_weights
+from fathometer.seismic.tiling import PLAIN
 
-SLABS = 8  # pieces of the interior, between which messages are given time to travel
+PIECES = 4  # of the cells inside, between which messages are given time to travel
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,15 @@ class PointSet:
 
 
 @dataclass(frozen=True)
+class Correlation:
+    """Zero-lag products with a snapshot p_s: image += p_s p, illumination += p_s^2; all of Propagator.image_shape."""
+
+    snapshot: np.ndarray
+    image: np.ndarray
+    illumination: np.ndarray
+
+
+@dataclass(frozen=True)
 class State:
     """A wavefield put aside: the step, which time level is now, and copies of all arrays that change."""
 
@@ -82,6 +91,9 @@ class Propagator:
         model: dt^2 M on the owned cells from earth.scaled_medium: one array (isotropic) or three (VTI).
         off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
         comm: the communicator whose ranks share the grid.
+
+    Attributes:
+        tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
     """
 
     def __init__(
@@ -95,17 +107,19 @@ class Propagator:
     ) -> None:
         self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
         self.step = 0
+        self.tiling = PLAIN
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
         fields = 1 if len(model) == 1 else 2
         # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
-        self._buffers = [allocate(shape, scheme.dtype) for _ in range(2 * fields)]
+        self._buffers = [allocate(shape, scheme.dtype, stagger=n) for n in range(2 * fields)]
         single = scheme.dtype == np.float32
         weights, staggered = (
             second_derivative_weights(scheme.radius),
             staggered_weights((scheme.radius + 1) // 2),
         )
         kind: Any = _native.WavefieldFloat32 if single else _native.WavefieldFloat64
+        self._job: Any = _native.JobFloat32 if single else _native.JobFloat64
         self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
         self._wave = kind(
             radius=scheme.radius,
@@ -118,12 +132,12 @@ class Propagator:
             staggered=np.array([staggered / h for h in grid.stencil_spacing], scheme.dtype),
             damping=damping_profiles(grid, block, scheme),
             free_surface=scheme.free_surface and block.lo[2] == 0,
+            cut=[[block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)],
         )
         self._layers: list[Layer] = layers_of(grid, block, scheme)
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
-        self._inner, self._rim = inner_and_rim(block, scheme.radius)
         self._scale = 1 / grid.cell_volume
 
     @property
@@ -138,18 +152,20 @@ class Propagator:
 
     def injectors(self, points: SincPoints) -> PointSet:
         """The points whose boxes touch this rank's cells, as sources."""
-        return self._point_set(points, points.touching(self.block))
+        return self._point_set(points, points.touching(self.block), receivers=False)
 
     def samplers(self, points: SincPoints) -> PointSet:
         """The points whose nearest cell this rank owns, as receivers."""
-        return self._point_set(points, points.owned(self.block))
+        return self._point_set(points, points.owned(self.block), receivers=True)
 
-    def _point_set(self, points: SincPoints, indices: np.ndarray) -> PointSet:
+    def _point_set(self, points: SincPoints, indices: np.ndarray, receivers: bool) -> PointSet:
         native = self._points_kind(
             first=np.ascontiguousarray(points.first[indices] - np.array(self.block.lo)),
             count=np.ascontiguousarray(points.count[indices]),
             weight=np.ascontiguousarray(points.weight[indices], self.scheme.dtype),
             column=np.arange(len(indices), dtype=np.int64),
+            shape=self.block.local_shape,
+            receivers=receivers,
         )
         return PointSet(indices, native)
 
@@ -195,62 +211,86 @@ class Propagator:
         injected: np.ndarray | None = None,
         receivers: PointSet | None = None,
         recorded: np.ndarray | None = None,
+        snapshot: np.ndarray | None = None,
+        correlation: Correlation | None = None,
     ) -> None:
         """Take `steps` time steps.
 
         Args:
             injected: (steps, sources) in the propagation's dtype: row n is injected in step n.
             recorded: (steps, receivers), written: row n is the pressure before step n.
+            snapshot: image_shape, written: the pressure after the last step.
+            correlation: accumulated after the last step.
         """
-        if sources is not None and len(sources.indices) == 0:
-            sources = None
-        if receivers is not None and len(receivers.indices) == 0:
-            receivers = None
         if not self._exchanges:
-            self._wave.advance(
-                steps,
-                sources.native if sources else None,
-                injected if sources else None,
-                self._scale,
-                receivers.native if receivers else None,
-                recorded if receivers else None,
-            )
-            self.step += steps
-            return
-        for n in range(steps):
-            self._exchanged_step(
-                None if sources is None or injected is None else (sources.native, injected[n]),
-                None if receivers is None or recorded is None else (receivers.native, recorded[n]),
-            )
+            job = self._make_job(slice(None), sources, injected, receivers, recorded, snapshot, correlation)
+            self._wave.advance(steps, job, self.tiling.numbers)
+        else:
+            depth = min(self.tiling.depth, max(steps, 1))
+            sweeps = -(-steps // depth)
+            for sweep in range(sweeps):
+                first, end = steps * sweep // sweeps, steps * (sweep + 1) // sweeps
+                last = sweep + 1 == sweeps
+                job = self._make_job(
+                    slice(first, end),
+                    sources,
+                    injected,
+                    receivers,
+                    recorded,
+                    snapshot if last else None,
+                    correlation if last else None,
+                )
+                self._exchanged_sweep(end - first, job)
+        self.step += steps
 
-    def _exchanged_step(self, source: tuple[Any, np.ndarray] | None, receiver: tuple[Any, np.ndarray] | None) -> None:
-        wave, halo = self._wave, self._exchanges[self._wave.level]
+    def _make_job(
+        self,
+        steps: slice,
+        sources: PointSet | None = None,
+        injected: np.ndarray | None = None,
+        receivers: PointSet | None = None,
+        recorded: np.ndarray | None = None,
+        snapshot: np.ndarray | None = None,
+        correlation: Correlation | None = None,
+    ) -> Any:
+        arguments: dict[str, Any] = {}
+        if sources is not None and injected is not None and len(sources.indices):
+            arguments |= {"sources": sources.native, "injected": injected[steps], "scale": self._scale}
+        if receivers is not None and recorded is not None and len(receivers.indices):
+            arguments |= {"receivers": receivers.native, "recorded": recorded[steps]}
+        lo, hi = self.image_box
+        if correlation is not None:
+            arguments |= {
+                "source": correlation.snapshot,
+                "image": correlation.image,
+                "illumination": correlation.illumination,
+            }
+        return self._job(lo=lo, hi=hi, snapshot=snapshot, **arguments)
+
+    def _exchanged_sweep(self, steps: int, job: Any) -> None:
+        wave, skew = self._wave, self._wave.skew(job)
+        halo = self._exchanges[wave.level]
         halo.start()
-        for index, layer in enumerate(self._layers):
-            wave.stretch(index, *layer.ready)
-        for lo, hi in slabs(*self._inner):
-            wave.sweep(lo, hi)
+        for piece in range(PIECES):
+            wave.advance_inside(steps, job, self.tiling.numbers, piece, PIECES)
             halo.test()
-        halo.wait()
-        if receiver:
-            wave.sample(*receiver)
-        for index, layer in enumerate(self._layers):
-            wave.stretch(index, layer.half_lo, layer.ready[0])
-            wave.stretch(index, layer.ready[1], layer.half_hi)
-        for lo, hi in self._rim:
-            wave.sweep(lo, hi)
-        if source:
-            wave.inject(*source, self._scale)
-        wave.finish_step()
-        self.step += 1
+        for n in range(steps):
+            last = n + 1 == steps
+            if n:
+                halo = self._exchanges[(wave.level + n) % 2]
+                halo.start()
+                wave.advance_rim(n, job, last, skew, (n + 1) * skew)
+            halo.wait()
+            wave.advance_rim(n, job, last, 0, skew)
+        wave.level = (wave.level + steps) % 2
 
     def pressure(self, out: np.ndarray) -> None:
         """out (image_shape) = pressure of the model's cells of this rank."""
-        self._wave.pressure(*self.image_box, out)
+        self._wave.image(self._make_job(slice(None), snapshot=out))
 
-    def correlate(self, snapshot: np.ndarray, image: np.ndarray, illumination: np.ndarray) -> None:
-        """image += snapshot p, illumination += snapshot^2, all of image_shape, p the pressure now."""
-        self._wave.correlate(*self.image_box, snapshot, image, illumination)
+    def correlate(self, correlation: Correlation) -> None:
+        """Accumulate the products with the pressure now."""
+        self._wave.image(self._make_job(slice(None), correlation=correlation))
 
     def check(self, where: str) -> None:
         """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite.
@@ -302,9 +342,6 @@ class Propagator:
         self._exchanges = []
 
 
-Box = tuple[Index3, Index3]
-
-
 def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tuple[Index3, Index3]:
     """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines."""
     nx, ny, nz = block.local_shape
@@ -315,28 +352,3 @@ def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tupl
         ny + 2 * across,
         padded(above + nz + depth, dtype.itemsize),
     )
-
-
-def inner_and_rim(block: Decomposition, radius: int) -> tuple[Box, list[Box]]:
-    """The owned cells that need no halo, and the boxes around them that do."""
-    lo, hi = [0, 0, 0], list(block.local_shape)
-    rim: list[Box] = []
-    for axis in range(3):
-        for side in (-1, 1):
-            if not block.has_neighbour(axis, side):
-                continue
-            box_lo, box_hi = lo.copy(), hi.copy()
-            if side < 0:
-                box_hi[axis] = lo[axis] = min(lo[axis] + radius, hi[axis])
-            else:
-                box_lo[axis] = hi[axis] = max(hi[axis] - radius, lo[axis])
-            rim.append(((box_lo[0], box_lo[1], box_lo[2]), (box_hi[0], box_hi[1], box_hi[2])))
-    return ((lo[0], lo[1], lo[2]), (hi[0], hi[1], hi[2])), rim
-
-
-def slabs(lo: Index3, hi: Index3) -> Iterator[Box]:
-    """Cut a box into slabs of x planes."""
-    n = hi[0] - lo[0]
-    count = max(1, min(SLABS, n))
-    for s in range(count):
-        yield (lo[0] + n * s // count, lo[1], lo[2]), (lo[0] + n * (s + 1) // count, hi[1], hi[2])

@@ -1,0 +1,210 @@
+#include "advance.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include <omp.h>
+
+#include "team.hpp"
+
+namespace fathometer {
+
+namespace {
+
+// A wavefield at both of its levels, so that a thread can take step after step by itself.
+template <class T> class Levels {
+  public:
+    explicit Levels(const Wavefield<T> &w) : at{w, w} { at[1].level = 1 - w.level; }
+    const Wavefield<T> &step(int64_t n) const { return at[n % 2]; }
+    void swap() { std::swap(at[0].level, at[1].level); }
+
+  private:
+    Wavefield<T> at[2];
+};
+
+// A sweep of several steps in tiles, over all cells that can take them without a neighbour.
+template <class T> class Sweep {
+  public:
+    Sweep(const Wavefield<T> &w, int64_t steps, int64_t skew, const Tiling &tiling, int64_t threads)
+        : steps(steps), skew(skew), p((w.radius + 1) / 2), shared_axis(w.has_y ? 1 : 0),
+          team(w.has_y ? std::clamp<int64_t>(tiling.team, 1, threads) : threads), teams(threads / team),
+          block(std::max<int64_t>(w.has_y ? tiling.block : tiling.tile, 1)) {
+        for (int64_t n = 0; n < steps; ++n)
+            inner.push_back(inside(w, (n + 1) * skew));
+        blocks = (extent(0) + block - 1) / block;
+        cut_tiles(w.has_y ? tiling.tile : extent(1));
+        done = std::vector<Progress>(tiles());
+        barriers = std::vector<Barrier>(teams);
+    }
+
+    int64_t tiles() const { return int64_t(edge.size()) - 1; }
+
+    // By every thread of a team: the tiles lo to hi, first_step counting the job's steps. `turn` counts the calls.
+    void run(const Levels<T> &w, const Job<T> &job, int64_t first_step, bool last, int64_t turn, int64_t lo,
+             int64_t hi) {
+        const int64_t me = omp_get_thread_num(), group = me / team, member = me % team;
+        if (group >= teams)
+            return;
+        for (int64_t y = lo + group; y < hi; y += teams)
+            for (int64_t x = 0; x < blocks; ++x) {
+                if (y > lo)
+                    done[y - 1].wait_for(turn * blocks + x + 1);
+                Lookahead<T> ahead;
+                if (x + 1 < blocks)
+                    ahead = Lookahead<T>(w.step(0), share(part(0, x + 1, y).cells, shared_axis, member, team));
+                for (int64_t n = 0; n < steps; ++n) {
+                    const Part all = part(n, x, y);
+                    if (needs_halves(w.step(n), all)) {
+                        advance_halves(w.step(n), all, member, team);
+                        barriers[group].wait(team);
+                    }
+                    Step<T>(w.step(n), job, first_step + n, last && n + 1 == steps)
+                        .compute(share(all.cells, shared_axis, member, team), ahead);
+                    barriers[group].wait(team);
+                }
+                if (member == 0)
+                    done[y].reach(turn * blocks + x + 1);
+            }
+    }
+
+  private:
+    int64_t steps, skew, p;
+    int shared_axis; // along which a team's members share a block
+    int64_t team, teams, block, blocks;
+    std::vector<Part> inner;   // [step]
+    std::vector<int64_t> edge; // of tiles in y at step 0
+    std::vector<Progress> done;
+    std::vector<Barrier> barriers;
+
+    // Cells of an axis that tiles must cover at step 0 so that, moving back, they cover all cells of the last one.
+    int64_t extent(int axis) const {
+        int64_t end = 0;
+        for (int64_t n = 0; n < steps; ++n)
+            end = std::max(end, inner[n].cells.hi[axis] + n * skew);
+        return std::max<int64_t>(end - inner[0].cells.lo[axis], 1);
+    }
+
+    // Tiles of about a width, of equal work each, a whole number for every team.
+    void cut_tiles(int64_t width) {
+        width = std::max<int64_t>(width, 1);
+        const int64_t lo = inner[0].cells.lo[1], cells = extent(1), wanted = (cells + width - 1) / width;
+        const int64_t count = std::min((wanted + teams - 1) / teams * teams, cells);
+        auto work = [&](int64_t y) {
+            int64_t rows = 0;
+            for (int64_t n = 0; n < steps; ++n)
+                rows += std::clamp(y - n * skew, inner[n].cells.lo[1], inner[n].cells.hi[1]) - inner[n].cells.lo[1];
+            return rows;
+        };
+        edge.assign(1, lo);
+        for (int64_t t = 1, y = lo; t < count; ++t) {
+            while (y < lo + cells && work(y) * count < work(lo + cells) * t)
+                ++y;
+            edge.push_back(y);
+        }
+        edge.push_back(lo + cells);
+    }
+
+    // Cells and half points of block x, tile y at step n.
+    Part part(int64_t n, int64_t x, int64_t y) const {
+        Part part = inner[n];
+        const int64_t origin = inner[0].cells.lo[0] - n * skew;
+        restrict_to(part, 0, x ? origin + x * block : -beyond, x + 1 < blocks ? origin + (x + 1) * block : beyond, p);
+        restrict_to(part, 1, y ? edge[y] - n * skew : -beyond, y + 1 < tiles() ? edge[y + 1] - n * skew : beyond, p);
+        return part;
+    }
+};
+
+// One step of some parts by all threads: first all their half points, then their cells.
+template <class T>
+void step_parts(const Wavefield<T> &w, const Job<T> &job, int64_t n, bool last, const std::vector<Part> &parts) {
+    const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+    bool halves = false;
+    for (const Part &part : parts)
+        if (needs_halves(w, part)) {
+            advance_halves(w, part, me, threads);
+            halves = true;
+        }
+    if (halves) {
+#pragma omp barrier
+    }
+    const Step<T> step(w, job, n, last);
+    for (const Part &part : parts) {
+        // Planes go to the threads that touched them first.
+        const bool by_planes = !w.has_y || part.cells.hi[0] - part.cells.lo[0] >= 2 * threads;
+        Lookahead<T> none;
+        step.compute(share(part.cells, by_planes ? 0 : 1, me, threads), none);
+    }
+}
+
+} // namespace
+
+template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job) {
+    return std::max<int64_t>(w.radius, job.receivers ? job.receivers->reach : 0);
+}
+
+template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling) {
+    // As many sweeps as the depth asks for, as equal as they can be: some of `most` steps, then some of one less.
+    const int64_t sweeps = (steps + tiling.depth - 1) / std::max<int64_t>(tiling.depth, 1);
+    const int64_t most = (steps + sweeps - 1) / std::max<int64_t>(sweeps, 1), of_most = steps - sweeps * (most - 1);
+    std::unique_ptr<Sweep<T>> plan[2]; // of most steps, of one less
+    in_team([&] {
+#pragma omp single
+        for (int64_t less = 0; less < 2; ++less)
+            if (most - less > 1)
+                plan[less] = std::make_unique<Sweep<T>>(w, most - less, skew(w, job), tiling, omp_get_num_threads());
+        Levels<T> levels(w);
+        for (int64_t sweep = 0, n = 0; sweep < sweeps; ++sweep) {
+            const int64_t less = sweep < of_most ? 0 : 1, depth = most - less, turn = less ? sweep - of_most : sweep;
+            if (depth > 1)
+                plan[less]->run(levels, job, n, n + depth == steps, turn, 0, plan[less]->tiles());
+            else
+                step_parts(levels.step(0), job, n, n + 1 == steps, {inside(w, 0)});
+#pragma omp barrier
+            n += depth;
+            if (depth % 2)
+                levels.swap();
+        }
+    });
+    w.level = (w.level + steps) % 2;
+}
+
+template <class T>
+void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling, int64_t part,
+                    int64_t parts) {
+    const int64_t s = skew(w, job);
+    if (steps == 1) {
+        Part piece = inside(w, s);
+        const int64_t lo = piece.cells.lo[0], n = piece.cells.hi[0] - lo, p = (w.radius + 1) / 2;
+        restrict_to(piece, 0, part ? lo + n * part / parts : -beyond,
+                    part + 1 < parts ? lo + n * (part + 1) / parts : beyond, p);
+        in_team([&] { step_parts(w, job, 0, true, {piece}); });
+        return;
+    }
+    std::unique_ptr<Sweep<T>> plan;
+    in_team([&] {
+#pragma omp single
+        plan = std::make_unique<Sweep<T>>(w, steps, s, tiling, omp_get_num_threads());
+        const Levels<T> levels(w);
+        plan->run(levels, job, 0, true, 0, plan->tiles() * part / parts, plan->tiles() * (part + 1) / parts);
+    });
+}
+
+template <class T>
+void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, bool last, int64_t outer, int64_t inner) {
+    const std::vector<Part> parts = around(inside(w, outer), inside(w, inner));
+    in_team([&] {
+        const Levels<T> levels(w);
+        step_parts(levels.step(n), job, n, last, parts);
+    });
+}
+
+#define FATHOMETER_INSTANTIATE(T)                                                                                      \
+    template int64_t skew<T>(const Wavefield<T> &, const Job<T> &);                                                    \
+    template void advance<T>(Wavefield<T> &, int64_t, const Job<T> &, const Tiling &);                                 \
+    template void advance_inside<T>(const Wavefield<T> &, int64_t, const Job<T> &, const Tiling &, int64_t, int64_t);  \
+    template void advance_rim<T>(const Wavefield<T> &, int64_t, const Job<T> &, bool, int64_t, int64_t);
+FATHOMETER_INSTANTIATE(float)
+FATHOMETER_INSTANTIATE(double)
+
+} // namespace fathometer

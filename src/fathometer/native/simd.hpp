@@ -1,0 +1,117 @@
+// Vectors as wide as the build's processor has them. The only file with instructions of a particular processor.
+//
+// Every operation acts lane by lane and rounds as madd() of arithmetic.hpp does: a cell's value does not depend on the
+// lane in which it is computed, nor on the vector's width.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+#include "arithmetic.hpp"
+
+namespace fathometer {
+
+#if defined(__AVX512F__)
+constexpr int vector_bytes = 64;
+#elif defined(__AVX2__)
+constexpr int vector_bytes = 32;
+#else
+constexpr int vector_bytes = 16;
+#endif
+
+template <class T> constexpr int lanes = vector_bytes / int(sizeof(T));
+
+template <class T> struct VectorOf;
+template <> struct VectorOf<float> {
+    typedef float type __attribute__((vector_size(vector_bytes)));
+};
+template <> struct VectorOf<double> {
+    typedef double type __attribute__((vector_size(vector_bytes)));
+};
+template <class T> using Vector = typename VectorOf<T>::type;
+
+template <class T> [[gnu::always_inline]] inline Vector<T> all_lanes(T value) { return Vector<T>{} + value; }
+
+template <class T> [[gnu::always_inline]] inline Vector<T> load(const T *from) {
+    Vector<T> v;
+    std::memcpy(&v, from, sizeof v);
+    return v;
+}
+
+template <class T> [[gnu::always_inline]] inline void store(T *to, Vector<T> v) { std::memcpy(to, &v, sizeof v); }
+
+// Only the lanes first..last-1: the others are neither read nor written (a load gives zero there).
+template <class T> inline Vector<T> load_lanes(const T *from, std::int64_t first, std::int64_t last) {
+    Vector<T> v{};
+    for (std::int64_t l = first; l < last; ++l)
+        v[l] = from[l];
+    return v;
+}
+
+template <class T> inline void store_lanes(T *to, Vector<T> v, std::int64_t first, std::int64_t last) {
+    for (std::int64_t l = first; l < last; ++l)
+        to[l] = v[l];
+}
+
+#if defined(__AVX512F__)
+template <> inline Vector<float> load_lanes<float>(const float *from, std::int64_t first, std::int64_t last) {
+    return Vector<float>(_mm512_maskz_loadu_ps(__mmask16((1u << last) - (1u << first)), from));
+}
+template <> inline void store_lanes<float>(float *to, Vector<float> v, std::int64_t first, std::int64_t last) {
+    _mm512_mask_storeu_ps(to, __mmask16((1u << last) - (1u << first)), __m512(v));
+}
+#endif
+
+[[gnu::always_inline]] inline Vector<float> madd(Vector<float> a, Vector<float> b, Vector<float> c) {
+#if defined(__AVX512F__)
+    return Vector<float>(_mm512_fmadd_ps(__m512(a), __m512(b), __m512(c)));
+#elif defined(__AVX2__) && defined(__FMA__)
+    return Vector<float>(_mm256_fmadd_ps(__m256(a), __m256(b), __m256(c)));
+#else
+    for (int l = 0; l < lanes<float>; ++l)
+        c[l] = madd<float>(a[l], b[l], c[l]);
+    return c;
+#endif
+}
+
+[[gnu::always_inline]] inline Vector<double> madd(Vector<double> a, Vector<double> b, Vector<double> c) {
+#if defined(__AVX512F__)
+    return Vector<double>(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(c)));
+#elif defined(__AVX2__) && defined(__FMA__)
+    return Vector<double>(_mm256_fmadd_pd(__m256d(a), __m256d(b), __m256d(c)));
+#else
+    for (int l = 0; l < lanes<double>; ++l)
+        c[l] = madd<double>(a[l], b[l], c[l]);
+    return c;
+#endif
+}
+
+// As many lanes as a vector has, from lane S of `low` followed by `high` on; 0 <= S <= lanes.
+template <int S, class V> [[gnu::always_inline]] inline V neighbours(V low, V high) {
+    constexpr int n = int(sizeof(V) / sizeof(low[0]));
+    if constexpr (S == 0)
+        return low;
+    else if constexpr (S == n)
+        return high;
+#if defined(__AVX512F__) // the compiler would take a permutation, which needs a register for its indices
+    else if constexpr (n == 16)
+        return V(_mm512_alignr_epi32(__m512i(high), __m512i(low), S));
+    else
+        return V(_mm512_alignr_epi64(__m512i(high), __m512i(low), S));
+#else
+    else
+        return [&]<int... L>(std::integer_sequence<int, L...>) {
+            return __builtin_shufflevector(low, high, (S + L)...);
+        }(std::make_integer_sequence<int, n>());
+#endif
+}
+
+// Ask for the cache line at an address to be brought near (second-level cache); reads nothing.
+template <class T> [[gnu::always_inline]] inline void prefetch(const T *address) { __builtin_prefetch(address, 0, 2); }
+
+} // namespace fathometer
