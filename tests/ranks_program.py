@@ -12,6 +12,7 @@ from fathometer import _native
 from fathometer.parallel.decomposition import Decomposition, arrangements
 from fathometer.seismic.boundary import Pml, Sponge
 from fathometer.seismic.propagator import halo_depth
+from fathometer.seismic.tiling import PLAIN, Tiling
 
 SPACING, STEPS = 12.5, 60
 # name: (model's cells, physics, order, boundary, free surface, dtype)
@@ -27,6 +28,9 @@ CASES = {
     "3D isotropic order 6": ((15, 13, 17), "isotropic", 6, Pml(5), False, np.float32),
     "3D isotropic order 8 sponge": ((15, 13, 17), "isotropic", 8, Sponge(5), False, np.float32),
 }
+
+# Plain sweeps; one tile that is the whole grid; the narrowest; odd widths and threads that share.
+TILINGS = (PLAIN, Tiling(STEPS, 1000, 1000, 1), Tiling(2, 1, 1, 1), Tiling(7, 5, 6, 2), Tiling(4, 3, 11, 1))
 
 
 def positions(shape, free_surface):
@@ -44,7 +48,7 @@ def positions(shape, free_surface):
     return sources * SPACING, receivers * SPACING
 
 
-def run(comm, case, ranks):
+def run(comm, case, ranks, tiling=PLAIN):
     """Traces (steps, receivers) and the final pressure of the model's cells, gathered on rank 0."""
     shape, physics, order, boundary, free, dtype = case
     pads = np.array([0 if n == 1 else 2 * boundary.width for n in shape])
@@ -64,6 +68,7 @@ def run(comm, case, ranks):
         block=block,
         comm=comm,
     )
+    medium.propagator.tiling = tiling
     sources, receivers = positions(shape, free)
     t = -0.08 + np.arange(STEPS) * medium.dt
     series = ricker(t[:, None] - 0.003 * np.arange(len(sources)), 18.0)
@@ -96,10 +101,13 @@ def main(out, threads):
         full[2] -= boundary.width if free else 0
         thinnest = halo_depth(order // 2, True)
         for ranks in arrangements(comm.size, shape[1] == 1):
-            if all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
-                gathered = run(comm, case, ranks)
+            if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
+                continue
+            for tiling in TILINGS:
+                gathered = run(comm, case, ranks, tiling)
                 if gathered:
-                    results[f"{name}|{ranks}|traces"], results[f"{name}|{ranks}|pressure"] = gathered
+                    key = f"{name}|{ranks}, {tiling.numbers}"
+                    results[f"{key}|traces"], results[f"{key}|pressure"] = gathered
     if comm.rank == 0:
         np.savez(out, **results)
 

@@ -27,7 +27,8 @@ struct Tiling {
     int64_t team;  // threads that share a tile
 };
 
-// S: cells that a step reaches. A receiver is recorded from the field around its anchor.
+// S: cells that a step reaches: the stencil's; those around a receiver's anchor that it is recorded from; those that
+// are on their way to a neighbour, and must not be overwritten until they have left.
 template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job);
 
 // All steps where no side is cut; `steps` may be more than the tiling's depth.

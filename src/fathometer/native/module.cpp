@@ -42,7 +42,7 @@ template <class T> class Bound {
 
     Bound(int radius, bool has_y, Index3 shape, Index3 first, std::vector<Array<T, 3>> buffers,
           std::vector<Array<T, 3>> model, Input<T, 2> weights, Input<T, 2> staggered, std::vector<Array<T, 1>> damping,
-          bool free_surface, std::array<std::array<bool, 2>, 3> cut) {
+          bool free_surface, std::array<std::array<bool, 2>, 3> cut, int64_t exchanged) {
         require(radius >= 1 && radius <= max_radius, "radius must be 1 to 8");
         require(buffers.size() == 2 || buffers.size() == 4, "two time levels of one or two fields are needed");
         require(model.size() == (buffers.size() == 2 ? 1 : 3), "one model array for one field, three for two");
@@ -53,6 +53,7 @@ template <class T> class Bound {
         w.has_y = has_y;
         w.fields = int(buffers.size()) / 2;
         w.free_surface = free_surface;
+        w.exchanged = exchanged;
         for (int axis = 0; axis < 3; ++axis)
             std::copy(cut[axis].begin(), cut[axis].end(), w.cut[axis]);
         for (int axis = 0; axis < 3; ++axis) {
@@ -250,9 +251,10 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
 
     nb::class_<Bound<T>>(m, ("Wavefield" + suffix).c_str())
         .def(nb::init<int, bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
-                      Input<T, 2>, std::vector<Array<T, 1>>, bool, std::array<std::array<bool, 2>, 3>>(),
+                      Input<T, 2>, std::vector<Array<T, 1>>, bool, std::array<std::array<bool, 2>, 3>, int64_t>(),
              nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(), "model"_a.noconvert(),
-             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a, "cut"_a)
+             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a, "cut"_a,
+             "exchanged"_a)
         .def("add_layer", &Bound<T>::add_layer, nb::kw_only(), "axis"_a, "in_row"_a, "cell_lo"_a, "half_lo"_a,
              "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
              "psi_decay"_a.noconvert(), "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert())

@@ -31,8 +31,8 @@ template <class T> Part inside(const Wavefield<T> &w, int64_t margin) {
     Part part;
     for (int axis = 0; axis < 3; ++axis) {
         const bool low = w.cut[axis][0] && margin > 0, high = w.cut[axis][1] && margin > 0;
-        const int64_t lo = low ? std::min(margin, w.n[axis]) : 0;
-        const int64_t hi = std::max(high ? w.n[axis] - margin : w.n[axis], lo);
+        const int64_t n = w.n[axis], most = low && high ? n / 2 : n; // nothing left: at a place that wider parts hold
+        const int64_t lo = low ? std::min(margin, most) : 0, hi = high ? std::max(n - margin, lo) : n;
         part.cells.lo[axis] = lo;
         part.cells.hi[axis] = hi;
         part.halves.lo[axis] = lo == hi ? lo : low ? lo - p : -beyond;

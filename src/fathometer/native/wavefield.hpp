@@ -60,6 +60,7 @@ template <class T> struct Wavefield {
     const T *damping[3];            // eta dt per axis (a sponge), or null
     bool free_surface;              // pressure is zero in the plane z = 0
     bool cut[3][2];                 // axis, low and high side: the cells beyond belong to another rank
+    int64_t exchanged;              // planes next to cut sides that travel to the neighbour
     std::vector<Layer<T>> layers;
 
     const T *now(int field) const { return buffer[field][level] + origin; }

@@ -133,6 +133,7 @@ class Propagator:
             damping=damping_profiles(grid, block, scheme),
             free_surface=scheme.free_surface and block.lo[2] == 0,
             cut=[[block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)],
+            exchanged=self._depth if block.size > 1 else 0,
         )
         self._layers: list[Layer] = layers_of(grid, block, scheme)
         for layer in self._layers:
