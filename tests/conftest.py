@@ -1,6 +1,7 @@
 """Fixtures shared by the tests."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from fathometer.parallel.launch import SPINS
 
 os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # as the program itself does before the kernels are loaded
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="fathometer-test-cache-")  # never the user's own tunings
 
 
 @pytest.fixture(scope="session")

@@ -11,14 +11,38 @@ from numpy.typing import NDArray
 class PointsFloat32:
     def __init__(
         self,
+        *,
         first: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         count: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         weight: Annotated[
             NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
         ],
         column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        shape: Sequence[int],
+        receivers: bool,
     ) -> None: ...
     def __len__(self) -> int: ...
+
+class JobFloat32:
+    def __init__(
+        self,
+        *,
+        sources: object | None = None,
+        injected: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+        | None = None,
+        scale: float = 1.0,
+        receivers: object | None = None,
+        recorded: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")] | None = None,
+        lo: Sequence[int] = [0, 0, 0],
+        hi: Sequence[int] = [0, 0, 0],
+        snapshot: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+        source: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+        image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")] | None = None,
+        illumination: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+    ) -> None: ...
 
 class WavefieldFloat32:
     def __init__(
@@ -34,6 +58,8 @@ class WavefieldFloat32:
         staggered: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         damping: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
         free_surface: bool,
+        cut: Sequence[Sequence[bool]],
+        exchanged: int,
     ) -> None: ...
     def add_layer(
         self,
@@ -54,62 +80,57 @@ class WavefieldFloat32:
     def level(self) -> int: ...
     @level.setter
     def level(self, arg: int, /) -> None: ...
-    def stretch(self, layer: int, lo: int, hi: int) -> None: ...
-    def sweep(self, lo: Sequence[int], hi: Sequence[int]) -> None: ...
-    def inject(
-        self,
-        points: PointsFloat32,
-        values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        scale: float,
-    ) -> None: ...
-    def sample(
-        self,
-        points: PointsFloat32,
-        values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None: ...
-    def finish_step(self) -> None: ...
-    def advance(
-        self,
-        steps: int,
-        sources: PointsFloat32 | None,
-        injected: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-        | None,
-        scale: float,
-        receivers: PointsFloat32 | None,
-        recorded: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")] | None,
-    ) -> None: ...
-    def pressure(
-        self,
-        lo: Sequence[int],
-        hi: Sequence[int],
-        out: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-    ) -> None: ...
-    def correlate(
-        self,
-        lo: Sequence[int],
-        hi: Sequence[int],
-        snapshot: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        illumination: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-    ) -> None: ...
+    def advance(self, steps: int, job: JobFloat32, tiling: Sequence[int]) -> None: ...
+    def advance_inside(self, steps: int, job: JobFloat32, tiling: Sequence[int], part: int, parts: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat32, last: bool, outer: int, inner: int) -> None: ...
+    def skew(self, job: JobFloat32) -> int: ...
+    def image(self, job: JobFloat32) -> None:
+        """What the job does at its last step, with the field as it is now."""
+
     def first_nonfinite(self) -> int: ...
 
-def zerosFloat32(shape: Sequence[int]) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
+def zerosFloat32(
+    shape: Sequence[int], stagger: int = 0
+) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
     """
-    Zeroed array on huge pages, first touched by the threads that will use it.
+    Zeroed array on huge pages. Arrays that a kernel uses together should differ in `stagger`.
     """
 
 class PointsFloat64:
     def __init__(
         self,
+        *,
         first: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         count: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         weight: Annotated[
             NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
         ],
         column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        shape: Sequence[int],
+        receivers: bool,
     ) -> None: ...
     def __len__(self) -> int: ...
+
+class JobFloat64:
+    def __init__(
+        self,
+        *,
+        sources: object | None = None,
+        injected: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
+        | None = None,
+        scale: float = 1.0,
+        receivers: object | None = None,
+        recorded: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = None,
+        lo: Sequence[int] = [0, 0, 0],
+        hi: Sequence[int] = [0, 0, 0],
+        snapshot: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+        source: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+        image: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")] | None = None,
+        illumination: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+    ) -> None: ...
 
 class WavefieldFloat64:
     def __init__(
@@ -125,6 +146,8 @@ class WavefieldFloat64:
         staggered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
         damping: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
         free_surface: bool,
+        cut: Sequence[Sequence[bool]],
+        exchanged: int,
     ) -> None: ...
     def add_layer(
         self,
@@ -145,49 +168,20 @@ class WavefieldFloat64:
     def level(self) -> int: ...
     @level.setter
     def level(self, arg: int, /) -> None: ...
-    def stretch(self, layer: int, lo: int, hi: int) -> None: ...
-    def sweep(self, lo: Sequence[int], hi: Sequence[int]) -> None: ...
-    def inject(
-        self,
-        points: PointsFloat64,
-        values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
-        scale: float,
-    ) -> None: ...
-    def sample(
-        self,
-        points: PointsFloat64,
-        values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None: ...
-    def finish_step(self) -> None: ...
-    def advance(
-        self,
-        steps: int,
-        sources: PointsFloat64 | None,
-        injected: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)]
-        | None,
-        scale: float,
-        receivers: PointsFloat64 | None,
-        recorded: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None,
-    ) -> None: ...
-    def pressure(
-        self,
-        lo: Sequence[int],
-        hi: Sequence[int],
-        out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-    ) -> None: ...
-    def correlate(
-        self,
-        lo: Sequence[int],
-        hi: Sequence[int],
-        snapshot: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-        image: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-        illumination: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-    ) -> None: ...
+    def advance(self, steps: int, job: JobFloat64, tiling: Sequence[int]) -> None: ...
+    def advance_inside(self, steps: int, job: JobFloat64, tiling: Sequence[int], part: int, parts: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat64, last: bool, outer: int, inner: int) -> None: ...
+    def skew(self, job: JobFloat64) -> int: ...
+    def image(self, job: JobFloat64) -> None:
+        """What the job does at its last step, with the field as it is now."""
+
     def first_nonfinite(self) -> int: ...
 
-def zerosFloat64(shape: Sequence[int]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
+def zerosFloat64(
+    shape: Sequence[int], stagger: int = 0
+) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))]:
     """
-    Zeroed array on huge pages, first touched by the threads that will use it.
+    Zeroed array on huge pages. Arrays that a kernel uses together should differ in `stagger`.
     """
 
 def triad(

@@ -4,6 +4,7 @@ import os
 import platform
 import socket
 import subprocess
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -19,7 +20,7 @@ def machine() -> dict[str, object]:
 
     return {
         "host": socket.gethostname(),
-        "cpu": _cpu_model(),
+        "cpu": cpu_model(),
         "architecture": platform.machine(),
         "logical_cpus": os.cpu_count(),
         "memory_bytes": _kilobytes(Path("/proc/meminfo"), "MemTotal"),
@@ -72,6 +73,46 @@ def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/c
     return max(0, min(limit for limit in limits if limit is not None))
 
 
+@dataclass(frozen=True)
+class Caches:
+    """Data caches of a core: bytes of the last one that is its own, and of the one that `sharing` cpus share."""
+
+    own: int
+    shared: int
+    sharing: int
+
+    def of_thread(self, busy: int) -> int:
+        """Bytes that a thread may count on where `busy` cpus of the host work."""
+        return self.own + self.shared // max(1, min(busy, self.sharing))
+
+
+def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> Caches:
+    """The caches of the first cpu; where nothing is told, 1 MB of its own and 1 MB of a shared one."""
+    own, shared, sharing = 1 << 20, 1 << 20, 1
+    found = []
+    for index in folder.glob("index*"):
+        kind, level, size, cpus = (
+            " ".join(_lines(index / name)) for name in ("type", "level", "size", "shared_cpu_list")
+        )
+        if kind in ("Data", "Unified") and level.isdecimal() and size.endswith("K") and size[:-1].isdecimal():
+            found.append((int(level), int(size[:-1]) * 1024, _count(cpus)))
+    if found:
+        levels = sorted(found)
+        own = max([size for level, size, _ in levels if level <= 2], default=own)
+        _, shared, sharing = levels[-1]
+    return Caches(own, shared, sharing)
+
+
+def _count(cpus: str) -> int:
+    """How many cpus a list such as 0-3,8 names."""
+    total = 0
+    for part in cpus.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal():
+            total += int(last or first) - int(first) + 1
+    return max(1, total)
+
+
 def peak_memory() -> int:
     """Bytes of the largest resident set that this process has had."""
     peak = _kilobytes(Path("/proc/self/status"), "VmHWM")
@@ -96,7 +137,8 @@ def _kilobytes(path: Path, name: str) -> int | None:
     return None
 
 
-def _cpu_model() -> str | None:
+def cpu_model() -> str | None:
+    """The processor's name; None where it is not told."""
     for line in _lines(Path("/proc/cpuinfo")):
         key, _, value = line.partition(":")
         if key.strip() in ("model name", "cpu model", "Processor", "cpu"):

@@ -297,21 +297,19 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
             "job"_a, Unlocked(), "What the job does at its last step, with the field as it is now.")
         .def("first_nonfinite", [](const Bound<T> &b) { return first_nonfinite(b.w); }, Unlocked());
 
-    m.def(
-        ("zeros" + suffix).c_str(),
-        [](Index3 shape, std::size_t stagger) {
-            for (int64_t n : shape)
-                require(n >= 0, "a shape is not negative");
-            const std::size_t skipped = stagger % staggers * stagger_bytes;
-            void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T) + skipped);
-            nb::capsule owner(memory, [](void *p) noexcept { release(p); });
-            return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
-                static_cast<char *>(memory) + skipped,
-                {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
-        },
-        "shape"_a, "stagger"_a = 0,
-        "Zeroed array on huge pages, first touched by the threads that will use it. Arrays that a kernel goes through "
-        "together should differ in `stagger`.");
+    m.def(("zeros" + suffix).c_str(),
+          [](Index3 shape, std::size_t stagger) {
+              for (int64_t n : shape)
+                  require(n >= 0, "a shape is not negative");
+              const std::size_t skipped = stagger % staggers * stagger_bytes;
+              void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T) + skipped);
+              nb::capsule owner(memory, [](void *p) noexcept { release(p); });
+              return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
+                  static_cast<char *>(memory) + skipped,
+                  {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
+          },
+          "shape"_a, "stagger"_a = 0,
+          "Zeroed array on huge pages. Arrays that a kernel uses together should differ in `stagger`.");
 }
 
 } // namespace

@@ -54,6 +54,23 @@ class Binding:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Tasks:
+    """Threads of a rank, task by task: time steps, images outside them, traces from and to files."""
+
+    propagate: int
+    imaging: int
+    io: int
+
+
+def tasks_of(wanted: Mapping[str, int | str], threads: int) -> Tasks:
+    """Threads of each task; "auto" is all of the rank's `threads`. Raises InputError for more than these."""
+    for task, number in wanted.items():
+        if isinstance(number, int) and number > threads:
+            raise InputError(f"[threads] {task}: found {number}; allowed: 1 to {threads}, the threads of a rank")
+    return Tasks(**{task: number if isinstance(number, int) else threads for task, number in wanted.items()})
+
+
 def choose_cpus(
     masks: Sequence[set[int]],
     local_rank: int,

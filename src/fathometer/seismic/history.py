@@ -8,14 +8,19 @@ import numpy as np
 
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.memory import allocate
-from fathometer.seismic.propagator import Propagator
 
 
 class History(Protocol):
-    """Snapshots of one shot, last in, first out."""
+    """Snapshots of one shot, last in, first out. The propagation writes a snapshot while its cells are in the cache:
 
-    def push(self, wavefield: Propagator) -> None:
-        """Keep the pressure of the model's cells as it is now."""
+    advance(…, snapshot=history.room()); history.push()
+    """
+
+    def room(self) -> np.ndarray:
+        """Where the next snapshot is to be written, shape Propagator.image_shape."""
+
+    def push(self) -> None:
+        """Keep what was written there."""
 
     def pop(self) -> np.ndarray:
         """The latest snapshot that was not yet popped, shape Propagator.image_shape; valid until the next call."""
@@ -29,14 +34,16 @@ class MemoryHistory:
         self._snapshots = allocate((snapshots * nx, ny, nz), dtype).reshape(snapshots, nx, ny, nz)
         self._kept = 0
 
-    def push(self, wavefield: Propagator) -> None:
-        wavefield.pressure(self._snapshots[self._kept])
+    def room(self) -> np.ndarray:
+        snapshot: np.ndarray = self._snapshots[self._kept]
+        return snapshot
+
+    def push(self) -> None:
         self._kept += 1
 
     def pop(self) -> np.ndarray:
         self._kept -= 1
-        snapshot: np.ndarray = self._snapshots[self._kept]
-        return snapshot
+        return self.room()
 
 
 def history_bytes(snapshots: int, cells: int, itemsize: int) -> int:

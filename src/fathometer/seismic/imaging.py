@@ -9,7 +9,7 @@ from mpi4py import MPI
 
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.memory import allocate
-from fathometer.seismic.propagator import Correlation, Propagator
+from fathometer.seismic.propagator import Correlation
 from fathometer.seismic.survey import Imaging
 
 
@@ -18,8 +18,8 @@ class ImagingCondition(Protocol):
 
     illumination: np.ndarray
 
-    def accumulate(self, snapshot: np.ndarray, receivers: Propagator) -> None:
-        """Add the contribution of one imaging step."""
+    def correlation(self, snapshot: np.ndarray) -> Correlation:
+        """What the receiver wavefield is to add at one imaging step."""
 
     def image(self, comm: MPI.Intracomm) -> np.ndarray:
         """Collective. The image of all that was accumulated, on this rank's cells of the model."""
@@ -32,8 +32,8 @@ class CrossCorrelation:
         self._product = allocate(shape, dtype)
         self.illumination = allocate(shape, dtype)
 
-    def accumulate(self, snapshot: np.ndarray, receivers: Propagator) -> None:
-        receivers.correlate(Correlation(snapshot, self._product, self.illumination))
+    def correlation(self, snapshot: np.ndarray) -> Correlation:
+        return Correlation(snapshot, self._product, self.illumination)
 
     def image(self, comm: MPI.Intracomm) -> np.ndarray:
         return self._product

@@ -34,6 +34,11 @@ def model_shots(
         yield shot, gathered
 
 
+def modelling_steps(experiment: Experiment) -> int:
+    """Time steps that are taken at a time: several sweeps, and little enough for progress to be seen."""
+    return min(24, experiment.time.steps)
+
+
 def record_shot(
     experiment: Experiment, wavefield: Propagator, shot: Shot, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -45,10 +50,12 @@ def record_shot(
     series = source_series(experiment, source)
     recorded = np.zeros((time.steps, len(receivers.indices)), experiment.scheme.dtype)
     wavefield.reset()
-    for start in range(0, time.steps, time.every):
-        steps = slice(start, start + time.every)
-        wavefield.advance(time.every, source, series[steps], receivers, recorded[steps])
-        finish_steps(wavefield, time.every, progress, shot.name)
+    at_a_time = modelling_steps(experiment)
+    for start in range(0, time.steps, at_a_time):
+        count = min(at_a_time, time.steps - start)
+        steps = slice(start, start + count)
+        wavefield.advance(count, source, series[steps], receivers, recorded[steps])
+        finish_steps(wavefield, count, progress, shot.name)
     wavefield.check(shot.name)
     with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
         traces = resample(

@@ -20,6 +20,7 @@ from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import meet
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
+from fathometer.parallel.threads import Tasks
 from fathometer.seismic.boundary import Boundary
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.layers import Layer, damping_profiles, layers_of
@@ -94,6 +95,7 @@ class Propagator:
 
     Attributes:
         tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
+        threads: of each task; None: whatever the process has.
     """
 
     def __init__(
@@ -108,6 +110,7 @@ class Propagator:
         self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
         self.step = 0
         self.tiling = PLAIN
+        self.threads: Tasks | None = None
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
         fields = 1 if len(model) == 1 else 2
@@ -223,6 +226,8 @@ class Propagator:
             snapshot: image_shape, written: the pressure after the last step.
             correlation: accumulated after the last step.
         """
+        if self.threads:
+            _native.set_threads(self.threads.propagate)
         if not self._exchanges:
             job = self._make_job(slice(None), sources, injected, receivers, recorded, snapshot, correlation)
             self._wave.advance(steps, job, self.tiling.numbers)
@@ -287,11 +292,16 @@ class Propagator:
 
     def pressure(self, out: np.ndarray) -> None:
         """out (image_shape) = pressure of the model's cells of this rank."""
-        self._wave.image(self._make_job(slice(None), snapshot=out))
+        self._image(snapshot=out)
 
     def correlate(self, correlation: Correlation) -> None:
         """Accumulate the products with the pressure now."""
-        self._wave.image(self._make_job(slice(None), correlation=correlation))
+        self._image(correlation=correlation)
+
+    def _image(self, snapshot: np.ndarray | None = None, correlation: Correlation | None = None) -> None:
+        if self.threads:
+            _native.set_threads(self.threads.imaging)
+        self._wave.image(self._make_job(slice(None), snapshot=snapshot, correlation=correlation))
 
     def check(self, where: str) -> None:
         """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite.

@@ -54,10 +54,11 @@ def source_loop(
     source = wavefield.injectors(experiment.points(shot.source))
     series = source_series(experiment, source)
     wavefield.reset()
-    history.push(wavefield)
+    wavefield.pressure(history.room())
+    history.push()
     for start in range(0, time.steps, time.every):
-        wavefield.advance(time.every, source, series[start : start + time.every])
-        history.push(wavefield)
+        wavefield.advance(time.every, source, series[start : start + time.every], snapshot=history.room())
+        history.push()
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
 
@@ -75,10 +76,14 @@ def receiver_loop(
     """Propagate the reversed traces (steps, receivers) and form the image with the snapshots, latest first."""
     time, where = experiment.time, f"{shot.name}, receiver loop"
     wavefield.reset()
-    condition.accumulate(history.pop(), wavefield)
+    wavefield.correlate(condition.correlation(history.pop()))
     for start in range(0, time.steps, time.every):
-        wavefield.advance(time.every, receivers, traces[start : start + time.every])
-        condition.accumulate(history.pop(), wavefield)
+        wavefield.advance(
+            time.every,
+            receivers,
+            traces[start : start + time.every],
+            correlation=condition.correlation(history.pop()),
+        )
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
 

@@ -16,17 +16,19 @@ from fathometer.errors import InputError, naming
 from fathometer.ledger import Ledger, now
 from fathometer.machine import machine, peak_memory
 from fathometer.parallel.agreement import together
-from fathometer.parallel.threads import Binding
+from fathometer.parallel.threads import Binding, tasks_of
 from fathometer.progress import Progress
 from fathometer.record import Figure, record, write_record
 from fathometer.seismic.earth import NAMES
 from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.history import MemoryHistory
 from fathometer.seismic.imaging import condition_of
-from fathometer.seismic.modelling import model_shots
+from fathometer.seismic.modelling import model_shots, modelling_steps
 from fathometer.seismic.products import draw, write, write_laplacian
+from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.rtm import migrate
 from fathometer.seismic.survey import SampledWavelet, Survey
+from fathometer.seismic.tuning import Tuned, tune
 from fathometer.storage import whole
 from fathometer.storage.folder import results_folder
 from fathometer.storage.segy import GatherWriter
@@ -70,6 +72,7 @@ def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) 
     experiment = _prepared(survey, comm, settings, ledger, imaging=False)
     acquisition = experiment.acquisition
     wavefield = experiment.propagator()
+    tuned = _tuned(experiment, wavefield, settings, ledger, modelling_steps(experiment), propagations=1)
     traces = sum(len(shot.receivers) for shot in acquisition.shots)
     first = 0
     with ExitStack() as stack:
@@ -89,7 +92,7 @@ def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) 
             _outdate_record(survey, comm)
             stack.close()  # the file appears
     wavefield.close()
-    return _finish(experiment, settings, ledger, {"shots": path}, propagations=1)
+    return _finish(experiment, settings, ledger, {"shots": path}, tuned, propagations=1)
 
 
 def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
@@ -113,6 +116,7 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
     ledger = Ledger()
     experiment = _prepared(survey, comm, settings, ledger, imaging=True)
     wavefield = experiment.propagator()
+    tuned = _tuned(experiment, wavefield, settings, ledger, experiment.time.every, propagations=2)
     shape, dtype = wavefield.image_shape, experiment.scheme.dtype
     condition = condition_of(survey.imaging, shape, dtype)
     history = MemoryHistory(experiment.time.snapshots, shape, dtype)
@@ -133,7 +137,7 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
                 ", Laplacian-filtered" if shown == "laplacian" else ""
             )
             draw(experiment, files[shown], title, files["picture"])
-    return _finish(experiment, settings, ledger, files, propagations=2)
+    return _finish(experiment, settings, ledger, files, tuned, propagations=2)
 
 
 def _prepared(survey: Survey, comm: MPI.Intracomm, settings: Settings, ledger: Ledger, imaging: bool) -> Experiment:
@@ -145,6 +149,20 @@ def _prepared(survey: Survey, comm: MPI.Intracomm, settings: Settings, ledger: L
     for line in experiment.summary():
         settings.say(line)
     return experiment
+
+
+def _tuned(
+    experiment: Experiment, wavefield: Propagator, settings: Settings, ledger: Ledger, steps: int, propagations: int
+) -> Tuned:
+    """Threads and tiling of a run whose wavefield takes `steps` time steps at a time."""
+    survey = experiment.survey
+    with naming(str(survey.path)):
+        wavefield.threads = tasks_of(survey.threads.model_dump(), settings.binding.threads)
+        total = experiment.time.steps * len(experiment.acquisition.shots) * propagations
+        with ledger.phase("tuning"):
+            tuned = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, settings.say)
+    settings.say(str(tuned))
+    return tuned
 
 
 def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
@@ -187,12 +205,17 @@ def _progress(experiment: Experiment, settings: Settings, label: str) -> Progres
 
 
 def _finish(
-    experiment: Experiment, settings: Settings, ledger: Ledger, files: dict[str, Path], propagations: int
+    experiment: Experiment,
+    settings: Settings,
+    ledger: Ledger,
+    files: dict[str, Path],
+    tuned: Tuned,
+    propagations: int,
 ) -> Outcome:
     """Collective. Write run.json on rank 0 and tell the outcome."""
     comm, survey = experiment.comm, experiment.survey
     path = survey.output_directory / RECORD
-    envelope = _record(experiment, settings, ledger, files, propagations)
+    envelope = _record(experiment, settings, ledger, files, tuned, propagations)
     with together(comm):
         if comm.rank == 0:
             write_record(path, envelope)
@@ -200,7 +223,12 @@ def _finish(
 
 
 def _record(
-    experiment: Experiment, settings: Settings, ledger: Ledger, files: dict[str, Path], propagations: int
+    experiment: Experiment,
+    settings: Settings,
+    ledger: Ledger,
+    files: dict[str, Path],
+    tuned: Tuned,
+    propagations: int,
 ) -> dict[str, Any]:
     """Collective. The run's envelope; on ranks above 0 it holds that rank's ledger only."""
     comm, survey, grid, time = experiment.comm, experiment.survey, experiment.grid, experiment.time
@@ -262,6 +290,7 @@ def _record(
             "traces": sum(len(shot.receivers) for shot in experiment.acquisition.shots),
             "sample_interval_seconds": experiment.acquisition.sample_interval,
             "samples": experiment.acquisition.samples,
+            "tuning": tuned.as_dict(),
             "peak_memory_bytes": [rank["peak_memory_bytes"] for rank in ranks],
             "notes": experiment.warnings,
             "image_unit": "arbitrary: the product of the scales of source and data",

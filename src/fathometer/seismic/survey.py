@@ -293,6 +293,30 @@ class Parallel(Table):
     )
 
 
+class Threads(Table):
+    """Threads of a rank, task by task: the best number differs, and hardware threads of a core help some only."""
+
+    propagate: Literal["auto"] | Count = _key("time steps; auto: all of the rank's", "threads", "auto")
+    imaging: Literal["auto"] | Count = _key(
+        "snapshots and images outside the time steps; auto: all of the rank's", "threads", "auto"
+    )
+    io: Literal["auto"] | Count = _key(
+        "traces on their way from and to files; auto: all of the rank's", "threads", "auto"
+    )
+
+
+class Tuning(Table):
+    """How time steps are grouped into sweeps through the memory: of no consequence for the results."""
+
+    search: Literal["auto", "always", "never"] = _key(
+        "measure what is fastest; auto: once for each machine and kind of run, where the run is long enough", "", "auto"
+    )
+    time_depth: Literal["auto"] | Count = _key("time steps a sweep; 1: plain sweeps", "time steps", "auto")
+    block: Literal["auto"] | Count = _key("width in x of what takes these steps at a time", "cells", "auto")
+    tile: Literal["auto"] | Count = _key("width in y of the strips that threads go along; 2D: in x", "cells", "auto")
+    team: Literal["auto"] | Count = _key("threads that share a strip", "threads", "auto")
+
+
 class Output(Table):
     """Where the results go."""
 
@@ -310,6 +334,8 @@ class Survey(Table):
     imaging: Imaging = _table("how the image is formed", Imaging)
     history: History = _table("where the source wavefield is kept between the two loops", History)
     parallel: Parallel = _table("how the ranks share the work", Parallel)
+    threads: Threads = _table("threads of a rank, task by task", Threads)
+    tuning: Tuning = _table("how time steps are grouped; of no consequence for the results", Tuning)
     output: Output = _table("where the results go", Output)
 
     _path: Path = PrivateAttr(default=Path("survey"))
