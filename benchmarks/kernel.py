@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
-from benchmarks.homogeneous import ISOTROPIC, VTI, Homogeneous
-from benchmarks.interleave import interleave
 from benchmarks.table import Table
 from fathometer import _native
+from fathometer.lab.statistics import interleave
 from fathometer.seismic.boundary import Boundary, Pml
+from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Homogeneous
 
 FEWEST_BYTES = {ISOTROPIC: 16, VTI: 36}  # float32: fields now and before read, the model read, the next field written
-
-
-@dataclass(frozen=True)
-class Bare:
-    """No absorbing layer, in a grid of the same size."""
-
-    width: int = Pml().width
-
-    def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> None:
-        return None
-
-    def recursion(self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float) -> None:
-        return None
 
 
 def kernel(threads: int, quick: bool) -> Table:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.homogeneous import FREQUENCY, SPACING, VELOCITY, Homogeneous, Material
 from fathometer.seismic.boundary import Boundary, Pml
+from fathometer.seismic.homogeneous import FREQUENCY, SPACING, VELOCITY, Homogeneous, Material
 from fathometer.seismic.wavelet import RickerWavelet
 
 ANGLES = np.radians([0, 10, 20, 30, 40, 50, 60])  # of incidence

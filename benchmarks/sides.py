@@ -7,12 +7,12 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.homogeneous import ISOTROPIC, VTI, Homogeneous
-from benchmarks.interleave import interleave
 from benchmarks.reflection import Reflection
 from benchmarks.table import Table
 from fathometer import _native
+from fathometer.lab.statistics import interleave
 from fathometer.seismic.boundary import Boundary, Pml, Sponge
+from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Homogeneous
 
 
 def sides(threads: int, quick: bool) -> Table:

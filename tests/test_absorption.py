@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from support import FULL, Medium, heterogeneous, ricker, second_derivative, times
 
-from benchmarks.homogeneous import Material
 from benchmarks.reflection import Reflection
 from fathometer.seismic.boundary import Pml, Sponge
+from fathometer.seismic.homogeneous import Material
 
 pytestmark = pytest.mark.verify
 

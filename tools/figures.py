@@ -16,9 +16,9 @@ import test_anisotropy
 import test_convergence
 import test_imaging
 
-from benchmarks.homogeneous import Material
 from benchmarks.reflection import Reflection
 from fathometer.seismic.boundary import Pml, Sponge
+from fathometer.seismic.homogeneous import Material
 
 MATERIALS = (Material("isotropic"), Material("VTI 0.25, 0.1", 0.25, 0.1), Material("VTI 0.2, 0.2", 0.2, 0.2))
 

@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -22,6 +22,7 @@ from fathometer.errors import FathometerError, InputError
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    from fathometer.parallel.threads import Binding
     from fathometer.seismic.run import Outcome, Settings
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
@@ -38,6 +39,7 @@ examples:
   fathometer model survey.toml --ranks 2    synthetic shots of a geometry
   fathometer migrate survey.toml            the image of recorded shots
   fathometer info shots.segy vp.rsf         what these files hold
+  fathometer stencil                        how fast the time steps are here, and what limits them
 
 exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted"""
 
@@ -110,12 +112,59 @@ def parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
     demo.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
+    stencil = command(
+        "stencil",
+        "the propagator's benchmark: its rate against the memory's",
+        "Measure the time steps of the propagator in a homogeneous model, in turns with the triad that tells what the\n"
+        "memory gives, and with plain sweeps of one step each. Ratio to the streaming limit: the rate over what the\n"
+        "triad's bandwidth would allow to a sweep that touches each array once.",
+        "  fathometer stencil\n"
+        "  fathometer stencil --grid 256,256,256 --order 16 --json stencil.json --picture roofline.png\n"
+        "  fathometer stencil --physics isotropic --time-depth 1\n"
+        "  fathometer stencil --ranks 2 --threads 1 --scaling",
+    )
+    stencil.add_argument(
+        "--grid", type=_grid, default=(320, 320, 320), metavar="NX,NY,NZ", help="cells; NX,NZ in 2D (320,320,320)"
+    )
+    stencil.add_argument("--order", type=int, default=8, choices=range(2, 17, 2), metavar="N", help="2, 4 ... 16 (8)")
+    stencil.add_argument("--physics", default="vti", choices=("vti", "isotropic"), help="equation (vti)")
+    stencil.add_argument("--steps", type=_count, default=12, metavar="N", help="time steps of a measurement (12)")
+    stencil.add_argument(
+        "--time-depth", type=_depth, default=0, metavar="N|auto", help="time steps a sweep; auto: searched for (auto)"
+    )
+    stencil.add_argument("--repeat", type=_count, default=7, metavar="N", help="measurements of each kind (7)")
+    stencil.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
+    stencil.add_argument("--json", type=Path, metavar="FILE", help="write the record")
+    stencil.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
     for sub in (model, migrate, demo):
+        sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+    for sub in (model, migrate, demo, stencil):
         sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
         sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
         sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
-        sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
     return main_parser
+
+
+def _count(text: str) -> int:
+    """A number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1")
+    return int(text)
+
+
+def _depth(text: str) -> int:
+    """A number of steps, 0 for auto."""
+    return 0 if text == "auto" else _count(text)
+
+
+def _grid(text: str) -> tuple[int, int, int]:
+    """NX,NY,NZ, or NX,NZ with one y plane."""
+    numbers = [_count(part) for part in text.split(",")]
+    if len(numbers) == 2:
+        numbers.insert(1, 1)
+    if len(numbers) != 3:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: NX,NY,NZ, or NX,NZ in two dimensions")
+    return numbers[0], numbers[1], numbers[2]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -243,6 +292,9 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
 
     binding = bind(comm, options.threads)
     try:
+        if options.command == "stencil":
+            _stencil(options, words, comm, binding, say)
+            return
         settings = Settings(("fathometer", *words), options.quiet, binding, say)
         if options.command == "demo":
             from fathometer.seismic.demo import run_demo
@@ -259,6 +311,30 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
     with together(comm):
         if comm.rank == 0:
             _tell(outcome, options, settings)
+
+
+def _stencil(
+    options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
+) -> None:
+    from fathometer.lab.stencil import Request, lines, run_stencil
+    from fathometer.parallel.agreement import together
+    from fathometer.record import write_record
+
+    if options.picture is not None and options.picture.suffix.lower() != ".png":
+        raise InputError(f"--picture {options.picture}: allowed: the name of a .png file")
+    request = Request(
+        options.grid, options.order, options.physics, options.steps, options.time_depth, options.repeat, options.scaling
+    )
+    envelope = run_stencil(request, comm, binding, ("fathometer", *words), say)
+    with together(comm):
+        if comm.rank == 0:
+            _write("\n".join(lines(envelope)))
+            if options.json is not None:
+                write_record(options.json, envelope)
+            if options.picture is not None:
+                from fathometer.pictures.roofline import draw_roofline
+
+                draw_roofline(options.picture, envelope)
 
 
 def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> None:

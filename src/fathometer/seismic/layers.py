@@ -59,7 +59,7 @@ class Layer:
 
 def absorbing_sides(grid: Grid, scheme: Scheme) -> Iterator[tuple[int, int]]:
     """(axis, side) of the absorbing sides, side 0 the first, 1 the last."""
-    for axis in grid.axes:
+    for axis in grid.axes if scheme.boundary.width else ():
         for side in (0, 1):
             if not (axis == 2 and side == 0 and scheme.free_surface):
                 yield axis, side
@@ -73,7 +73,7 @@ def depth_inside(position: np.ndarray, side: int, cells: int, width: int) -> np.
 def damping_profiles(grid: Grid, block: Decomposition, scheme: Scheme) -> list[np.ndarray]:
     """eta dt on the owned cells of each axis (a sponge), or an empty list (no damping)."""
     width = scheme.boundary.width
-    profiles = [np.zeros(n) for n in block.local_shape]
+    profiles, damped = [np.zeros(n) for n in block.local_shape], False
     for axis, side in absorbing_sides(grid, scheme):
         cells = np.arange(block.lo[axis], block.hi[axis], dtype=float)
         depth = depth_inside(cells, side, grid.full_shape[axis], width)
@@ -81,7 +81,8 @@ def damping_profiles(grid: Grid, block: Decomposition, scheme: Scheme) -> list[n
         if eta is None:
             return []
         profiles[axis] += eta * scheme.dt
-    return [profile.astype(scheme.dtype) for profile in profiles]
+        damped = True
+    return [profile.astype(scheme.dtype) for profile in profiles] if damped else []
 
 
 def layers_of(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Layer]:

@@ -26,8 +26,8 @@ def model_shots(
     """
     for shot in experiment.acquisition.shots:
         progress.start_shot(shot.index, experiment.time.steps)
-        with ledger.phase("source propagation"):
-            indices, traces = record_shot(experiment, wavefield, shot, progress)
+        with ledger.phase("between time steps"):
+            indices, traces = record_shot(experiment, wavefield, shot, ledger, progress)
         with ledger.phase("gather traces"):
             gathered = gather(experiment, shot, indices, traces)
         progress.finish_shot()
@@ -40,7 +40,7 @@ def modelling_steps(experiment: Experiment) -> int:
 
 
 def record_shot(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, progress: Progress
+    experiment: Experiment, wavefield: Propagator, shot: Shot, ledger: Ledger, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Propagate one source. Returns the indices of the receivers that this rank samples, and their traces
     (receivers, samples) at the survey's sample interval, band-limited."""
@@ -54,7 +54,8 @@ def record_shot(
     for start in range(0, time.steps, at_a_time):
         count = min(at_a_time, time.steps - start)
         steps = slice(start, start + count)
-        wavefield.advance(count, source, series[steps], receivers, recorded[steps])
+        with ledger.phase("source propagation"):
+            wavefield.advance(count, source, series[steps], receivers, recorded[steps])
         finish_steps(wavefield, count, progress, shot.name)
     wavefield.check(shot.name)
     with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written

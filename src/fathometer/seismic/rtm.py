@@ -38,15 +38,14 @@ def migrate(
         progress.start_shot(shot.index, 2 * experiment.time.steps)
         with ledger.phase("read traces"), together(experiment.comm):
             receivers, traces = reversed_traces(experiment, wavefield, shot)
-        with ledger.phase("source propagation"):
-            source_loop(experiment, wavefield, shot, history, progress)
-        with ledger.phase("receiver propagation"):
-            receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, progress)
+        with ledger.phase("between time steps"):
+            source_loop(experiment, wavefield, shot, history, ledger, progress)
+            receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, ledger, progress)
         progress.finish_shot()
 
 
 def source_loop(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, history: History, progress: Progress
+    experiment: Experiment, wavefield: Propagator, shot: Shot, history: History, ledger: Ledger, progress: Progress
 ) -> None:
     """Propagate the source's series and push a snapshot every imaging step, the first and last state included."""
     time = experiment.time
@@ -57,7 +56,8 @@ def source_loop(
     wavefield.pressure(history.room())
     history.push()
     for start in range(0, time.steps, time.every):
-        wavefield.advance(time.every, source, series[start : start + time.every], snapshot=history.room())
+        with ledger.phase("source propagation"):
+            wavefield.advance(time.every, source, series[start : start + time.every], snapshot=history.room())
         history.push()
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
@@ -71,6 +71,7 @@ def receiver_loop(
     traces: np.ndarray,
     history: History,
     condition: ImagingCondition,
+    ledger: Ledger,
     progress: Progress,
 ) -> None:
     """Propagate the reversed traces (steps, receivers) and form the image with the snapshots, latest first."""
@@ -78,12 +79,11 @@ def receiver_loop(
     wavefield.reset()
     wavefield.correlate(condition.correlation(history.pop()))
     for start in range(0, time.steps, time.every):
-        wavefield.advance(
-            time.every,
-            receivers,
-            traces[start : start + time.every],
-            correlation=condition.correlation(history.pop()),
-        )
+        correlation = condition.correlation(history.pop())
+        with ledger.phase("receiver propagation"):
+            wavefield.advance(
+                time.every, receivers, traces[start : start + time.every], correlation=correlation
+            )
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
 

@@ -1,4 +1,4 @@
-"""One wavefield in a homogeneous medium, built from the program's own parts."""
+"""A wavefield in a homogeneous medium, built from the program's own parts: what benchmarks measure."""
 
 from __future__ import annotations
 
@@ -31,25 +31,49 @@ ISOTROPIC = Material("isotropic")
 VTI = Material("VTI", 0.25, 0.1)
 
 
+@dataclass(frozen=True)
+class Bare:
+    """Sides that absorb nothing and add no cells."""
+
+    width: int = 0
+
+    def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> None:
+        return None
+
+    def recursion(self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float) -> None:
+        return None
+
+
 class Homogeneous:
-    """A quiet wavefield in `shape` cells of a material, to which the sides add theirs; ny = 1: two dimensions."""
+    """A quiet wavefield in `shape` cells of a material, to which the sides add theirs; ny = 1: two dimensions.
+
+    `ranks` of `comm` share it; with more than one, no point may lie off the grid.
+    """
 
     def __init__(
-        self, shape: Index3, material: Material, boundary: Boundary, order: int = 8, dtype: type = np.float32
+        self,
+        shape: Index3,
+        material: Material,
+        boundary: Boundary,
+        order: int = 8,
+        dtype: type = np.float32,
+        ranks: Index3 | None = None,
+        comm: MPI.Intracomm = MPI.COMM_SELF,
     ) -> None:
-        width = boundary.width
+        width, kind, radius = boundary.width, np.dtype(dtype), order // 2
         x, y, z = ((0, 0) if n == 1 else (width, width) for n in shape)
         self.grid = Grid(shape, (SPACING,) * 3, (0.0, 0.0, 0.0), (x, y, z))
-        full, kind = self.grid.full_shape, np.dtype(dtype)
-        vp = np.full(full, VELOCITY)
-        parameters = [None if p is None else np.full(full, p) for p in (material.epsilon, material.delta)]
+        full = self.grid.full_shape
+        block = Decomposition(full, ranks or (1, 1, 1), comm.rank)
+        vp = np.full(block.local_shape, VELOCITY, np.float32)
+        parameters = [None if p is None else np.full_like(vp, p) for p in (material.epsilon, material.delta)]
         epsilon, delta = (np.full((1,), p or 0.0) for p in (material.epsilon, material.delta))
-        eigenvalue = largest_eigenvalue(vp[0, 0, :1], epsilon, delta, self.grid.stencil_spacing, order // 2)
+        eigenvalue = largest_eigenvalue(np.array([VELOCITY]), epsilon, delta, self.grid.stencil_spacing, radius)
         self.dt = LARGEST_SHARE_OF_LIMIT * time_step_limit(float(eigenvalue[0]))
         fastest = VELOCITY * float(np.sqrt(1 + 2 * epsilon[0]))
-        scheme = Scheme(self.dt, order // 2, kind, boundary, False, fastest, FREQUENCY)
+        scheme = Scheme(self.dt, radius, kind, boundary, False, fastest, FREQUENCY)
         model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
-        self.propagator = Propagator(self.grid, Decomposition(full), model, scheme, True, MPI.COMM_SELF)
+        self.propagator = Propagator(self.grid, block, model, scheme, comm is MPI.COMM_SELF, comm)
 
     def points(self, positions: np.ndarray) -> SincPoints:
         """Weights of sources or receivers at `positions` (n, 3) in m."""

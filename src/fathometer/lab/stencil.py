@@ -1,0 +1,247 @@
+"""`fathometer stencil`: the rate of the propagator against what the memory would let a single sweep do.
+
+The yardstick is the triad (McCalpin 1995): its bandwidth over the fewest bytes that a step must move for a cell, each
+array touched once. Time tiling may go past that limit. Triad, plain sweeps and tiled sweeps take turns in one process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
+
+from mpi4py import MPI
+
+from fathometer import _native
+from fathometer.errors import InputError
+from fathometer.lab.statistics import Typical, timed, typical
+from fathometer.machine import machine, peak_memory
+from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.parallel.threads import Binding, Tasks
+from fathometer.record import Figure, record
+from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
+from fathometer.seismic.propagator import halo_depth
+from fathometer.seismic.survey import Tuning
+from fathometer.seismic.tiling import PLAIN
+from fathometer.seismic.tuning import Tuned, tune
+
+TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
+ITEM = 4  # float32
+FEWEST_ARRAYS = {"vti": 9, "isotropic": 4}  # fields now and before and the model read, the next fields written
+MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to measure: cells (x, y, z), ny = 1 for two dimensions; steps of one measurement; depth 0: auto."""
+
+    grid: Index3
+    order: int
+    physics: str
+    steps: int
+    depth: int
+    repeat: int
+    scaling: bool
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Rates with some ranks and threads each: cells a second tiled and plain, bytes a second of the triad."""
+
+    ranks: int
+    threads: int
+    tuned: Tuned
+    tiled: Typical
+    plain: Typical
+    triad: Typical
+    bytes_per_point: int
+
+    @property
+    def limit(self) -> float:
+        """Cells a second that a single sweep could reach."""
+        return self.triad.median / self.bytes_per_point
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for a record."""
+        return {
+            "ranks": self.ranks,
+            "threads": self.threads,
+            "points_per_second": self.tiled.median,
+            "points_per_second_interval": [self.tiled.low, self.tiled.high],
+            "interval_coverage": self.tiled.coverage,
+            "plain_sweeps_points_per_second": self.plain.median,
+            "triad_bytes_per_second": self.triad.median,
+            "streaming_limit_points_per_second": self.limit,
+            "ratio_to_streaming_limit": self.tiled.median / self.limit,
+            "ratio_to_plain_sweeps": self.tiled.median / self.plain.median,
+            "tuning": self.tuned.as_dict(),
+        }
+
+
+def flops_per_point(order: int, physics: str, flat: bool) -> int:
+    """Additions and multiplications of a cell's step, a fused multiply-add counted as two (native/vti.cpp)."""
+    derivative = 1 + 3 * (order // 2)  # the centre's product; a sum and a multiply-add for each pair
+    axes = 2 if flat else 3
+    if physics == "isotropic":
+        return axes * derivative + (axes - 1) + 4  # Laplacian's sums; p - p-, multiply-add, sum
+    return axes * derivative + (axes - 2) + 6 + 6  # sums across; M times (h, l); three sums for each field
+
+
+def measure(request: Request, comm: MPI.Intracomm, threads: int, say: Callable[[str], None]) -> Measured:
+    """Collective. Rates with all ranks of a communicator, `threads` threads each."""
+    _native.set_threads(threads)
+    ranks = choose_ranks(request.grid, comm.size, halo_depth(request.order // 2, False))
+    wave = Homogeneous(
+        request.grid, MATERIALS[request.physics], Bare(), request.order, ranks=ranks, comm=comm
+    ).propagator
+    wave.threads = Tasks(threads, threads, threads)
+    elements = TRIAD_ELEMENTS // comm.size
+    arrays = [_native.zerosFloat32((1, 1, elements)) for _ in range(3)]
+    wanted = Tuning(search="always") if request.depth == 0 else Tuning(time_depth=request.depth, search="always")
+    tuned = tune(wave, wanted, request.steps, request.steps, threads, say)
+    cells = float(comm.allreduce(_cells(wave.block.local_shape), MPI.SUM)) * request.steps
+
+    def advance(tiling: Any) -> None:
+        wave.tiling = tiling
+        wave.advance(request.steps)
+
+    tasks: dict[str, Callable[[], object]] = {
+        "triad": partial(_native.triad, *arrays),
+        "plain": partial(advance, PLAIN),
+        "tiled": partial(advance, tuned.tiling),
+    }
+    rates: dict[str, list[float]] = {name: [] for name in tasks}
+    for turn in range(request.repeat + 1):  # the first does not count
+        for name, task in tasks.items():
+            comm.Barrier()
+            seconds = comm.allreduce(timed(task), MPI.MAX)
+            if turn:
+                done = 3 * ITEM * elements * comm.size if name == "triad" else cells
+                rates[name].append(done / seconds)
+    wave.close()
+    return Measured(
+        comm.size,
+        threads,
+        tuned,
+        typical(rates["tiled"]),
+        typical(rates["plain"]),
+        typical(rates["triad"]),
+        ITEM * FEWEST_ARRAYS[request.physics],
+    )
+
+
+def run_stencil(
+    request: Request, comm: MPI.Intracomm, binding: Binding, command: tuple[str, ...], say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Collective. Measure, with all threads and ranks, and by request with fewer; the record (on rank 0).
+
+    Raises InputError, the same on all ranks, for a request that cannot be met.
+    """
+    _check(request)
+    every = [(comm.size, binding.threads)] + (list(_fewer(comm.size, binding.threads)) if request.scaling else [])
+    measured = []
+    for ranks, threads in every:
+        part = MPI.Intracomm(comm.Split(0 if comm.rank < ranks else 1, comm.rank))
+        if comm.rank < ranks:
+            say(f"ranks x threads = {ranks} x {threads}: searching, then measuring")
+            measured.append(measure(request, part, threads, say))
+        _quietly_meet(comm)
+        part.Free()
+    crowded = comm.allreduce(int(binding.oversubscribed))
+    peak = comm.allreduce(peak_memory(), MPI.MAX)
+    if comm.rank:
+        return {}
+    main = measured[0]
+    flat = request.grid[1] == 1
+    return record(
+        application="stencil",
+        command=command,
+        input=asdict(request),
+        machine=machine() | {"ranks": comm.size, "binding": [binding.as_dict()]},
+        ledger={},
+        figures=[
+            Figure("grid point updates", main.tiled.median, "points_per_second", "higher"),
+            Figure("ratio to the streaming limit", main.tiled.median / main.limit, "1", "higher"),
+            Figure("triad", main.triad.median, "bytes_per_second", "higher", "context"),
+        ],
+        results=main.as_dict()
+        | {
+            "bytes_per_point": main.bytes_per_point,
+            "flops_per_point": flops_per_point(request.order, request.physics, flat),
+            "peak_memory_bytes": peak,
+            "scaling": [m.as_dict() for m in measured[1:]],
+        },
+        reasons=["ranks or threads share cores"] if crowded else [],
+    )
+
+
+def _check(request: Request) -> None:
+    if request.physics not in MATERIALS:
+        raise InputError(f"--physics {request.physics}: allowed: {', '.join(MATERIALS)}")
+    smallest = 2 * request.order
+    for axis, n in zip("xyz", request.grid, strict=True):
+        if n < smallest and not (axis == "y" and n == 1):
+            raise InputError(
+                f"--grid: {n} cells along {axis}; allowed: {smallest} or more at order {request.order}, "
+                "or 1 along y for two dimensions"
+            )
+    if request.depth > request.steps:
+        raise InputError(f"--time-depth {request.depth}: allowed: auto, or 1 to {request.steps}, the number of --steps")
+
+
+def _fewer(ranks: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Powers of two below the numbers of ranks and of threads, the other one kept; ranks end with one."""
+    for fewer in _powers(threads):
+        yield ranks, fewer
+    for fewer in _powers(ranks):
+        yield fewer, threads
+
+
+def _powers(below: int) -> list[int]:
+    return [1 << k for k in reversed(range(below.bit_length())) if 1 << k < below]
+
+
+def _quietly_meet(comm: MPI.Intracomm) -> None:
+    """A barrier that leaves the processor to the ranks that still measure."""
+    from time import sleep
+
+    request = comm.Ibarrier()
+    while not request.Test():
+        sleep(0.005)
+
+
+def _cells(shape: Index3) -> int:
+    return shape[0] * shape[1] * shape[2]
+
+
+def lines(envelope: dict[str, Any]) -> list[str]:
+    """The measurements as a table for people."""
+    results, request = envelope["results"], envelope["input"]
+    grid = " x ".join(str(n) for n in request["grid"] if n > 1)
+    text = [
+        f"{request['physics']}, order {request['order']}, {grid} cells, float32: {results['flops_per_point']} flops "
+        f"and at least {results['bytes_per_point']} bytes a cell and step; "
+        f"at most {results['peak_memory_bytes'] / 1e9:.2g} GB a rank",
+        "",
+        "ranks x threads   10^9 cells/s  (95 % interval)   triad GB/s   limit   of limit   plain sweeps   of plain",
+    ]
+    for m in [results, *results["scaling"]]:
+        low, high = m["points_per_second_interval"]
+        text.append(
+            f"{m['ranks']:>5} x {m['threads']:<7} {m['points_per_second'] / 1e9:>14.3f}  ({low / 1e9:.3f} to "
+            f"{high / 1e9:.3f})  {m['triad_bytes_per_second'] / 1e9:>10.1f} "
+            f"{m['streaming_limit_points_per_second'] / 1e9:>7.3f} {m['ratio_to_streaming_limit']:>10.2f} "
+            f"{m['plain_sweeps_points_per_second'] / 1e9:>14.3f} {m['ratio_to_plain_sweeps']:>10.2f}"
+        )
+    tuning = results["tuning"]
+    text += [
+        "",
+        f"tuning: {tuning['depth']} time steps a sweep"
+        + (
+            f", tiles of {tuning['tile']} cells in blocks of {tuning['block']}, {tuning['team']} thread(s) a tile"
+            if tuning["depth"] > 1
+            else ""
+        ),
+    ]
+    return text

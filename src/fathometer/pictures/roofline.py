@@ -1,0 +1,59 @@
+"""The roofline of a stencil (Williams, Waterman & Patterson 2009, Communications of the ACM 52(4)): what the memory
+allows at so many flops a byte, what a single sweep could do, and what was measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fathometer.pictures import sheet
+
+COLOURS = ("#1f4e79", "#c55a11", "#548235")
+
+
+def draw_roofline(path: Path, envelope: dict[str, Any]) -> None:
+    """Write the picture of a record of `fathometer stencil`. Raises FathometerError where it cannot be written."""
+    results, request = envelope["results"], envelope["input"]
+    flops, bandwidth = results["flops_per_point"], results["triad_bytes_per_second"]
+    intensity = flops / results["bytes_per_point"]
+    points = [
+        ("plain sweeps", results["plain_sweeps_points_per_second"], COLOURS[1], "s"),
+        ("several steps a sweep", results["points_per_second"], COLOURS[0], "o"),
+    ]
+    grid = " x ".join(str(n) for n in request["grid"] if n > 1)
+    title = (
+        f"{request['physics']} step of order {request['order']}, {grid} cells, "
+        f"{results['ranks']} x {results['threads']} threads"
+    )
+    with sheet.look():
+        figure = sheet.sheet(8.0, 5.4, title)
+        axes = sheet.place(figure, sheet.LEFT, sheet.TOP, 6.8, 4.1)
+        x = np.array([intensity / 8, intensity * 8])
+        axes.loglog(x, x * bandwidth / 1e9, color=sheet.INK, linewidth=1.2)
+        axes.annotate(
+            f"triad {bandwidth / 1e9:.1f} GB/s",
+            (x[0] * 1.25, x[0] * 1.25 * bandwidth / 1e9),
+            (0, 10),
+            textcoords="offset points",
+            ha="left",
+        )
+        axes.axvline(intensity, color="#999999", linewidth=0.8, linestyle=":")
+        axes.plot(
+            intensity,
+            intensity * bandwidth / 1e9,
+            "D",
+            color=COLOURS[2],
+            label=f"streaming limit: {results['streaming_limit_points_per_second'] / 1e9:.2f} billion cells/s",
+        )
+        for name, rate, colour, marker in points:
+            axes.plot(
+                intensity, rate * flops / 1e9, marker, color=colour, markersize=8, label=f"{name}: {rate / 1e9:.2f}"
+            )
+        axes.set_xlabel(
+            f"flops a byte, at the fewest bytes ({flops} over {results['bytes_per_point']} at the dotted line)"
+        )
+        axes.set_ylabel("Gflop/s")
+        axes.legend(loc="lower right")
+        sheet.save(figure, path)
