@@ -11,6 +11,7 @@ from rich.console import Console
 
 from benchmarks.kernel import kernel
 from benchmarks.sides import sides
+from benchmarks.stencil import stencil
 from fathometer.machine import machine
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
@@ -29,7 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     threads, console = len(os.sched_getaffinity(0)), Console()
     tables = []
-    for measure, count in [(kernel, n) for n in sorted({1, threads})] + [(sides, threads)]:
+    for measure, count in [(kernel, n) for n in sorted({1, threads})] + [(sides, threads), (stencil, threads)]:
         table = measure(count, options.quick)
         console.print(table.rich(), table.note, "", sep="\n")
         tables.append(table)

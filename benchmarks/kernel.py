@@ -1,54 +1,83 @@
-"""The rate of a time step against the streaming limit: the triad's bandwidth over the fewest bytes of a cell."""
+"""The rate of the time steps of several orders, plain and tiled, with and without absorbing layers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from functools import partial
+from statistics import median
 
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.lab.statistics import interleave
-from fathometer.seismic.boundary import Boundary, Pml
-from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Homogeneous
+from fathometer.lab.stencil import FEWEST_ARRAYS, ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
+from fathometer.seismic.boundary import Pml
+from fathometer.seismic.homogeneous import Bare, Homogeneous
+from fathometer.seismic.propagator import Propagator
+from fathometer.seismic.survey import Tuning
+from fathometer.seismic.tiling import PLAIN, Tiling
+from fathometer.seismic.tuning import tune
 
-FEWEST_BYTES = {ISOTROPIC: 16, VTI: 36}  # float32: fields now and before read, the model read, the next field written
+STEPS = 6  # of a measurement
 
 
 def kernel(threads: int, quick: bool) -> Table:
     """VTI and isotropic steps of several orders with `threads` threads; every kernel in turns with the triad."""
-    cells, repeats, elements = (120, 5, 1 << 23) if quick else (200, 15, 1 << 25)
+    cells, repeats = (80, 3) if quick else (200, 9)
     _native.set_threads(threads)
-    a, b, c = (_native.zerosFloat32((1, 1, elements)) for _ in range(3))
+    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS)) for _ in range(3)]
     rows = []
-    for material, order in [(m, o) for m in (VTI, ISOTROPIC) for o in (4, 8, 16)]:
-        inside = cells - 2 * Pml().width
-        boundaries: dict[str, Boundary] = {"layers": Pml(), "bare": Bare()}
-        tasks: dict[str, Callable[[], None]] = {"triad": partial(_native.triad, a, b, c)}
-        for name, boundary in boundaries.items():
-            wave = Homogeneous((inside,) * 3, material, boundary, order).propagator
-            tasks[name] = partial(wave.advance, 1)
-        seconds = interleave(tasks, repeats)
-        bandwidth = 12 * elements / seconds["triad"]
-        rate = cells**3 / seconds["bare"]
+    for physics, order in [(p, o) for p in MATERIALS for o in (4, 8, 16)]:
+        width = Pml().width
+        bare, layered = (
+            Homogeneous((n,) * 3, MATERIALS[physics], sides, order).propagator
+            for n, sides in ((cells, Bare()), (cells - 2 * width, Pml()))
+        )
+        tilings = {wave: tune(wave, Tuning(), STEPS, WORTH_A_SEARCH, threads, print).tiling for wave in (bare, layered)}
+
+        def advance(wave: Propagator, tiling: Tiling) -> None:
+            wave.tiling = tiling
+            wave.advance(STEPS)
+
+        tasks: dict[str, Callable[[], object]] = {
+            "triad": partial(_native.triad, *arrays),
+            "plain": partial(advance, bare, PLAIN),
+            "tiled": partial(advance, bare, tilings[bare]),
+            "layers": partial(advance, layered, tilings[layered]),
+        }
+        seconds = {name: median(times) for name, times in interleave(tasks, repeats).items()}
+        bandwidth = 3 * ITEM * TRIAD_ELEMENTS / seconds["triad"]
+        plain, tiled = (cells**3 * STEPS / seconds[name] for name in ("plain", "tiled"))
+        limit = bandwidth / (ITEM * FEWEST_ARRAYS[physics])
         rows.append(
             (
-                f"{material.name}, order {order}",
+                f"{physics}, order {order}",
                 f"{bandwidth / 1e9:.1f}",
-                f"{rate / 1e9:.2f}",
-                f"{rate * FEWEST_BYTES[material] / bandwidth:.2f}",
-                f"{seconds['layers'] / seconds['bare']:.2f}",
+                f"{plain / 1e9:.2f}",
+                f"{tiled / 1e9:.2f}",
+                f"{plain / limit:.2f}",
+                f"{tiled / limit:.2f}",
+                f"{seconds['layers'] / seconds['tiled']:.2f}",
+                ", ".join(map(str, tilings[bare].numbers)),
             )
         )
-    share = 1 - math.prod([inside / cells] * 3)
+    share = 1 - math.prod([(cells - 2 * width) / cells] * 3)
     return Table(
-        f"Time step, {threads} thread{'s'[: threads > 1]}",
-        f"{cells}³ cells, float32. The limit is the triad's bandwidth over the fewest bytes of a cell and step, "
-        f"{FEWEST_BYTES[VTI]} (VTI) or {FEWEST_BYTES[ISOTROPIC]} (isotropic). A share above 1 is "
-        f"possible: the triad's stores first read what they overwrite, which its 12 bytes do not count, while the step "
-        f"reads it anyway. The last column is a step with the "
-        f"default absorbing layers, which cover {100 * share:.0f} % of these cells, over a step without. "
-        f"Medians of {repeats}, taken in turns with the triad.",
-        ("kernel", "triad, GB/s", "10⁹ cells/s", "share of the limit", "with layers, times"),
+        f"Orders, {threads} thread{'s'[: threads > 1]}",
+        f"{cells}³ cells, float32, {STEPS} steps a measurement. The limit is the triad's bandwidth over the fewest "
+        f"bytes of a cell and step, {ITEM * FEWEST_ARRAYS['vti']} (VTI) or {ITEM * FEWEST_ARRAYS['isotropic']} (isotropic). "
+        "Plain sweeps take one step each, tiled ones several. With layers: the time of tiled steps with the default "
+        f"absorbing layers, which cover {100 * share:.0f} % of these cells, over that without. Medians of {repeats}, "
+        "taken in turns with the triad.",
+        (
+            "kernel",
+            "triad, GB/s",
+            "plain, 10⁹ cells/s",
+            "tiled",
+            "plain, of the limit",
+            "tiled",
+            "with layers",
+            "tiling",
+        ),
         tuple(rows),
     )

@@ -1,31 +1,183 @@
-"""The propagator against the figures that it should reach, each a ratio measured in one run, in turns."""
+"""The propagator against the figures that it is to reach: each a ratio, measured in one run and in turns."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 import numpy as np
-from mpi4py import MPI
 
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.lab.statistics import interleave
-from fathometer.lab.stencil import FEWEST_ARRAYS, ITEM, TRIAD_ELEMENTS
-from fathometer.parallel.launch import LAUNCHED
-from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
+from fathometer.lab.stencil import FEWEST_ARRAYS, ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous, Material
+from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import PLAIN, Tiling
-from fathometer.seismic.tuning import Tuned, tune
+from fathometer.seismic.tuning import tune
 
-STEPS = 12
-"""Steps of one measurement; their first sweeps start from nothing in the cache."""
+STEPS = 12  # of one measurement
+PRIME, LONG = (311, 313, 317), (640, 320, 320)
+
+
+class Case:
+    """A wavefield of its own, and its best tiling with some threads."""
+
+    def __init__(self, shape: Index3, material: Material, order: int, threads: int) -> None:
+        self.threads, self.cells, self.material = threads, math.prod(shape), material
+        _native.set_threads(threads)
+        self.wave: Propagator = Homogeneous(shape, material, Bare(), order).propagator
+        self.tiling = tune(self.wave, Tuning(), STEPS, WORTH_A_SEARCH, threads, print).tiling
+
+    def advance(self, tiling: Tiling | None = None) -> None:
+        """Take the steps with the best tiling or another one."""
+        _native.set_threads(self.threads)
+        self.wave.tiling = tiling or self.tiling
+        self.wave.advance(STEPS)
+
+
+def stencil(threads: int, quick: bool) -> Table:
+    """All figures with `threads` threads."""
+    side, small, repeats = (96, 64, 3) if quick else (320, 128, 9)
+    cube = (side,) * 3
+    prime, long = (
+        (tuple(n * side // 320 for n in PRIME), tuple(n * side // 320 for n in LONG)) if quick else (PRIME, LONG)
+    )
+    cases = {
+        "vti": Case(cube, VTI, 8, threads),
+        "isotropic": Case(cube, ISOTROPIC, 8, threads),
+        "order 16": Case(cube, VTI, 16, threads),
+        "prime": Case(prime, VTI, 8, threads),
+        "small": Case((small,) * 3, VTI, 8, threads),
+        "one thread": Case(cube, VTI, 8, 1),
+        "long": Case(long, VTI, 8, threads),
+    }
+    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS)) for _ in range(3)]
+
+    def triad() -> None:
+        _native.set_threads(threads)
+        _native.triad(*arrays)
+
+    tasks: dict[str, Callable[[], object]] = {"triad": triad, "plain": partial(cases["vti"].advance, PLAIN)}
+    tasks |= {name: case.advance for name, case in cases.items()}
+    seconds = interleave(tasks, repeats)
+    cells = {name: case.cells * STEPS for name, case in cases.items()} | {
+        "plain": cases["vti"].cells * STEPS,
+        "triad": 3 * ITEM * TRIAD_ELEMENTS,
+    }
+    rates = {name: [cells[name] / s for s in times] for name, times in seconds.items()}
+
+    def ratio(one: str, other: str, scale: float = 1.0) -> float:
+        return scale * median(rates[one]) / median(rates[other])
+
+    vti, isotropic = ITEM * FEWEST_ARRAYS["vti"], ITEM * FEWEST_ARRAYS["isotropic"]
+    size = f"{side}³"
+    rows: list[tuple[str, float, float, str]] = [
+        (f"VTI {size}, of the streaming limit", ratio("vti", "triad", vti), 1.3, "vti"),
+        ("the same, of a plain sweep", ratio("vti", "plain"), 1.4, "vti"),
+        (f"isotropic {size}, of its streaming limit", ratio("isotropic", "triad", isotropic), 1.1, "isotropic"),
+        (f"VTI order 16, {size}, of the streaming limit", ratio("order 16", "triad", vti), 0.75, "order 16"),
+        (f"VTI {_times(prime)}, of the rate at {size}", ratio("prime", "vti"), 0.95, "prime"),
+        (f"VTI {_times(long)}, of the rate at {size}", ratio("long", "vti"), 0.9, "long"),
+        (f"VTI {small}³, of the rate at {size}", ratio("small", "vti"), 0.8, "small"),
+        (f"{threads} threads, of the rate of 1", ratio("vti", "one thread"), 0.85 * threads, "one thread"),
+    ]
+    shown = [
+        (name, f"{value:.2f}", f"{goal:.2f}", f"{median(rates[case]) / 1e9:.3f}", _shape(cases[case].tiling))
+        for name, value, goal, case in rows
+    ]
+    del tasks, cases
+    apart = ranks_against_threads(cube, threads, 1 if quick else 5)
+    shown.append((f"{threads} ranks x 1 thread, of the rate of 1 x {threads}", f"{apart:.2f}", "0.90", "", ""))
+    share, best = kernel_share(quick)
+    shown.append(("time steps' share of a whole migration", f"{share:.2f}", "0.85", f"{best / 1e9:.3f}", ""))
+    triads = [r / 1e9 for r in rates["triad"]]
+    return Table(
+        f"Time steps, {threads} threads",
+        f"float32, order 8 unless said, {STEPS} steps a measurement, medians of {repeats} rounds in which all take "
+        f"turns with each other and the triad ({median(triads):.1f} GB/s, {min(triads):.1f} to {max(triads):.1f} GB/s). "
+        f"The streaming limit is the triad over {vti} bytes a cell (VTI) or {isotropic} (isotropic). The migration: "
+        "three shots, 240 x 240 x 200 cells and absorbing sides around them, history in memory, tuning known.",
+        ("what", "ratio", "wanted, at least", "10⁹ cells/s", "steps, block, tile, team"),
+        tuple(shown),
+    )
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _shape(tiling: Tiling) -> str:
+    return ", ".join(map(str, tiling.numbers))
+
+
+def ranks_against_threads(grid: Index3, count: int, rounds: int) -> float:
+    """Rate of `count` ranks of one thread over that of one rank of as many threads, in turns."""
+    rates: dict[tuple[int, int], list[float]] = {(count, 1): [], (1, count): []}
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "stencil.json"
+        for _ in range(rounds):
+            for ranks, threads in rates:
+                options = ["--ranks", ranks, "--threads", threads, "--repeat", 3, "--json", out, "--quiet"]
+                _fathometer("stencil", "--grid", ",".join(map(str, grid)), "--steps", STEPS, *options)
+                rates[ranks, threads].append(json.loads(out.read_text())["results"]["points_per_second"])
+    return median(rates[count, 1]) / median(rates[1, count])
+
+
+SURVEY = """\
+[model]
+vp = "vp.npy"
+epsilon = 0.1
+delta = 0.05
+spacing = [12.5, 12.5, 12.5]
+[acquisition]
+{acquisition}
+[wavelet]
+kind = "ricker"
+peak_frequency = 12.0
+[propagation]
+duration = {duration}
+[output]
+directory = "{name}"
+"""
+
+
+def kernel_share(quick: bool) -> tuple[float, float]:
+    """Share of the wall time of the command `migrate`, from its start to its end, in its time steps; cells a second."""
+    shape, duration = ([64, 64, 48], 0.3) if quick else ([240, 240, 200], 1.3)
+    x, y, _ = (12.5 * (n - 1) for n in shape)
+    geometry = (
+        f"sources = {{x = [{x / 4}, {3 * x / 4}, {x / 4}], y = {y / 2}, z = 60.0}}\n"
+        f"receivers = {{x = [100.0, {x - 100}, 50.0], y = [100.0, {y - 100}, 50.0], z = 56.0}}"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        depth = np.arange(shape[2], dtype=np.float32)
+        np.save(f"{folder}/vp.npy", np.broadcast_to(1800 + 5 * depth, shape))
+        for name, acquisition in (("shots", geometry), ("image", 'gathers = "shots/shots.segy"')):
+            text = SURVEY.format(acquisition=acquisition, name=name, duration=duration)
+            (Path(folder) / f"{name}.toml").write_text(text)
+        _fathometer("model", f"{folder}/shots.toml", "--quiet")
+        _fathometer("migrate", f"{folder}/image.toml", "--quiet")  # finds the tuning
+        whole = _fathometer("migrate", f"{folder}/image.toml", "--quiet")
+        run = json.loads((Path(folder) / "image" / "run.json").read_text())
+    phases = run["ledger"]["ranks"][0]["phase_seconds"]
+    steps = phases["source propagation"] + phases["receiver propagation"]
+    rate = next(f["value"] for f in run["figures"] if f["name"] == "grid point updates")
+    return steps / whole, rate
+
+
+def _fathometer(*words: object) -> float:
+    """Run a command; seconds from its start to its end."""
+    from fathometer.lab.statistics import timed
+
+    command = [sys.executable, "-m", "fathometer", *map(str, words)]
+    return timed(partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL))

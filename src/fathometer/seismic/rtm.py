@@ -81,9 +81,7 @@ def receiver_loop(
     for start in range(0, time.steps, time.every):
         correlation = condition.correlation(history.pop())
         with ledger.phase("receiver propagation"):
-            wavefield.advance(
-                time.every, receivers, traces[start : start + time.every], correlation=correlation
-            )
+            wavefield.advance(time.every, receivers, traces[start : start + time.every], correlation=correlation)
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
 

@@ -1,0 +1,112 @@
+"""Several time steps a sweep: the same bits as one by one, whatever the tiles, threads, orders and points."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import Medium, heterogeneous
+
+from fathometer import _native
+from fathometer.seismic.boundary import Pml, Sponge
+from fathometer.seismic.propagator import Correlation
+from fathometer.seismic.tiling import PLAIN, Tiling
+
+SPACING = 10.0
+
+
+@pytest.fixture(autouse=True)
+def _threads():
+    yield
+    _native.set_threads(2)
+
+
+def propagated(medium, tiling, threads, sources, receivers, series, every):
+    """All that a propagation leaves: traces, snapshots, image, illumination, fields."""
+    _native.set_threads(threads)
+    p = medium.propagator
+    p.tiling = tiling
+    p.reset()
+    injectors, samplers = p.injectors(medium.points(sources)), p.samplers(medium.points(receivers))
+    steps = len(series)
+    traces = np.zeros((steps, len(receivers)), p.scheme.dtype)
+    snapshots = np.zeros((steps // every, *p.image_shape), p.scheme.dtype)
+    image, illumination = (np.zeros(p.image_shape, p.scheme.dtype) for _ in range(2))
+    for n, snapshot in enumerate(snapshots):
+        rows = slice(n * every, (n + 1) * every)
+        # The snapshot before stands for that of another wavefield.
+        correlation = Correlation(snapshots[n - 1].copy(), image, illumination)
+        p.advance(every, injectors, series[rows], samplers, traces[rows], snapshot, correlation)
+    return traces, snapshots, image, illumination, *p.fields()[0], *p.fields()[1]
+
+
+def same(medium, tilings, sources, receivers, steps, every, dtype):
+    series = np.random.default_rng(1).standard_normal((steps, len(sources))).astype(dtype)
+    arguments = (sources, receivers, series, every)
+    wanted = [np.copy(a) for a in propagated(medium, PLAIN, 1, *arguments)]
+    assert all(np.isfinite(a).all() for a in wanted)
+    assert wanted[4].any()
+    for tiling, threads in tilings:
+        for one, other in zip(wanted, propagated(medium, tiling, threads, *arguments), strict=True):
+            assert one.tobytes() == np.ascontiguousarray(other).tobytes(), (tiling, threads)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_random_tiles(data):
+    """Any shape, order, physics, sides, points and tiles."""
+    draw = data.draw
+    flat = draw(st.booleans(), "2D")
+    free = draw(st.booleans(), "free surface")
+    order = draw(st.sampled_from([2, 4, 6, 8, 10, 12, 14, 16]), "order")
+    dtype = draw(st.sampled_from([np.float32, np.float64]), "dtype")
+    sides = draw(st.sampled_from([Pml(4), Pml(6), Sponge(5)]), "sides")
+    shape = tuple(1 if flat and axis == 1 else draw(st.integers(9, 22), "xyz"[axis]) for axis in range(3))
+    full = [n if n == 1 else n + 2 * sides.width for n in shape]
+    full[2] -= sides.width if free else 0
+    vp, epsilon, delta = heterogeneous(full, draw(st.integers(0, 9), "model"))
+    anisotropy = (epsilon, delta) if draw(st.booleans(), "VTI") else ()
+    medium = Medium(shape, SPACING, vp, *anisotropy, order=order, dtype=dtype, boundary=sides, free_surface=free)
+
+    def points(most, name):
+        count = draw(st.integers(1, most), name)
+        corners = np.array([[draw(st.integers(0, 4 * (n - 1))) / 4 for n in shape] for _ in range(count)])
+        low, high = (0 if n == 1 else 4 for n in shape), (0 if n == 1 else n - 5 for n in shape)
+        return np.clip(corners, tuple(low), tuple(high)) * SPACING
+
+    every = draw(st.integers(1, 9), "steps at a time")
+    tiling = Tiling(
+        *(draw(st.integers(1, most), name) for most, name in ((10, "depth"), (30, "block"), (30, "tile"))), 1
+    )
+    threads = draw(st.integers(1, 4), "threads")
+    team = draw(st.sampled_from([n for n in range(1, threads + 1) if threads % n == 0]), "team")
+    tilings = [(Tiling(tiling.depth, tiling.block, tiling.tile, team), threads)]
+    same(medium, tilings, points(3, "sources"), points(6, "receivers"), 2 * every, every, dtype)
+
+
+@pytest.mark.parametrize("order", [2, 4, 8, 16])
+def test_points_on_the_borders_of_tiles(order):
+    """Sources and receivers at and next to every border of a tile at every step, several in a cell."""
+    shape, width = (26, 24, 17), 4
+    vp, epsilon, delta = heterogeneous([n + 2 * width for n in shape], 2)
+    medium = Medium(shape, SPACING, vp, epsilon, delta, order=order, dtype=np.float32, boundary=Pml(width))
+    along = np.arange(4.0, 19.0, 0.5)
+    across = np.stack([along, along[::-1], np.full_like(along, 8.25)], axis=1) * SPACING
+    tilings = [(Tiling(d, b, t, m), m * 2) for d in (2, 5) for b, t in ((1, 1), (4, 6), (7, 30)) for m in (1, 2)]
+    same(medium, tilings, across[::3], across, 10, 5, np.float32)
+
+
+def test_steps_that_the_depth_does_not_divide():
+    vp = heterogeneous([30, 28, 26])[0]
+    medium = Medium((22, 20, 18), SPACING, vp, dtype=np.float32, boundary=Pml(4))
+    middle = np.array([[11.0, 10.0, 9.0]]) * SPACING
+    same(medium, [(Tiling(d, 3, 9, 1), 2) for d in (2, 3, 5, 6, 7, 11)], middle, middle, 14, 7, np.float32)
+
+
+def test_a_tile_need_not_be_asked_twice():
+    """No steps at all leave everything as it is."""
+    medium = Medium((12, 12, 12), SPACING, 2000.0)
+    p = medium.propagator
+    p.tiling = Tiling(4, 4, 4, 1)
+    p.advance(0)
+    assert p.step == 0
+    assert not p.fields()[0][0].any()
