@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from support import FULL
 
-from fathometer import _native
+from fathometer import _native, machine
 from fathometer._native import variants
 from fathometer.errors import FathometerError, InputError
 
@@ -88,6 +88,7 @@ def test_the_package_is_its_variant():
     assert _native.variant in variants.built()
     assert _native.WavefieldFloat32 is module.WavefieldFloat32
     assert _native.triad is module.triad
+    assert machine.machine()["kernels"] == _native.variant
 
 
 def test_a_variant_that_is_not_there_is_one_line(tmp_path):
