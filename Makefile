@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify lint bench build docs clean distclean
+.PHONY: help demo test verify lint bench build wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -34,10 +34,15 @@ bench: build ## the benchmarks
 docs: build ## write the generated parts of docs/ anew
 	@$(BIN)/python -m fathometer.seismic.reference docs/user-guide.md
 
-build: $(STAMPS)/build ## set up .venv and compile the kernels
+build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
+
+wheel: $(STAMPS)/dependencies ## a wheel for any processor of this architecture, in dist/
+	@echo "· compiling the kernels in all variants"
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist -C cmake.define.FATHOMETER_NATIVE=OFF .
+	@ls dist/*.whl
 
 clean: ## remove what was built and computed, but not .venv
-	rm -rf build demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 distclean: clean ## remove .venv too
 	rm -rf .venv

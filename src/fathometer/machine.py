@@ -14,9 +14,11 @@ PACKAGES = ("fathometer", "h5py", "mpi4py", "numpy", "pydantic", "scipy", "segyi
 def machine() -> dict[str, object]:
     """Hardware and software of this process's host, JSON-ready; what cannot be found out is None.
 
-    Call it where MPI may be initialised: it asks the MPI library for its version.
+    Call it where MPI may be initialised and the kernels loaded: it asks both what they are.
     """
     from mpi4py import MPI
+
+    from fathometer import _native
 
     return {
         "host": socket.gethostname(),
@@ -29,6 +31,7 @@ def machine() -> dict[str, object]:
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "mpi": MPI.Get_library_version().rstrip("\0").splitlines()[0].strip(),
+        "kernels": _native.variant,
         "commit": commit(Path(__file__).resolve().parent),
     }
 

@@ -314,7 +314,7 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
 
 } // namespace
 
-NB_MODULE(_native, m) {
+NB_MODULE(FATHOMETER_VARIANT, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, threads.";
     bind<float>(m, "Float32");
     bind<double>(m, "Float64");

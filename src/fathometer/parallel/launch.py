@@ -31,7 +31,7 @@ MOST_ON_A_CPU = 16
 _FIRST_RESERVED_STEP = 0xFFFFFFF0
 
 # Names of variables that mpirun must carry to the ranks, also to those on other nodes.
-_FORWARDED = ("FATHOMETER_TTY", "COLUMNS")
+_FORWARDED = ("FATHOMETER_TTY", "FATHOMETER_VARIANT", "COLUMNS")
 
 
 @dataclass(frozen=True)

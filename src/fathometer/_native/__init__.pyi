@@ -8,6 +8,9 @@ from typing import Annotated
 import numpy
 from numpy.typing import NDArray
 
+# All but this line and the next is what `python -m nanobind.stubgen -m fathometer._native.native` and ruff format make.
+variant: str  # the name of the variant that this process uses
+
 class PointsFloat32:
     def __init__(
         self,
