@@ -100,9 +100,9 @@ template <int S, class V> [[gnu::always_inline]] inline V neighbours(V low, V hi
         return high;
 #if defined(__AVX512F__) // the compiler would take a permutation, which needs a register for its indices
     else if constexpr (n == 16)
-        return V(_mm512_alignr_epi32(__m512i(high), __m512i(low), S));
+        return V(_mm512_maskz_alignr_epi32(0xffff, __m512i(high), __m512i(low), S)); // the plain form warns (GCC 12)
     else
-        return V(_mm512_alignr_epi64(__m512i(high), __m512i(low), S));
+        return V(_mm512_maskz_alignr_epi64(0xff, __m512i(high), __m512i(low), S));
 #else
     else
         return [&]<int... L>(std::integer_sequence<int, L...>) {

@@ -17,6 +17,7 @@ from typing import Any
 
 from mpi4py import MPI
 
+from fathometer import _native
 from fathometer.errors import FathometerError, InputError
 from fathometer.ledger import now
 from fathometer.machine import Caches, caches, cpu_model
@@ -219,7 +220,8 @@ def cache_file(folder: Path | None) -> Path:
 
 def key_of(stepping: Stepping) -> str:
     """All that a choice holds for: machine, grid, order, physics, threads, ranks."""
-    return json.dumps({"cpu": cpu_model(), "cpus": os.cpu_count(), "caches": asdict(caches())} | asdict(stepping))
+    here = {"cpu": cpu_model(), "cpus": os.cpu_count(), "caches": asdict(caches()), "kernels": _native.variant}
+    return json.dumps(here | asdict(stepping))
 
 
 def recall(stepping: Stepping, say: Callable[[str], None], folder: Path | None = None) -> Tuned | None:
