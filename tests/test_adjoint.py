@@ -65,10 +65,15 @@ def test_dot_product(dimensions, physics, boundary, order, free, dtype):
 @pytest.mark.parametrize("dimensions", [2, 3])
 @pytest.mark.parametrize("boundary", [Pml(8), Sponge(12)])
 def test_reciprocity(dimensions, boundary, dtype):
-    rng = np.random.default_rng(7)
-    medium = medium_of(dimensions, "vti", boundary, 8, dtype)
-    a, b = places(rng, medium, 2)
-    x, y = rng.standard_normal((2, STEPS, 1)).astype(dtype)
-    there, back = (medium.run(p, q, x).astype(np.float64) for p, q in ((a, b), (b, a)))
-    difference = abs(np.sum(there * y) - np.sum(back * y))
-    assert difference <= TOLERANCE[dtype] * np.linalg.norm(there) * np.linalg.norm(y)
+    """Over several draws: rounding in float32 differs between them by more than an order of magnitude, and one in
+    sixty passes the tolerance with any order of the additions; their root mean square does not come near half of it."""
+    errors = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        medium = medium_of(dimensions, "vti", boundary, 8, dtype)
+        a, b = places(rng, medium, 2)
+        x, y = rng.standard_normal((2, STEPS, 1)).astype(dtype)
+        there, back = (medium.run(p, q, x).astype(np.float64) for p, q in ((a, b), (b, a)))
+        difference = abs(np.sum(there * y) - np.sum(back * y))
+        errors.append(difference / (np.linalg.norm(there) * np.linalg.norm(y)))
+    assert np.sqrt(np.mean(np.square(errors))) <= 0.5 * TOLERANCE[dtype]

@@ -12,10 +12,12 @@ namespace fathometer {
 
 namespace {
 
-// A wavefield at both of its levels, so that a thread can take step after step by itself.
+// What a thread has for itself: the wavefield at both of its levels, so that it can take step after step.
 template <class T> class Levels {
   public:
-    explicit Levels(const Wavefield<T> &w) : at{w, w} { at[1].level = 1 - w.level; }
+    Stretches<T> stretches;
+
+    explicit Levels(const Wavefield<T> &w) : stretches(w, block_rows(w)), at{w, w} { at[1].level = 1 - w.level; }
     const Wavefield<T> &step(int64_t n) const { return at[n % 2]; }
     void swap() { std::swap(at[0].level, at[1].level); }
 
@@ -41,8 +43,7 @@ template <class T> class Sweep {
     int64_t tiles() const { return int64_t(edge.size()) - 1; }
 
     // By every thread of a team: the tiles lo to hi, first_step counting the job's steps. `turn` counts the calls.
-    void run(const Levels<T> &w, const Job<T> &job, int64_t first_step, bool last, int64_t turn, int64_t lo,
-             int64_t hi) {
+    void run(Levels<T> &w, const Job<T> &job, int64_t first_step, bool last, int64_t turn, int64_t lo, int64_t hi) {
         const int64_t me = omp_get_thread_num(), group = me / team, member = me % team;
         if (group >= teams)
             return;
@@ -59,7 +60,7 @@ template <class T> class Sweep {
                         advance_halves(w.step(n), all, member, team);
                         barriers[group].wait(team);
                     }
-                    Step<T>(w.step(n), job, first_step + n, last && n + 1 == steps)
+                    Step<T>(w.step(n), w.stretches, job, first_step + n, last && n + 1 == steps)
                         .compute(share(all.cells, shared_axis, member, team), ahead);
                     barriers[group].wait(team);
                 }
@@ -117,7 +118,8 @@ template <class T> class Sweep {
 
 // One step of some parts by all threads: first all their half points, then their cells.
 template <class T>
-void step_parts(const Wavefield<T> &w, const Job<T> &job, int64_t n, bool last, const std::vector<Part> &parts) {
+void step_parts(const Wavefield<T> &w, Stretches<T> &stretches, const Job<T> &job, int64_t n, bool last,
+                const std::vector<Part> &parts) {
     const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
     bool halves = false;
     for (const Part &part : parts)
@@ -128,7 +130,7 @@ void step_parts(const Wavefield<T> &w, const Job<T> &job, int64_t n, bool last, 
     if (halves) {
 #pragma omp barrier
     }
-    const Step<T> step(w, job, n, last);
+    const Step<T> step(w, stretches, job, n, last);
     for (const Part &part : parts) {
         // Planes go to the threads that touched them first.
         const bool by_planes = !w.has_y || part.cells.hi[0] - part.cells.lo[0] >= 2 * threads;
@@ -159,7 +161,7 @@ template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &jo
             if (depth > 1)
                 plan[less]->run(levels, job, n, n + depth == steps, turn, 0, plan[less]->tiles());
             else
-                step_parts(levels.step(0), job, n, n + 1 == steps, {inside(w, 0)});
+                step_parts(levels.step(0), levels.stretches, job, n, n + 1 == steps, {inside(w, 0)});
 #pragma omp barrier
             n += depth;
             if (depth % 2)
@@ -178,14 +180,17 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
         const int64_t lo = piece.cells.lo[0], n = piece.cells.hi[0] - lo, p = (w.radius + 1) / 2;
         restrict_to(piece, 0, part ? lo + n * part / parts : -beyond,
                     part + 1 < parts ? lo + n * (part + 1) / parts : beyond, p);
-        in_team([&] { step_parts(w, job, 0, true, {piece}); });
+        in_team([&] {
+            Stretches<T> stretches(w, block_rows(w));
+            step_parts(w, stretches, job, 0, true, {piece});
+        });
         return;
     }
     std::unique_ptr<Sweep<T>> plan;
     in_team([&] {
 #pragma omp single
         plan = std::make_unique<Sweep<T>>(w, steps, s, tiling, omp_get_num_threads());
-        const Levels<T> levels(w);
+        Levels<T> levels(w);
         plan->run(levels, job, 0, true, 0, plan->tiles() * part / parts, plan->tiles() * (part + 1) / parts);
     });
 }
@@ -194,8 +199,8 @@ template <class T>
 void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, bool last, int64_t outer, int64_t inner) {
     const std::vector<Part> parts = around(inside(w, outer), inside(w, inner));
     in_team([&] {
-        const Levels<T> levels(w);
-        step_parts(levels.step(n), job, n, last, parts);
+        Levels<T> levels(w);
+        step_parts(levels.step(n), levels.stretches, job, n, last, parts);
     });
 }
 

@@ -31,12 +31,18 @@ template <class F> auto with_radius(int radius, F f) {
     }
 }
 
-// f.template operator()<R, Y, Damped>() for a wavefield's radius, dimension and damping.
+// What the sides of the grid add to a step.
+enum class Sides { bare, damped, stretched };
+
+// f.template operator()<R, Y, sides>() for a wavefield's radius, dimension and sides.
 template <class T, class F> auto with_kind(const Wavefield<T> &w, F f) {
     return with_radius(w.radius, [&]<int R>() {
-        if (w.has_y)
-            return w.damping[0] ? f.template operator()<R, true, true>() : f.template operator()<R, true, false>();
-        return w.damping[0] ? f.template operator()<R, false, true>() : f.template operator()<R, false, false>();
+        auto with_sides = [&]<bool Y>() {
+            return w.damping[0]       ? f.template operator()<R, Y, Sides::damped>()
+                   : w.layers.empty() ? f.template operator()<R, Y, Sides::bare>()
+                                      : f.template operator()<R, Y, Sides::stretched>();
+        };
+        return w.has_y ? with_sides.template operator()<true>() : with_sides.template operator()<false>();
     });
 }
 

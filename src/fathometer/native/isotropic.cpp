@@ -13,13 +13,14 @@ namespace fathometer {
 
 namespace {
 
-template <int R, bool Y, bool Damped, class T>
-void row(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, const Ahead<T> &ahead) {
+template <int R, bool Y, Sides S, class T>
+void row(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, const Stretch<T> &stretch,
+         const Ahead<T> &ahead) {
     const int64_t along_x = w.stride[0], along_y = w.stride[1], cell = w.at(i, j);
     const T *__restrict p = w.now(0) + cell, *__restrict m = w.model[0] + w.model_at(i, j);
     T *__restrict next = w.next(0) + cell;
     const Weights<R, T> in_x(w.weights[0]), in_y(w.weights[1]), in_z(w.weights[2]);
-    const T row_damping = Damped ? w.damping[0][i] + w.damping[1][j] : 0;
+    const T row_damping = S == Sides::damped ? w.damping[0][i] + w.damping[1][j] : 0;
     const int64_t first = k0 - k0 % lanes<T>;
     Along<R, T> along_z(p + first);
     for (int64_t k = first; k < k1; k += lanes<T>) {
@@ -29,9 +30,12 @@ void row(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, co
         Vector<T> laplacian = across<R>(p + k, along_x, here, in_x);
         if constexpr (Y)
             laplacian += across<R>(p + k, along_y, here, in_y);
-        laplacian += along_z.next(p + k, in_z);
+        Vector<T> l = along_z.next(p + k, in_z);
+        if constexpr (S == Sides::stretched)
+            stretch.add(k, laplacian, l);
+        laplacian += l;
         const Vector<T> mass = part.load(m + k), grown = here - load(next + k);
-        if constexpr (Damped) {
+        if constexpr (S == Sides::damped) {
             const Vector<T> eta = row_damping + part.load(w.damping[2] + k);
             part.store(next + k, here + madd(1 - eta, grown, mass * laplacian) / (1 + eta));
         } else {
@@ -43,7 +47,7 @@ void row(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, co
 } // namespace
 
 template <class T> Row<T> isotropic_row(const Wavefield<T> &w) {
-    return with_kind(w, []<int R, bool Y, bool Damped>() -> Row<T> { return row<R, Y, Damped, T>; });
+    return with_kind(w, []<int R, bool Y, Sides S>() -> Row<T> { return row<R, Y, S, T>; });
 }
 
 template Row<float> isotropic_row<float>(const Wavefield<float> &);

@@ -12,7 +12,7 @@ namespace fathometer {
 void *allocate_zeroed(std::size_t bytes) {
     constexpr std::size_t huge_page = std::size_t(2) << 20;
     const std::size_t alignment = bytes >= huge_page ? huge_page : 4096;
-    const std::size_t size = (bytes / alignment + 1) * alignment;
+    const std::size_t size = ((bytes + spare_bytes) / alignment + 1) * alignment;
     void *memory = std::aligned_alloc(alignment, size);
     if (!memory)
         throw std::bad_alloc();

@@ -9,6 +9,9 @@ namespace fathometer {
 // the processor to meet the loads from all others at the same place of theirs, and wait for them.
 constexpr std::size_t stagger_bytes = 9 * 64, staggers = 7;
 
+// Behind the end of an array, for vectors that are loaded whole though not all of their lanes are wanted.
+constexpr std::size_t spare_bytes = 128;
+
 // Zeroed memory of `bytes` bytes; thread t touches the t-th part first. Throws std::bad_alloc.
 void *allocate_zeroed(std::size_t bytes);
 void release(void *memory) noexcept;

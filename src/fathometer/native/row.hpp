@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "simd.hpp"
+#include "stretch.hpp"
 #include "wavefield.hpp"
 
 namespace fathometer {
@@ -21,7 +22,8 @@ template <class T> struct Ahead {
 };
 
 template <class T>
-using Row = void (*)(const Wavefield<T> &, int64_t i, int64_t j, int64_t k0, int64_t k1, const Ahead<T> &);
+using Row = void (*)(const Wavefield<T> &, int64_t i, int64_t j, int64_t k0, int64_t k1, const Stretch<T> &,
+                     const Ahead<T> &);
 
 // The kernel for a wavefield's order, dimension and damping. Isotropic: one field p. VTI: the stress pair u, v.
 template <class T> Row<T> isotropic_row(const Wavefield<T> &w);

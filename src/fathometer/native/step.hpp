@@ -1,7 +1,7 @@
 // One time step of some cells, with all that belongs to it, row by row while the rows are in the cache:
 //
-//   record the receivers; "next" from "now"; the absorbing layers' part; add the sources; mirror at the free surface;
-//   after the last step: snapshot or image
+//   the absorbing layers' memories; record the receivers; "next" from "now"; add the sources; mirror at the free
+//   surface; after the last step: snapshot or image
 #pragma once
 
 #include "imaging.hpp"
@@ -70,17 +70,23 @@ template <class T> class Lookahead {
     }
 };
 
+// Rows of a block, which stay in a core's cache until the stencil has used them from all sides.
+template <class T> int64_t block_rows(const Wavefield<T> &w) {
+    constexpr int64_t cache_bytes = 640 * 1024;
+    const int64_t row_bytes = (2 * w.radius + 1) * (w.n[2] + 2 * w.radius) * int64_t(sizeof(T));
+    return std::max<int64_t>(cache_bytes / row_bytes - 2 * w.radius, 8);
+}
+
 // Step n of a job: from the level "now" of the wavefield to "next".
 template <class T> class Step {
   public:
-    Step(const Wavefield<T> &wave, const Job<T> &job, int64_t n, bool last)
-        : w(wave), job(job), n(n), last(last && (job.imaging.snapshot || job.imaging.source)), row(row_kernel(wave)) {}
+    Step(const Wavefield<T> &wave, Stretches<T> &stretches, const Job<T> &job, int64_t n, bool last)
+        : w(wave), stretches(stretches), job(job), n(n), last(last && (job.imaging.snapshot || job.imaging.source)),
+          row(row_kernel(wave)) {}
 
-    // The cells of a box, in blocks whose rows stay in the cache until the stencil has used them from all sides.
+    // The cells of a box, block after block.
     void compute(const Box &box, Lookahead<T> &ahead) const {
-        const int64_t row_bytes = (2 * w.radius + 1) * (w.n[2] + 2 * w.radius) * int64_t(sizeof(T));
-        const int64_t block = std::max<int64_t>(cache_bytes / row_bytes - 2 * w.radius, 8);
-        const int64_t planes = w.has_y ? 1 : block;
+        const int64_t block = block_rows(w), planes = w.has_y ? 1 : block;
         for (int64_t j = box.lo[1]; j < box.hi[1]; j += block)
             for (int64_t i = box.lo[0]; i < box.hi[0]; i += planes)
                 rows({{i, j, box.lo[2]}, {std::min(i + planes, box.hi[0]), std::min(j + block, box.hi[1]), box.hi[2]}},
@@ -88,8 +94,8 @@ template <class T> class Step {
     }
 
   private:
-    static constexpr int64_t cache_bytes = 640 * 1024;
     const Wavefield<T> &w;
+    Stretches<T> &stretches;
     const Job<T> &job;
     int64_t n;
     bool last;
@@ -99,14 +105,15 @@ template <class T> class Step {
         const int64_t k0 = box.lo[2], k1 = box.hi[2];
         if (k0 >= k1)
             return;
+        const bool layers = !w.layers.empty();
+        if (layers)
+            stretches.prepare(w, box);
         for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
             for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
                 if (job.receivers)
                     sample(w, *job.receivers, job.recorded.row(n), i, j, k0, k1);
-                row(w, i, j, k0, k1, ahead.next());
+                row(w, i, j, k0, k1, layers ? stretches.row(i, j) : Stretch<T>{}, ahead.next());
             }
-        if (!w.layers.empty())
-            add_layers(w, box);
         if (!job.sources && !w.free_surface && !last)
             return;
         for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)

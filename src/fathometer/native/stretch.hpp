@@ -14,6 +14,7 @@
 #pragma once
 
 #include "region.hpp"
+#include "simd.hpp"
 #include "wavefield.hpp"
 
 namespace fathometer {
@@ -25,8 +26,46 @@ template <class T> bool needs_halves(const Wavefield<T> &w, const Part &part);
 // of it. Layers that are advanced in their rows are left to add_layers.
 template <class T> void advance_halves(const Wavefield<T> &w, const Part &part, int64_t member, int64_t members);
 
-// Add all layers' parts to the cells of a box of "next", right after its rows were computed, while they are in the
-// cache. Every owned cell must be passed exactly once a step, after the half points around it.
-template <class T> void add_layers(const Wavefield<T> &w, const Box &box);
+// What the layers add to the derivatives in a row: to h, along x and y, where a row lies in one of their layers (else
+// null), and to l, along z, in the cells below `low` and from `high` on.
+template <class T> struct Stretch {
+    const T *h, *l;
+    int64_t low, high;
+
+    [[gnu::always_inline]] inline void add(int64_t k, Vector<T> &to_h, Vector<T> &to_l) const {
+        if (h)
+            to_h += load(h + k);
+        if (k < low || k + lanes<T> > high)
+            to_l += load(l + k);
+    }
+};
+
+// The layers' parts of a block of rows, made before the rows are computed. One thread's.
+template <class T> class Stretches {
+  public:
+    // For blocks of at most `rows` rows.
+    Stretches(const Wavefield<T> &w, int64_t rows);
+
+    // Advance the second derivatives (zeta) in the cells of a box, and the first ones that are advanced in their rows.
+    // Every owned cell must be passed exactly once a step, after the half points around it.
+    void prepare(const Wavefield<T> &w, const Box &box);
+
+    // Of a row of that box.
+    Stretch<T> row(int64_t i, int64_t j) const {
+        const int64_t n = index(i, j);
+        return {filled[n] ? h.data() + n * pitch : nullptr, l.data() + n * pitch, low, high};
+    }
+
+  private:
+    Box block{};
+    int64_t pitch, low, high;
+    std::vector<T> h, l;
+    std::vector<char> filled;
+
+    int64_t index(int64_t i, int64_t j) const {
+        return (i - block.lo[0]) * (block.hi[1] - block.lo[1]) + j - block.lo[1];
+    }
+    template <int R> void prepare_with(const Wavefield<T> &w);
+};
 
 } // namespace fathometer
