@@ -1,6 +1,7 @@
 #include "stretch.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "derivative.hpp"
 #include "dispatch.hpp"
@@ -15,55 +16,77 @@ template <bool AlongRow, class T> Vector<T> filter_at(const Lanes<T> &part, cons
     return AlongRow ? part.load(filter + k) : all_lanes(filter[0]);
 }
 
+// The weights of a first derivative in all lanes, S pairs.
+template <int S, class T> struct Staggered {
+    Vector<T> w[S];
+    explicit Staggered(const T *weight) {
+        for (int m = 0; m < S; ++m)
+            w[m] = all_lanes(weight[m]);
+    }
+};
+
 // First derivative at the half points behind a vector of cells, from 2 S rows or neighbours.
 template <int S, class T>
-[[gnu::always_inline]] inline Vector<T> half_points(const T *f, int64_t stride, const T *weight) {
-    Vector<T> sum = all_lanes(weight[0]) * (load(f + stride) - load(f));
+[[gnu::always_inline]] inline Vector<T> half_points(const T *f, int64_t stride, const Staggered<S, T> &weights) {
+    Vector<T> sum = weights.w[0] * (load(f + stride) - load(f));
 #pragma GCC unroll 4
     for (int m = 1; m < S; ++m)
-        sum = madd(all_lanes(weight[m]), load(f + (m + 1) * stride) - load(f - m * stride), sum);
+        sum = madd(weights.w[m], load(f + (m + 1) * stride) - load(f - m * stride), sum);
     return sum;
 }
 
-// psi = decay psi + gain d w in the half points of row (i, j) from k0 to k1. Along z the half points and their filters
-// follow one another in the row; across, the whole row is one half point of the layer's axis.
-template <int R, bool AlongRow, class T>
-void advance_psi(const Wavefield<T> &w, const Layer<T> &layer, int64_t i, int64_t j, int64_t k0, int64_t k1) {
-    constexpr int S = (R + 1) / 2;
-    const int64_t half[3] = {i, j, 0}, first = half[layer.axis] - layer.half_lo;
-    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis];
-    const T *f = w.now(w.field_of(layer.axis)) + w.at(i, j);
-    const T *gain = layer.psi_gain + first, *decay = layer.psi_decay + first;
-    T *psi = layer.psi_row(i, j);
-    for (int64_t k = k0; k < k1; k += lanes<T>) {
-        const Lanes<T> part(k, k0, k1);
-        const Vector<T> slope = half_points<S>(f + k, stride, w.staggered[layer.axis]);
-        part.store(psi + k, madd(filter_at<AlongRow>(part, decay, k), part.load(psi + k),
-                                 filter_at<AlongRow>(part, gain, k) * slope));
-    }
+template <class Row> [[gnu::always_inline]] inline void for_each_row(const Box &box, Row row) {
+    for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
+        for (int64_t j = box.lo[1]; j < box.hi[1]; ++j)
+            row(i, j);
 }
 
-// What a layer adds to the derivative along its axis in the cells k0..k1 of row (i, j): slope + zeta, slope = -d^T psi,
-// zeta = decay zeta + gain (L w + slope). Put into `sum`, or added to it.
+// psi = decay psi + gain d w in the half points of a box, given along the layer's axis in half points. Along z the half
+// points and their filters follow one another in the row; across, the whole row is one half point of the layer's axis.
 template <int R, bool AlongRow, class T>
-void stretch_row(const Wavefield<T> &w, const Layer<T> &layer, int64_t i, int64_t j, int64_t k0, int64_t k1, T *sum,
-                 bool add) {
+void advance_psi(const Wavefield<T> &w, const Layer<T> &layer, const Box &box) {
     constexpr int S = (R + 1) / 2;
-    const int64_t cell[3] = {i, j, 0}, first = cell[layer.axis] - layer.cell_lo;
-    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis], back = AlongRow ? 1 : layer.psi_stride[layer.axis];
-    const T *f = w.now(w.field_of(layer.axis)) + w.at(i, j);
-    const T *gain = layer.zeta_gain + first, *decay = layer.zeta_decay + first, *psi = layer.psi_row(i, j);
-    T *zeta = layer.zeta_row(i, j);
+    const Staggered<S, T> weights(w.staggered[layer.axis]);
+    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis], k0 = box.lo[2], k1 = box.hi[2];
+    for_each_row(box, [&](int64_t i, int64_t j) {
+        const int64_t half[3] = {i, j, 0}, first = half[layer.axis] - layer.half_lo;
+        const T *f = w.now(w.field_of(layer.axis)) + w.at(i, j);
+        const T *gain = layer.psi_gain + first, *decay = layer.psi_decay + first;
+        T *psi = layer.psi_row(i, j);
+        for (int64_t k = k0; k < k1; k += lanes<T>) {
+            const Lanes<T> part(k, k0, k1);
+            const Vector<T> slope = half_points<S>(f + k, stride, weights);
+            part.store(psi + k, madd(filter_at<AlongRow>(part, decay, k), part.load(psi + k),
+                                     filter_at<AlongRow>(part, gain, k) * slope));
+        }
+    });
+}
+
+// What a layer adds to the derivative along its axis in the cells of a box: slope + zeta, slope = -d^T psi,
+// zeta = decay zeta + gain (L w + slope). Put into the row that sum_of(i, j) gives, or added where add_to(i, j).
+template <int R, bool AlongRow, class T, class SumOf, class AddTo>
+void stretch_rows(const Wavefield<T> &w, const Layer<T> &layer, const Box &box, SumOf sum_of, AddTo add_to) {
+    constexpr int S = (R + 1) / 2;
     const Weights<R, T> weights(w.weights[layer.axis]);
-    for (int64_t k = k0; k < k1; k += lanes<T>) {
-        const Lanes<T> part(k, k0, k1);
-        const Vector<T> slope = half_points<S>(psi + k - back, back, w.staggered[layer.axis]);
-        const Vector<T> curvature = across<R>(f + k, stride, load(f + k), weights);
-        const Vector<T> memory = madd(filter_at<AlongRow>(part, decay, k), part.load(zeta + k),
-                                      filter_at<AlongRow>(part, gain, k) * (curvature + slope));
-        part.store(zeta + k, memory);
-        part.store(sum + k, add ? part.load(sum + k) + (slope + memory) : slope + memory);
-    }
+    const Staggered<S, T> staggered(w.staggered[layer.axis]);
+    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis], back = AlongRow ? 1 : layer.psi_stride[layer.axis];
+    const int64_t k0 = box.lo[2], k1 = box.hi[2];
+    for_each_row(box, [&](int64_t i, int64_t j) {
+        const int64_t cell[3] = {i, j, 0}, first = cell[layer.axis] - layer.cell_lo;
+        const T *f = w.now(w.field_of(layer.axis)) + w.at(i, j);
+        const T *gain = layer.zeta_gain + first, *decay = layer.zeta_decay + first, *psi = layer.psi_row(i, j);
+        T *zeta = layer.zeta_row(i, j), *sum = sum_of(i, j);
+        const bool add = add_to(i, j);
+        for (int64_t k = k0; k < k1; k += lanes<T>) {
+            const Lanes<T> part(k, k0, k1);
+            const Vector<T> slope = half_points<S>(psi + k - back, back, staggered);
+            const Vector<T> curvature = across<R>(f + k, stride, load(f + k), weights);
+            const Vector<T> memory = madd(filter_at<AlongRow>(part, decay, k), part.load(zeta + k),
+                                          filter_at<AlongRow>(part, gain, k) * (curvature + slope));
+            part.store(zeta + k, memory);
+            part.store(sum + k, add ? part.load(sum + k) + (slope + memory) : slope + memory);
+        }
+    });
 }
 
 // A part's half points of a layer: an empty box where it has none.
@@ -75,12 +98,6 @@ template <class T> Box halves_of(const Layer<T> &layer, const Part &part) {
 }
 
 bool is_empty(const Box &box) { return box.lo[0] >= box.hi[0] || box.lo[1] >= box.hi[1] || box.lo[2] >= box.hi[2]; }
-
-template <class Row> void for_each_row(const Box &box, Row row) {
-    for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
-        for (int64_t j = box.lo[1]; j < box.hi[1]; ++j)
-            row(i, j);
-}
 
 } // namespace
 
@@ -96,12 +113,7 @@ template <class T> void advance_halves(const Wavefield<T> &w, const Part &part, 
             if (layer.in_row || is_empty(all))
                 continue;
             const Box box = share(all, all.hi[0] - all.lo[0] >= all.hi[1] - all.lo[1] ? 0 : 1, member, members);
-            for_each_row(box, [&](int64_t i, int64_t j) {
-                if (layer.axis == 2)
-                    advance_psi<R, true>(w, layer, i, j, box.lo[2], box.hi[2]);
-                else
-                    advance_psi<R, false>(w, layer, i, j, box.lo[2], box.hi[2]);
-            });
+            layer.axis == 2 ? advance_psi<R, true>(w, layer, box) : advance_psi<R, false>(w, layer, box);
         }
     });
 }
@@ -126,26 +138,28 @@ template <class T> template <int R> void Stretches<T>::prepare_with(const Wavefi
     for (const Layer<T> &layer : w.layers) {
         Box box = block;
         box.lo[layer.axis] = std::max(box.lo[layer.axis], layer.cell_lo);
-        box.hi[layer.axis] = std::min(box.hi[layer.axis], layer.cell_hi);
+        box.hi[layer.axis] = std::max(std::min(box.hi[layer.axis], layer.cell_hi), box.lo[layer.axis]);
         if (layer.axis < 2) {
-            for_each_row(box, [&](int64_t i, int64_t j) {
-                const int64_t n = index(i, j);
-                stretch_row<R, false>(w, layer, i, j, box.lo[2], box.hi[2], h.data() + n * pitch, filled[n]);
-                filled[n] = true;
-            });
+            stretch_rows<R, false>(
+                w, layer, box, [&](int64_t i, int64_t j) { return h.data() + index(i, j) * pitch; },
+                [&](int64_t i, int64_t j) { return std::exchange(filled[index(i, j)], true); });
             continue;
         }
         if (layer.in_row)
-            for_each_row(
-                box, [&](int64_t i, int64_t j) { advance_psi<R, true>(w, layer, i, j, layer.half_lo, layer.half_hi); });
-        const int64_t k0 = box.lo[2], k3 = std::max(box.hi[2], k0), k1 = std::clamp(summed_lo, k0, k3),
+            advance_psi<R, true>(w, layer,
+                                 {{box.lo[0], box.lo[1], layer.half_lo}, {box.hi[0], box.hi[1], layer.half_hi}});
+        const int64_t k0 = box.lo[2], k3 = box.hi[2], k1 = std::clamp(summed_lo, k0, k3),
                       k2 = std::clamp(summed_hi, k1, k3); // both layers' cells: k1 to k2
-        for_each_row(box, [&](int64_t i, int64_t j) {
-            T *sum = l.data() + index(i, j) * pitch;
-            stretch_row<R, true>(w, layer, i, j, k0, k1, sum, false);
-            stretch_row<R, true>(w, layer, i, j, k1, k2, sum, true);
-            stretch_row<R, true>(w, layer, i, j, k2, k3, sum, false);
-        });
+        auto part = [&](int64_t lo, int64_t hi, bool add) {
+            if (lo < hi)
+                stretch_rows<R, true>(
+                    w, layer, {{box.lo[0], box.lo[1], lo}, {box.hi[0], box.hi[1], hi}},
+                    [&](int64_t i, int64_t j) { return l.data() + index(i, j) * pitch; },
+                    [add](int64_t, int64_t) { return add; });
+        };
+        part(k0, k1, false);
+        part(k1, k2, true);
+        part(k2, k3, false);
         summed_lo = layer.cell_lo;
         summed_hi = layer.cell_hi;
     }
