@@ -8,6 +8,7 @@ import os
 import numpy as np
 from mpi4py import MPI
 from scipy.ndimage import gaussian_filter
+from scipy.signal import firwin, oaconvolve
 
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.boundary import Boundary, Pml
@@ -110,6 +111,14 @@ class Medium:
 
 def times(start, stop, dt):
     return start + dt * np.arange(math.ceil((stop - start) / dt) + 1)
+
+
+def band_limited(rng, n, steps, highest=1.0):
+    """Random series (n, steps), quiet at both ends, of angular frequencies times dt up to `highest` (-118 dB above)."""
+    taps = firwin(161, highest / np.pi, width=0.15, window=("kaiser", 12.0))
+    noise = np.zeros((n, steps))
+    noise[:, 80:-80] = rng.standard_normal((n, steps - 160))
+    return oaconvolve(noise, taps[None], mode="same", axes=1)
 
 
 def second_derivative(values, axis, spacing, radius):
