@@ -51,6 +51,7 @@ corners = [2, 5, 30, 40.0]
 order = 16
 duration = 3
 dt = 0.001
+time_dispersion = "none"
 boundary = {kind = "pml", width = 30}
 precision = "float64"
 top = "free-surface"
@@ -126,7 +127,7 @@ def test_defaults() -> None:
     resolved = survey.resolved()
     model = {"vp": "vp.rsf", "epsilon": 0.0, "delta": 0.0, "spacing": None, "origin": None, "axes": None}
     assert resolved["model"] == model | {"units": "m/s"}
-    propagation = {"order": 8, "duration": None, "dt": "auto", "boundary": "auto"}
+    propagation = {"order": 8, "duration": None, "dt": "auto", "time_dispersion": "corrected", "boundary": "auto"}
     assert resolved["propagation"] == propagation | {"precision": "float32", "top": "absorbing"}
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
     assert resolved["imaging"] == imaging

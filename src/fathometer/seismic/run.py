@@ -253,6 +253,7 @@ def _record(
             "boundary": {"kind": type(experiment.scheme.boundary).__name__.lower()} | vars(experiment.scheme.boundary),
             "time_step_seconds": time.dt,
             "time_step_limit_seconds": experiment.time_step_limit,
+            "time_dispersion": survey.propagation.time_dispersion,
             "first_time_seconds": time.first,
             "steps": time.steps,
             "imaging_step": time.every,
