@@ -35,7 +35,13 @@ class Homogeneous:
     """A quiet wavefield in `shape` cells of a material, to which the sides add theirs; ny = 1: two dimensions."""
 
     def __init__(
-        self, shape: Index3, material: Material, boundary: Boundary, order: int = 8, dtype: type = np.float32
+        self,
+        shape: Index3,
+        material: Material,
+        boundary: Boundary,
+        order: int = 8,
+        dtype: type = np.float32,
+        weights: str = "taylor",
     ) -> None:
         width = boundary.width
         x, y, z = ((0, 0) if n == 1 else (width, width) for n in shape)
@@ -44,10 +50,10 @@ class Homogeneous:
         vp = np.full(full, VELOCITY)
         parameters = [None if p is None else np.full(full, p) for p in (material.epsilon, material.delta)]
         epsilon, delta = (np.full((1,), p or 0.0) for p in (material.epsilon, material.delta))
-        eigenvalue = largest_eigenvalue(vp[0, 0, :1], epsilon, delta, self.grid.stencil_spacing, order // 2)
+        eigenvalue = largest_eigenvalue(vp[0, 0, :1], epsilon, delta, self.grid.stencil_spacing, order // 2, weights)
         self.dt = LARGEST_SHARE_OF_LIMIT * time_step_limit(float(eigenvalue[0]))
         fastest = VELOCITY * float(np.sqrt(1 + 2 * epsilon[0]))
-        scheme = Scheme(self.dt, order // 2, kind, boundary, False, fastest, FREQUENCY)
+        scheme = Scheme(self.dt, order // 2, kind, boundary, False, fastest, FREQUENCY, weights)
         model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
         self.propagator = Propagator(self.grid, Decomposition(full), model, scheme, True, MPI.COMM_SELF)
 

@@ -59,6 +59,7 @@ class Medium:
         block: Decomposition | None = None,
         comm=MPI.COMM_SELF,
         off_grid=True,
+        space_weights="taylor",
     ):
         boundary = boundary or Pml()
         spacing = (spacing,) * 3 if np.isscalar(spacing) else spacing
@@ -73,8 +74,8 @@ class Medium:
         isotropic = epsilon is None
         epsilon = np.broadcast_to(np.asarray(0.0 if isotropic else epsilon, float), full)
         delta = np.broadcast_to(np.asarray(0.0 if isotropic else delta, float), full)
-        limit = time_step_limit(largest_eigenvalue(vp, epsilon, delta, self.grid.stencil_spacing, order // 2).max())
-        self.dt = share * limit
+        eigenvalue = largest_eigenvalue(vp, epsilon, delta, self.grid.stencil_spacing, order // 2, space_weights)
+        self.dt = share * time_step_limit(eigenvalue.max())
         scheme = Scheme(
             self.dt,
             order // 2,
@@ -83,6 +84,7 @@ class Medium:
             free_surface,
             float((vp * np.sqrt(1 + 2 * epsilon)).max()),
             frequency,
+            space_weights,
         )
         mine = tuple(slice(lo, hi) for lo, hi in zip(block.lo, block.hi, strict=True))
         self.model = scaled_medium(
@@ -121,9 +123,9 @@ def band_limited(rng, n, steps, highest=1.0):
     return oaconvolve(noise, taps[None], mode="same", axes=1)
 
 
-def second_derivative(values, axis, spacing, radius):
+def second_derivative(values, axis, spacing, radius, kind="taylor"):
     """Discrete second derivative along an axis with zeros outside, in plain numpy."""
-    weights = second_derivative_weights(radius)
+    weights = second_derivative_weights(radius, kind)
     pad = [(radius, radius) if a == axis else (0, 0) for a in range(values.ndim)]
     wide = np.pad(values, pad)
     n = values.shape[axis]

@@ -238,7 +238,8 @@ def test_quiet_says_nothing_and_otherwise_all_is_told(folder, capsys):
     done = run(capsys, "model", folder / "model.toml", "--threads", 2)
     assert (done.code, done.out) == (0, "")
     step = "% of the limit, time dispersion corrected)"
-    for words in ("VTI model, 60 x 50 cells", step, "1 rank as 1 x 1 x 1", "shots.segy", "run.json"):
+    space = "cells per shortest wavelength (order 8, taylor weights)"
+    for words in ("VTI model, 60 x 50 cells", step, space, "1 rank as 1 x 1 x 1", "shots.segy", "run.json"):
         assert words in done.err
     binding = json.loads((folder / "out" / "run.json").read_text())["machine"]["binding"]
     assert binding[0]["threads"] == 2

@@ -83,10 +83,11 @@ class Experiment:
         kind = "isotropic" if len(self.model) == 1 else "VTI"
         share = 100 * t.dt / self.time_step_limit
         error = "corrected" if self.corrected else "not corrected"
+        space = f"order {2 * self.scheme.radius}, {self.scheme.space_weights} weights"
         return [
             f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
-            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength",
+            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self.comm.size} rank{'s' * (self.comm.size > 1)} as {' x '.join(map(str, self.block.ranks))}, "
             f"{self.memory_bytes / 1e9:.3g} GB on rank 0",
         ]
@@ -145,7 +146,8 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     memory = require_memory(parts, usable, comm)
     with together(comm):
         check_amplitude(survey, wavelet, time, dtype)
-    scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency)
+    weights = survey.propagation.space_weights
+    scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency, weights)
     model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, dtype)
     return Experiment(
         survey,

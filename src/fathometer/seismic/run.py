@@ -251,6 +251,7 @@ def _record(
             "slowest_metres_per_second": experiment.slowest,
             "fastest_metres_per_second": experiment.fastest,
             "boundary": {"kind": type(experiment.scheme.boundary).__name__.lower()} | vars(experiment.scheme.boundary),
+            "space_weights": survey.propagation.space_weights,
             "time_step_seconds": time.dt,
             "time_step_limit_seconds": experiment.time_step_limit,
             "time_dispersion": survey.propagation.time_dispersion,

@@ -258,6 +258,11 @@ class Propagation(Table):
     """How the waves are computed."""
 
     order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = _key("order of the differences in space", default=8)
+    space_weights: Literal["taylor", "optimised"] = _key(
+        "weights of the differences in space: exact for long waves, or of least dispersion down to short ones",
+        "",
+        "taylor",
+    )
     duration: Positive | None = _key(
         "time computed after t = 0; needed for a geometry, left out with gathers: as recorded", "s", None
     )
