@@ -65,7 +65,8 @@ def kernel(threads: int, quick: bool) -> Table:
     return Table(
         f"Orders, {threads} thread{'s'[: threads > 1]}",
         f"{cells}³ cells, float32, {STEPS} steps a measurement. The limit is the triad's bandwidth over the fewest "
-        f"bytes of a cell and step, {ITEM * FEWEST_ARRAYS['vti']} (VTI) or {ITEM * FEWEST_ARRAYS['isotropic']} (isotropic). "
+        f"bytes of a cell and step, {ITEM * FEWEST_ARRAYS['vti']} (VTI) or {ITEM * FEWEST_ARRAYS['isotropic']} "
+        "(isotropic). "
         "Plain sweeps take one step each, tiled ones several. With layers: the time of tiled steps with the default "
         f"absorbing layers, which cover {100 * share:.0f} % of these cells, over that without. Medians of {repeats}, "
         "taken in turns with the triad.",

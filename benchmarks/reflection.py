@@ -19,8 +19,8 @@ class Reflection:
     without the side, and at the receivers' mirror images those that a perfect mirror would have sent back.
     """
 
-    def __init__(self, material: Material, axis: int) -> None:
-        self.material, self.axis = material, axis
+    def __init__(self, material: Material, axis: int, weights: str = "taylor") -> None:
+        self.material, self.axis, self.weights = material, axis, weights
         path = 2 * DISTANCE / np.cos(ANGLES[-1]) * SPACING
         self.last = path / (0.9 * VELOCITY) + 1.5 / FREQUENCY
         self.reach = int((self.last + 1.5 / FREQUENCY) * 1.2 * VELOCITY / SPACING / 2) + 20
@@ -38,7 +38,7 @@ class Reflection:
         shape = [1, 1, 1]
         shape[axis] = DISTANCE + self.reach + extra
         shape[other] = int(2 * DISTANCE * np.tan(ANGLES[-1])) + 60 + 2 * self.reach
-        medium = Homogeneous((shape[0], 1, shape[2]), self.material, boundary, dtype=np.float64)
+        medium = Homogeneous((shape[0], 1, shape[2]), self.material, boundary, dtype=np.float64, weights=self.weights)
         source = np.zeros((1, 3))
         source[0, [axis, other]] = DISTANCE + extra, self.reach
         receivers = np.repeat(source, len(ANGLES), axis=0)

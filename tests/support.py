@@ -8,6 +8,7 @@ import os
 import numpy as np
 from mpi4py import MPI
 from scipy.ndimage import gaussian_filter
+from scipy.signal import firwin, oaconvolve
 
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.boundary import Boundary, Pml
@@ -58,6 +59,7 @@ class Medium:
         block: Decomposition | None = None,
         comm=MPI.COMM_SELF,
         off_grid=True,
+        space_weights="taylor",
     ):
         boundary = boundary or Pml()
         spacing = (spacing,) * 3 if np.isscalar(spacing) else spacing
@@ -72,8 +74,8 @@ class Medium:
         isotropic = epsilon is None
         epsilon = np.broadcast_to(np.asarray(0.0 if isotropic else epsilon, float), full)
         delta = np.broadcast_to(np.asarray(0.0 if isotropic else delta, float), full)
-        limit = time_step_limit(largest_eigenvalue(vp, epsilon, delta, self.grid.stencil_spacing, order // 2).max())
-        self.dt = share * limit
+        eigenvalue = largest_eigenvalue(vp, epsilon, delta, self.grid.stencil_spacing, order // 2, space_weights)
+        self.dt = share * time_step_limit(eigenvalue.max())
         scheme = Scheme(
             self.dt,
             order // 2,
@@ -82,6 +84,7 @@ class Medium:
             free_surface,
             float((vp * np.sqrt(1 + 2 * epsilon)).max()),
             frequency,
+            space_weights,
         )
         mine = tuple(slice(lo, hi) for lo, hi in zip(block.lo, block.hi, strict=True))
         self.model = scaled_medium(
@@ -112,9 +115,17 @@ def times(start, stop, dt):
     return start + dt * np.arange(math.ceil((stop - start) / dt) + 1)
 
 
-def second_derivative(values, axis, spacing, radius):
+def band_limited(rng, n, steps, highest=1.0):
+    """Random series (n, steps), quiet at both ends, of angular frequencies times dt up to `highest` (-118 dB above)."""
+    taps = firwin(161, highest / np.pi, width=0.15, window=("kaiser", 12.0))
+    noise = np.zeros((n, steps))
+    noise[:, 80:-80] = rng.standard_normal((n, steps - 160))
+    return oaconvolve(noise, taps[None], mode="same", axes=1)
+
+
+def second_derivative(values, axis, spacing, radius, kind="taylor"):
     """Discrete second derivative along an axis with zeros outside, in plain numpy."""
-    weights = second_derivative_weights(radius)
+    weights = second_derivative_weights(radius, kind)
     pad = [(radius, radius) if a == axis else (0, 0) for a in range(values.ndim)]
     wide = np.pad(values, pad)
     n = values.shape[axis]

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from support import Medium, heterogeneous
+from support import Medium, band_limited, heterogeneous
 
 from fathometer.seismic.boundary import Pml, Sponge
+from fathometer.seismic.dispersion import adjoint_of_inverse, inverse_transform
 
 pytestmark = pytest.mark.verify
 
@@ -59,6 +60,22 @@ def dot_product_error(dimensions, physics, boundary, order, free, dtype):
 @pytest.mark.parametrize(("dimensions", "physics", "boundary", "order", "free"), CASES)
 def test_dot_product(dimensions, physics, boundary, order, free, dtype):
     assert dot_product_error(dimensions, physics, boundary, order, free, dtype) <= TOLERANCE[dtype]
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-5)])
+@pytest.mark.parametrize("free", [False, True])
+def test_dot_product_where_the_error_in_time_is_corrected(free, dtype, tolerance):
+    """<I F x, y> = <x, F* I* y>: traces are transformed after modelling, and by the transpose before the adjoint."""
+    rng, before = np.random.default_rng(9), 40
+    medium = medium_of(2, "vti", Pml(8), 8, dtype, free)
+    sources, receivers = (places(rng, medium, n, 4.0) for n in (3, 5))
+    x, y = (band_limited(rng, n, STEPS).astype(dtype) for n in (3, 5))
+    forward = inverse_transform(np.ascontiguousarray(medium.run(sources, receivers, x.T).T), before)
+    adjoint = medium.run(receivers, sources, adjoint_of_inverse(y, before)[:, ::-1].T)[::-1].T
+    left, right = (np.sum(a.astype(float) * b) for a, b in ((forward, y), (x, adjoint)))
+    size = np.linalg.norm(forward.astype(float)) * np.linalg.norm(y)
+    assert abs(left) >= 1e-3 * size
+    assert abs(left - right) <= tolerance * size
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

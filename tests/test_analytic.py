@@ -1,8 +1,15 @@
 """Verification 1: traces in a homogeneous isotropic medium against the analytic solution."""
 
+import math
+
 import numpy as np
 import pytest
 from support import FULL, Medium, ricker, times
+from survey_support import model
+
+from fathometer.seismic.dispersion import forward_transform, inverse_transform
+from fathometer.seismic.stencil import weight_sum
+from fathometer.storage.segy import read_traces
 
 pytestmark = pytest.mark.verify
 
@@ -50,6 +57,82 @@ def test_five_wavelengths_within_one_percent(dimensions, vti, dtype):
     if dimensions == 3 and not FULL and (vti or dtype == np.float64):
         pytest.skip("full size only (make verify)")
     assert trace_error(dimensions, vti, dtype) <= 0.01
+
+
+def large_step_error(dimensions, corrected, order=8, vti=False, points=10, space_weights="taylor"):
+    """Relative L2 error after 10 wavelengths: 10 points per dominant wavelength, dt at 0.95 of the limit; with the
+    error in time corrected, or left in."""
+    flat = dimensions == 2
+    spacing = WAVELENGTH / points
+    across = (8 if FULL else 4) * points
+    anisotropy = (0.0, 0.0) if vti else ()
+    shape = (10 * points + 16, 1 if flat else across, across)
+    medium = Medium(shape, spacing, VELOCITY, *anisotropy, dtype=np.float32, order=order, space_weights=space_weights)
+    source = np.array([6.0, 0.0 if flat else across / 2 - 0.6, across / 2 - 0.7]) * spacing
+    receiver = source + np.array([10 * points + 0.3, 0.0 if flat else 1.2, 0.9]) * spacing
+    distance = np.linalg.norm(receiver - source)
+    assert distance >= 10 * WAVELENGTH
+    before = math.ceil(-START / medium.dt)
+    t = times(-before * medium.dt, distance / VELOCITY + 1.6 / FREQUENCY, medium.dt)
+    series = ricker(t, FREQUENCY)[None]
+    trace = medium.run(source, receiver, (forward_transform(series, before) if corrected else series)[0]).T
+    trace = (inverse_transform(trace, before) if corrected else trace)[0]
+    wanted = (exact_2d if flat else exact_3d)(t, distance)
+    return np.linalg.norm(trace - wanted) / np.linalg.norm(wanted)
+
+
+@pytest.mark.parametrize("vti", [False, True], ids=["isotropic", "vti-kernel"])
+@pytest.mark.parametrize("dimensions", [2, 3])
+def test_ten_wavelengths_in_steps_near_the_limit(dimensions, vti):
+    if dimensions == 3 and vti and not FULL:
+        pytest.skip("full size only (make verify)")
+    assert large_step_error(dimensions, True, vti=vti) <= 0.03
+    assert large_step_error(dimensions, False, vti=vti) >= 0.3
+
+
+def modelled_error(folder, time_dispersion, space_weights="taylor"):
+    """The same in 2D by the command: from a survey to a SEG-Y file. The wavelet comes late, so that the error in time
+    counts in what is injected as well as in what is recorded."""
+    spacing, interval, samples, delay, fmax = WAVELENGTH / 10, 0.002, 700, 0.5, 4 * FREQUENCY
+    np.save(folder / "vp.npy", np.full((116, 80), VELOCITY, np.float32))
+    np.save(folder / "wavelet.npy", ricker(interval * np.arange(400) - delay, FREQUENCY))
+    source, receiver = np.array([6.0, 39.3]) * spacing, np.array([106.3, 40.2]) * spacing
+    values = {
+        "model": {"vp": "vp.npy", "spacing": [spacing, spacing]},
+        "acquisition": {
+            "sources": {"x": source[0], "z": source[1]},
+            "receivers": {"x": receiver[0], "z": receiver[1]},
+            "sample_interval": interval,
+        },
+        "wavelet": {"kind": "file", "path": "wavelet.npy", "sample_interval": interval, "maximum_frequency": fmax},
+        "propagation": {
+            "duration": (samples - 1) * interval,
+            "time_dispersion": time_dispersion,
+            "space_weights": space_weights,
+        },
+    }
+    outcome = model(folder, values)
+    results = outcome.record["results"]
+    assert (results["time_dispersion"], results["space_weights"]) == (time_dispersion, space_weights)
+    limit = 2 * spacing / VELOCITY / math.sqrt(2 * weight_sum(4, space_weights))
+    assert results["time_step_limit_seconds"] == pytest.approx(limit)
+    assert results["time_step_seconds"] == pytest.approx(0.95 * limit)
+    (trace,) = read_traces(outcome.files["shots"], np.array([0]))
+    wanted = exact_2d(interval * np.arange(samples) - delay, np.linalg.norm(receiver - source))
+    return np.linalg.norm(trace - wanted) / np.linalg.norm(wanted)
+
+
+def test_ten_wavelengths_by_the_command(tmp_path):
+    assert modelled_error(tmp_path, "corrected") <= 0.03
+    assert modelled_error(tmp_path, "none") >= 0.3
+    assert modelled_error(tmp_path, "corrected", "optimised") <= 0.01
+
+
+def test_optimised_weights_do_with_fewer_points():
+    """What is left of the error after ten wavelengths of 8 points: a third of that of Taylor's weights, or less."""
+    optimised, taylor = (large_step_error(2, True, points=8, space_weights=w) for w in ("optimised", "taylor"))
+    assert optimised <= 0.015
+    assert optimised <= taylor / 3
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2], ids=["x", "y", "z"])

@@ -237,7 +237,9 @@ def test_quiet_says_nothing_and_otherwise_all_is_told(folder, capsys):
     assert (done.code, done.out, done.err) == (0, "", "")
     done = run(capsys, "model", folder / "model.toml", "--threads", 2)
     assert (done.code, done.out) == (0, "")
-    for words in ("VTI model, 60 x 50 cells", "% of the limit", "1 rank as 1 x 1 x 1", "shots.segy", "run.json"):
+    step = "% of the limit, time dispersion corrected)"
+    space = "cells per shortest wavelength (order 8, taylor weights)"
+    for words in ("VTI model, 60 x 50 cells", step, space, "1 rank as 1 x 1 x 1", "shots.segy", "run.json"):
         assert words in done.err
     binding = json.loads((folder / "out" / "run.json").read_text())["machine"]["binding"]
     assert binding[0]["threads"] == 2

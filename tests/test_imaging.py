@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 from scipy.signal import hilbert
+from support import ricker
 from survey_support import load, migrate, model, write_difference
 
 from fathometer.seismic.imaging import laplacian
+from fathometer.storage.segy import GatherWriter
 
 pytestmark = pytest.mark.verify
 
@@ -85,6 +87,39 @@ def test_a_flat_reflector_under_vti_needs_the_anisotropy(tmp_path):
     wrong = reflector_depth(image_of(tmp_path, "isotropic", overburden, (0.0, 0.0), tmp_path / "reflected.segy"))
     assert right == pytest.approx(64.5, abs=0.5)
     assert abs(wrong - 64.5) >= 1.5
+
+
+DEEP = 85.5  # cells
+
+
+def deep_reflector_depth(folder, time_dispersion):
+    """Depth in cells of a reflector at DEEP, from one shot of analytic traces (a source mirrored in it, so free of any
+    step's error), migrated in the largest steps."""
+    source, surface = 80 * SPACING, 2 * SPACING
+    x = SPACING * np.arange(10.0, 151.0, 2.0)
+    receivers = np.stack([x, 0 * x, 0 * x + surface], axis=1)
+    t = 0.002 * np.arange(601)
+    traces = [line_source(t, np.hypot(one - source, 2 * (DEEP * SPACING - surface))) for one in x]
+    with GatherWriter(folder / "deep.segy", len(t), 0.002, len(x)) as writer:
+        writer.write(0, 1, (source, 0.0, surface), receivers, np.array(traces))
+    np.save(folder / "vp.npy", np.full((NX, NX), 2000.0, np.float32))
+    values = survey("vp.npy", acquisition={"gathers": "deep.segy"})
+    values["propagation"] = {"time_dispersion": time_dispersion}
+    outcome = migrate(folder, values)
+    assert outcome.record["results"]["time_dispersion"] == time_dispersion
+    return reflector_depth(load(outcome.files["laplacian"]))
+
+
+def line_source(t, distance):
+    """1/(2 pi) int f(t - s) / sqrt(s^2 - (r/c)^2) ds with s = (r/c) cosh q, f the Ricker wavelet of the surveys."""
+    q = np.linspace(0.0, 2.0, 2001)
+    return np.trapezoid(ricker(t[:, None] - distance / 2000.0 * np.cosh(q), 20.0), q, axis=1) / (2 * np.pi)
+
+
+def test_a_deep_reflector_keeps_its_depth_in_large_steps(tmp_path):
+    """17 wavelengths there and back in steps of 0.95 of the limit: right to a tenth of a cell, and too deep without."""
+    assert deep_reflector_depth(tmp_path, "corrected") == pytest.approx(DEEP, abs=0.1)
+    assert deep_reflector_depth(tmp_path, "none") >= DEEP + 0.4
 
 
 def test_source_normalisation_balances_without_moving(tmp_path):

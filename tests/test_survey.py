@@ -49,8 +49,10 @@ corners = [2, 5, 30, 40.0]
 
 [propagation]
 order = 16
+space_weights = "optimised"
 duration = 3
 dt = 0.001
+time_dispersion = "none"
 boundary = {kind = "pml", width = 30}
 precision = "float64"
 top = "free-surface"
@@ -126,8 +128,9 @@ def test_defaults() -> None:
     resolved = survey.resolved()
     model = {"vp": "vp.rsf", "epsilon": 0.0, "delta": 0.0, "spacing": None, "origin": None, "axes": None}
     assert resolved["model"] == model | {"units": "m/s"}
-    propagation = {"order": 8, "duration": None, "dt": "auto", "boundary": "auto"}
-    assert resolved["propagation"] == propagation | {"precision": "float32", "top": "absorbing"}
+    propagation = {"order": 8, "space_weights": "taylor", "duration": None, "dt": "auto", "boundary": "auto"}
+    kinds = {"time_dispersion": "corrected", "precision": "float32", "top": "absorbing"}
+    assert resolved["propagation"] == propagation | kinds
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
     assert resolved["imaging"] == imaging
     assert resolved["history"] == {"store": "memory"}
@@ -430,7 +433,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
     assert {Model, Acquisition} < set(models())
-    assert len(models()) == 16
+    assert len(models()) == 18
     for model in models():
         for name, field in model.model_fields.items():
             assert field.description, (model, name)

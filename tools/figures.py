@@ -15,10 +15,12 @@ import test_analytic
 import test_anisotropy
 import test_convergence
 import test_imaging
+import test_stencil
 
 from benchmarks.reflection import Reflection
 from fathometer.seismic.boundary import Pml, Sponge
 from fathometer.seismic.homogeneous import Material
+from fathometer.seismic.stencil import OPTIMISED_BAND, weight_sum
 
 MATERIALS = (Material("isotropic"), Material("VTI 0.25, 0.1", 0.25, 0.1), Material("VTI 0.2, 0.2", 0.2, 0.2))
 
@@ -28,6 +30,36 @@ def analytic() -> None:
     for dimensions, dtype in ((2, np.float64), (2, np.float32), (3, np.float32)):
         error = test_analytic.trace_error(dimensions, False, dtype)
         print(f"analytic, {dimensions}D, {np.dtype(dtype)}: {100 * error:.3f} %")
+
+
+def steps() -> None:
+    """Verification 1: the error in time, corrected or left in, of a trace and of a reflector's depth."""
+    a, i = test_analytic, test_imaging
+    words = {True: "corrected", False: "none"}
+    for dimensions in (2, 3):
+        for corrected, word in words.items():
+            print(f"ten wavelengths, {dimensions}D, {word}: {100 * a.large_step_error(dimensions, corrected):.2f} %")
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for case in (("corrected",), ("none",), ("corrected", "optimised")):
+            print(f"by the command, {', '.join(case)}: {100 * a.modelled_error(folder, *case):.2f} %")
+        for word in words.values():
+            print(f"reflector at {i.DEEP} cells, {word}: {i.deep_reflector_depth(folder, word):.2f}")
+
+
+def weights() -> None:
+    """Optimised weights beside Taylor's: where the velocity ceases to be right to 1e-4, and the time step."""
+    t = test_stencil
+    for radius in t.RADII:
+        cells = [2 * np.pi / t.K[np.argmax(np.abs(t.velocity_error(radius, kind)) > 1e-4)] for kind in t.KINDS]
+        share = np.sqrt(weight_sum(radius, "taylor") / weight_sum(radius, "optimised"))
+        print(
+            f"order {2 * radius}: band {OPTIMISED_BAND[radius - 1]:g}, cells a wavelength {cells[1]:.1f} "
+            f"(Taylor's {cells[0]:.1f}), time step x {share:.3f}"
+        )
+    for points in (10, 8):
+        errors = [test_analytic.large_step_error(2, True, points=points, space_weights=kind) for kind in t.KINDS]
+        print(f"ten wavelengths, {points} points: " + ", ".join(f"{100 * error:.2f} %" for error in errors))
 
 
 def anisotropy() -> None:
@@ -79,7 +111,9 @@ def imaging() -> None:
             print(f"reflector at 64.5 cells, migrated as {label}: {t.reflector_depth(image):.2f}")
 
 
+PARTS = (analytic, steps, weights, anisotropy, convergence, adjoint, absorption, imaging)
+
 if __name__ == "__main__":
-    parts = {part.__name__: part for part in (analytic, anisotropy, convergence, adjoint, absorption, imaging)}
+    parts = {part.__name__: part for part in PARTS}
     for name in sys.argv[1:] or parts:
         parts[name]()

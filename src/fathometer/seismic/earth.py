@@ -60,6 +60,7 @@ class EarthFiles:
     def __init__(self, survey: Survey) -> None:
         """Raises InputError where a file is missing, or shapes, spacings or origins contradict each other."""
         self._keys = survey.model
+        self._weights = survey.propagation.space_weights
         self._name = str(survey.path)
         self._volumes: dict[str, Volume] = {}
         for name in NAMES:
@@ -194,7 +195,7 @@ class EarthFiles:
         assert vp is not None
         if epsilon is not None and delta is not None:
             self._check_thomsen(epsilon, delta, own, grid, block, comm)
-        slowest, fastest, eigenvalue = _extremes(vp, epsilon, delta, grid, radius)
+        slowest, fastest, eigenvalue = _extremes(vp, epsilon, delta, grid, radius, self._weights)
         return Earth(
             vp,
             epsilon,
@@ -326,7 +327,7 @@ def _count_and_first(
 
 
 def _extremes(
-    vp: np.ndarray, epsilon: np.ndarray | None, delta: np.ndarray | None, grid: Grid, radius: int
+    vp: np.ndarray, epsilon: np.ndarray | None, delta: np.ndarray | None, grid: Grid, radius: int, weights: str
 ) -> tuple[float, float, float]:
     """Slowest, fastest and largest eigenvalue, plane by plane: in float64 without copies of the grid in float64."""
     slowest, fastest, eigenvalue = np.inf, 0.0, 0.0
@@ -336,5 +337,7 @@ def _extremes(
         d = np.zeros_like(plane) if delta is None else delta[i].astype(np.float64)
         slowest = min(slowest, float((plane * np.sqrt(1 + 2 * np.minimum(d, 0))).min()))
         fastest = max(fastest, float((plane * np.sqrt(1 + 2 * e)).max()))
-        eigenvalue = max(eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius).max()))
+        eigenvalue = max(
+            eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius, weights).max())
+        )
     return slowest, fastest, eigenvalue

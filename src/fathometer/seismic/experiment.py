@@ -19,6 +19,7 @@ from fathometer.parallel.decomposition import Decomposition, Index3, choose_rank
 from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_below, check_inside
 from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
 from fathometer.seismic.budget import require_memory, usable_memory
+from fathometer.seismic.dispersion import WORKSPACE_BYTES
 from fathometer.seismic.earth import Earth, EarthFiles
 from fathometer.seismic.grid import Grid, Sides
 from fathometer.seismic.history import history_bytes
@@ -62,6 +63,11 @@ class Experiment:
         """Grid cells per shortest wavelength."""
         return points_per_wavelength(self.slowest, self.wavelet.fmax, self.grid)
 
+    @property
+    def corrected(self) -> bool:
+        """Whether the error of the time steps is corrected."""
+        return self.survey.propagation.time_dispersion == "corrected"
+
     def propagator(self) -> Propagator:
         """A quiet wavefield in the model."""
         return Propagator(self.grid, self.block, self.model, self.scheme, self.off_grid, self.comm)
@@ -76,10 +82,12 @@ class Experiment:
         cells = " x ".join(str(n) for axis, n in enumerate(g.full_shape) if axis in g.axes)
         kind = "isotropic" if len(self.model) == 1 else "VTI"
         share = 100 * t.dt / self.time_step_limit
+        error = "corrected" if self.corrected else "not corrected"
+        space = f"order {2 * self.scheme.radius}, {self.scheme.space_weights} weights"
         return [
             f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
-            f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit), {t.steps} steps, "
-            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength",
+            f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
+            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self.comm.size} rank{'s' * (self.comm.size > 1)} as {' x '.join(map(str, self.block.ranks))}, "
             f"{self.memory_bytes / 1e9:.3g} GB on rank 0",
         ]
@@ -133,10 +141,13 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         parts["image and illumination"] = 2 * int(own) * dtype.itemsize
         parts["wavefield history"] = history_bytes(time.snapshots, int(own), dtype.itemsize)
     parts |= trace_bytes(acquisition, grid, block, time, dtype, gathered=not imaging and comm.rank == 0)
+    if survey.propagation.time_dispersion == "corrected":
+        parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
     memory = require_memory(parts, usable, comm)
     with together(comm):
         check_amplitude(survey, wavelet, time, dtype)
-    scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency)
+    weights = survey.propagation.space_weights
+    scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency, weights)
     model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, dtype)
     return Experiment(
         survey,

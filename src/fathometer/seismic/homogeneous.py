@@ -57,6 +57,7 @@ class Homogeneous:
         boundary: Boundary,
         order: int = 8,
         dtype: type = np.float32,
+        weights: str = "taylor",
         ranks: Index3 | None = None,
         comm: MPI.Intracomm = MPI.COMM_SELF,
     ) -> None:
@@ -68,10 +69,12 @@ class Homogeneous:
         vp = np.full(block.local_shape, VELOCITY, np.float32)
         parameters = [None if p is None else np.full_like(vp, p) for p in (material.epsilon, material.delta)]
         epsilon, delta = (np.full((1,), p or 0.0) for p in (material.epsilon, material.delta))
-        eigenvalue = largest_eigenvalue(np.array([VELOCITY]), epsilon, delta, self.grid.stencil_spacing, radius)
+        eigenvalue = largest_eigenvalue(
+            np.array([VELOCITY]), epsilon, delta, self.grid.stencil_spacing, radius, weights
+        )
         self.dt = LARGEST_SHARE_OF_LIMIT * time_step_limit(float(eigenvalue[0]))
         fastest = VELOCITY * float(np.sqrt(1 + 2 * epsilon[0]))
-        scheme = Scheme(self.dt, radius, kind, boundary, False, fastest, FREQUENCY)
+        scheme = Scheme(self.dt, radius, kind, boundary, False, fastest, FREQUENCY, weights)
         model = scaled_medium(vp, parameters[0], parameters[1], self.dt, kind)
         self.propagator = Propagator(self.grid, block, model, scheme, comm is MPI.COMM_SELF, comm)
 

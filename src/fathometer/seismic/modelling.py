@@ -11,6 +11,7 @@ from fathometer.parallel.agreement import meet
 from fathometer.parallel.halo import LARGEST_MESSAGE
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
+from fathometer.seismic.dispersion import inverse_transform
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.resampling import resample
@@ -59,8 +60,9 @@ def record_shot(
         finish_steps(wavefield, count, progress, shot.name)
     wavefield.check(shot.name)
     with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
+        stepped = np.ascontiguousarray(recorded.T)
         traces = resample(
-            np.ascontiguousarray(recorded.T),
+            inverse_transform(stepped, time.before) if experiment.corrected else stepped,
             time.first,
             time.dt,
             acquisition.start,

@@ -41,6 +41,7 @@ class Scheme:
         boundary: the absorbing sides. free_surface: pressure is zero in the model's first z plane.
         vmax: largest (horizontal) velocity of the model in m/s, frequency: peak of the wavelet in Hz; the absorbing
             layers are tuned to them.
+        space_weights: kind of the weights of the second derivatives, "taylor" or "optimised".
     """
 
     dt: float
@@ -50,6 +51,7 @@ class Scheme:
     free_surface: bool
     vmax: float
     frequency: float
+    space_weights: str = "taylor"
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ class Propagator:
         self._buffers = [allocate(shape, scheme.dtype, stagger=n) for n in range(2 * fields)]
         single = scheme.dtype == np.float32
         weights, staggered = (
-            second_derivative_weights(scheme.radius),
+            second_derivative_weights(scheme.radius, scheme.space_weights),
             staggered_weights((scheme.radius + 1) // 2),
         )
         kind: Any = _native.WavefieldFloat32 if single else _native.WavefieldFloat64

@@ -13,6 +13,7 @@ from fathometer.ledger import Ledger
 from fathometer.parallel.agreement import together
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
+from fathometer.seismic.dispersion import adjoint_of_inverse, forward_transform
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.history import History
 from fathometer.seismic.imaging import ImagingCondition
@@ -94,8 +95,13 @@ def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: s
 
 
 def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
-    """The wavelet at the times of all steps: (steps, sources that touch this rank), in the propagation's dtype."""
+    """The wavelet at the times of all steps: (steps, sources that touch this rank), in the propagation's dtype.
+
+    Where the error in time is corrected it is added beforehand (dispersion.py).
+    """
     values = experiment.wavelet(experiment.time.times()[:-1])
+    if experiment.corrected:
+        (values,) = forward_transform(values[None], experiment.time.before)
     return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype)
 
 
@@ -108,6 +114,9 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
 
     Row j is injected in step j of the receiver loop: time index steps - j, so that after j steps the field has the time
     of snapshot steps - j and holds all later samples.
+
+    Where the error in time is corrected it is added to the series, so that both wavefields have it alike and the image
+    needs nothing more (dispersion.py).
 
     Returns: the receivers, and their series (steps, receivers) in the propagation's dtype.
     """
@@ -126,4 +135,6 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
         )
         rate = np.zeros_like(sampled)
         rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
+        if experiment.corrected:
+            rate = adjoint_of_inverse(rate, time.before)
     return receivers, np.ascontiguousarray(rate[:, :0:-1].T)

@@ -258,10 +258,20 @@ class Propagation(Table):
     """How the waves are computed."""
 
     order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = _key("order of the differences in space", default=8)
+    space_weights: Literal["taylor", "optimised"] = _key(
+        "weights of the differences in space: exact for long waves, or of least dispersion down to short ones",
+        "",
+        "taylor",
+    )
     duration: Positive | None = _key(
         "time computed after t = 0; needed for a geometry, left out with gathers: as recorded", "s", None
     )
     dt: Literal["auto"] | Positive = _key("time step; auto: from the stability limit", "s", "auto")
+    time_dispersion: Literal["corrected", "none"] = _key(
+        "error of the time steps; corrected: by transforms of what is injected and recorded; none: no correction",
+        "",
+        "corrected",
+    )
     boundary: Boundary = _key("what absorbs at the sides; auto: the default kind and width", "", "auto")
     precision: Literal["float32", "float64"] = _key("type of the wavefields", "", "float32")
     top: Literal["absorbing", "free-surface"] = _key("the upper side of the model", "", "absorbing")
