@@ -155,10 +155,10 @@ directory = "{name}"
 def kernel_share(quick: bool) -> tuple[float, float]:
     """Share of the wall time of the command `migrate`, from its start to its end, in its time steps; cells a second."""
     shape, duration = ([64, 64, 48], 0.3) if quick else ([240, 240, 200], 1.3)
-    x, y, _ = (12.5 * (n - 1) for n in shape)
+    x, y = (50.0 * ((n - 16) // 4) for n in shape[:2])  # of the last receivers
     geometry = (
-        f"sources = {{x = [{x / 4}, {3 * x / 4}, {x / 4}], y = {y / 2}, z = 60.0}}\n"
-        f"receivers = {{x = [100.0, {x - 100}, 50.0], y = [100.0, {y - 100}, 50.0], z = 56.0}}"
+        f"sources = {{x = [100.0, {x}, {(x - 100) / 2}], y = {y / 2}, z = 60.0}}\n"
+        f"receivers = {{x = [100.0, {x}, 50.0], y = [100.0, {y}, 50.0], z = 56.0}}"
     )
     with tempfile.TemporaryDirectory() as folder:
         depth = np.arange(shape[2], dtype=np.float32)
