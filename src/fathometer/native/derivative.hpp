@@ -2,29 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #include "arithmetic.hpp"
 #include "simd.hpp"
 
 namespace fathometer {
-
-// Second derivative of order 2R: weight[0] f + sum_r weight[r] (f[+r] + f[-r]).
-template <int R, class T>
-[[gnu::always_inline]] inline T second_derivative(const T *__restrict f, std::int64_t stride, const T *weight) {
-    T sum = weight[0] * f[0];
-    for (int r = 1; r <= R; ++r)
-        sum = madd(weight[r], f[r * stride] + f[-r * stride], sum);
-    return sum;
-}
-
-// First derivative half a cell further on, of order 2S, from S pairs of cells.
-template <int S, class T>
-[[gnu::always_inline]] inline T half_point(const T *__restrict f, std::int64_t stride, const T *weight) {
-    T sum = weight[0] * (f[stride] - f[0]);
-    for (int m = 1; m < S; ++m)
-        sum = madd(weight[m], f[(m + 1) * stride] - f[-m * stride], sum);
-    return sum;
-}
 
 // The weights of a derivative in all lanes.
 template <int R, class T> struct Weights {
@@ -35,14 +18,85 @@ template <int R, class T> struct Weights {
     }
 };
 
-// Second derivatives of a vector of cells, from rows `stride` apart; `centre` is the vector at f.
+// Addresses of rows up to R strides away, from few registers: those at 1, 2, 4, 8 and 3, 6 times the stride share one
+// index register each. Left to itself the compiler keeps an index for each row, and more of them than there are.
+template <int R, class T> class Rows {
+    static_assert(R <= 8);
+    std::int64_t one, three, five, seven; // bytes
+
+  public:
+    explicit Rows(std::int64_t stride)
+        : one(stride * std::int64_t(sizeof(T))), three(3 * one), five(5 * one), seven(7 * one) {}
+
+    // Once an iteration, so that no multiple of an index is kept for the next one.
+    [[gnu::always_inline]] inline void forget_multiples() {
+        asm("" : "+r"(one));
+        if constexpr (R >= 3)
+            asm("" : "+r"(three));
+        if constexpr (R >= 5)
+            asm("" : "+r"(five));
+        if constexpr (R >= 7)
+            asm("" : "+r"(seven));
+    }
+
+    // The rows r strides before and behind f: `first` is the one R strides before it.
+    template <int r> [[gnu::always_inline]] inline Vector<T> pair(const T *first, const T *f) const {
+        return load(at<r>(f)) + load(at<R - r>(first));
+    }
+
+    const T *first(const T *f) const { return f - R * (one / std::int64_t(sizeof(T))); }
+
+  private:
+    template <int n> [[gnu::always_inline]] inline const T *at(const T *base) const {
+        const char *bytes = reinterpret_cast<const char *>(base);
+        if constexpr (n == 0)
+            return base;
+        else if constexpr (n == 3 || n == 6)
+            return reinterpret_cast<const T *>(bytes + three * (n / 3));
+        else if constexpr (n == 5)
+            return reinterpret_cast<const T *>(bytes + five);
+        else if constexpr (n == 7)
+            return reinterpret_cast<const T *>(bytes + seven);
+        else
+            return reinterpret_cast<const T *>(bytes + one * n);
+    }
+};
+
+// Second derivatives of a vector of cells across rows: weight[0] f + sum_r weight[r] (f[+r] + f[-r]). `first` is the
+// row R strides before f, `centre` the vector at f.
 template <int R, class T>
-[[gnu::always_inline]] inline Vector<T> across(const T *f, std::int64_t stride, Vector<T> centre,
+[[gnu::always_inline]] inline Vector<T> across(const T *first, const T *f, const Rows<R, T> &rows, Vector<T> centre,
                                                const Weights<R, T> &weights) {
     Vector<T> sum = weights.w[0] * centre;
+    [&]<int... r>(std::integer_sequence<int, r...>) {
+        ((sum = madd(weights.w[r + 1], rows.template pair<r + 1>(first, f), sum)), ...);
+    }(std::make_integer_sequence<int, R>());
+    return sum;
+}
+
+// The derivatives along x for a piece of a row, in a loop of their own: stencils that reach far need more registers for
+// both axes together than there are.
+template <class T> constexpr int piece = 32 * lanes<T>;
+template <int R> constexpr bool split = R > 4;
+
+template <int R, class T>
+[[gnu::noinline]] void derive_piece(const T *f, std::int64_t stride, const T *weight, std::int64_t k0, std::int64_t k1,
+                                    T *to) {
+    const Weights<R, T> weights(weight);
+    Rows<R, T> rows(stride);
+    const T *first = rows.first(f);
+    for (std::int64_t k = k0; k < k1; k += lanes<T>) {
+        rows.forget_multiples();
+        store(to + k - k0, across<R>(first + k, f + k, rows, load(f + k), weights));
+    }
+}
+
+// The same from neighbours in a row.
+template <int R, class T> [[gnu::always_inline]] inline Vector<T> beside(const T *f, const Weights<R, T> &weights) {
+    Vector<T> sum = weights.w[0] * load(f);
 #pragma GCC unroll 8
     for (int r = 1; r <= R; ++r)
-        sum = madd(weights.w[r], load(f + r * stride) + load(f - r * stride), sum);
+        sum = madd(weights.w[r], load(f + r) + load(f - r), sum);
     return sum;
 }
 

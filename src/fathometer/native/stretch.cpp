@@ -12,7 +12,7 @@ namespace fathometer {
 namespace {
 
 // One filter a cell along z; one a row across.
-template <bool AlongRow, class T> Vector<T> filter_at(const Lanes<T> &part, const T *filter, int64_t k) {
+template <bool AlongRow, class Part, class T> Vector<T> filter_at(const Part &part, const T *filter, int64_t k) {
     return AlongRow ? part.load(filter + k) : all_lanes(filter[0]);
 }
 
@@ -41,6 +41,15 @@ template <class Row> [[gnu::always_inline]] inline void for_each_row(const Box &
             row(i, j);
 }
 
+// Vectors from k0 on, whole ones and what is left; a layer begins and ends anywhere.
+template <class T, class Body> [[gnu::always_inline]] inline void for_each_vector(int64_t k0, int64_t k1, Body body) {
+    int64_t k = k0;
+    for (; k + lanes<T> <= k1; k += lanes<T>)
+        body(k, Lanes<T, true>(k, k0, k1));
+    if (k < k1)
+        body(k, Lanes<T, false>(k, k0, k1));
+}
+
 // psi = decay psi + gain d w in the half points of a box, given along the layer's axis in half points. Along z the half
 // points and their filters follow one another in the row; across, the whole row is one half point of the layer's axis.
 template <int R, bool AlongRow, class T>
@@ -53,12 +62,11 @@ void advance_psi(const Wavefield<T> &w, const Layer<T> &layer, const Box &box) {
         const T *f = w.now(w.field_of(layer.axis)) + w.at(i, j);
         const T *gain = layer.psi_gain + first, *decay = layer.psi_decay + first;
         T *psi = layer.psi_row(i, j);
-        for (int64_t k = k0; k < k1; k += lanes<T>) {
-            const Lanes<T> part(k, k0, k1);
+        for_each_vector<T>(k0, k1, [&](int64_t k, const auto &part) {
             const Vector<T> slope = half_points<S>(f + k, stride, weights);
             part.store(psi + k, madd(filter_at<AlongRow>(part, decay, k), part.load(psi + k),
                                      filter_at<AlongRow>(part, gain, k) * slope));
-        }
+        });
     });
 }
 
@@ -68,24 +76,25 @@ template <int R, bool AlongRow, class T, class SumOf, class AddTo>
 void stretch_rows(const Wavefield<T> &w, const Layer<T> &layer, const Box &box, SumOf sum_of, AddTo add_to) {
     constexpr int S = (R + 1) / 2;
     const Weights<R, T> weights(w.weights[layer.axis]);
+    Rows<R, T> rows(w.stride[layer.axis % 2]);
     const Staggered<S, T> staggered(w.staggered[layer.axis]);
-    const int64_t stride = AlongRow ? 1 : w.stride[layer.axis], back = AlongRow ? 1 : layer.psi_stride[layer.axis];
-    const int64_t k0 = box.lo[2], k1 = box.hi[2];
+    const int64_t back = AlongRow ? 1 : layer.psi_stride[layer.axis], k0 = box.lo[2], k1 = box.hi[2];
     for_each_row(box, [&](int64_t i, int64_t j) {
         const int64_t cell[3] = {i, j, 0}, first = cell[layer.axis] - layer.cell_lo;
         const T *f = w.now(w.field_of(layer.axis)) + w.at(i, j);
         const T *gain = layer.zeta_gain + first, *decay = layer.zeta_decay + first, *psi = layer.psi_row(i, j);
         T *zeta = layer.zeta_row(i, j), *sum = sum_of(i, j);
         const bool add = add_to(i, j);
-        for (int64_t k = k0; k < k1; k += lanes<T>) {
-            const Lanes<T> part(k, k0, k1);
+        for_each_vector<T>(k0, k1, [&](int64_t k, const auto &part) {
             const Vector<T> slope = half_points<S>(psi + k - back, back, staggered);
-            const Vector<T> curvature = across<R>(f + k, stride, load(f + k), weights);
+            rows.forget_multiples();
+            const Vector<T> curvature =
+                AlongRow ? beside<R>(f + k, weights) : across<R>(rows.first(f) + k, f + k, rows, load(f + k), weights);
             const Vector<T> memory = madd(filter_at<AlongRow>(part, decay, k), part.load(zeta + k),
                                           filter_at<AlongRow>(part, gain, k) * (curvature + slope));
             part.store(zeta + k, memory);
             part.store(sum + k, add ? part.load(sum + k) + (slope + memory) : slope + memory);
-        }
+        });
     });
 }
 

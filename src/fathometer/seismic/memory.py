@@ -10,6 +10,7 @@ from fathometer import _native
 from fathometer.parallel.decomposition import Index3
 
 CACHE_LINE = 64  # bytes
+CACHE_SETS = 64  # of the first-level data cache: a page has as many lines
 
 
 def allocate(shape: Index3, dtype: np.dtype[Any], stagger: int = 0) -> np.ndarray:

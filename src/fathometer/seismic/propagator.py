@@ -24,7 +24,7 @@ from fathometer.parallel.threads import Tasks
 from fathometer.seismic.boundary import Boundary
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.layers import Layer, damping_profiles, layers_of
-from fathometer.seismic.memory import allocate, padded
+from fathometer.seismic.memory import CACHE_LINE, CACHE_SETS, allocate, padded
 from fathometer.seismic.points import HALF_WIDTH, SincPoints
 from fathometer.seismic.stencil import second_derivative_weights, staggered_weights
 from fathometer.seismic.tiling import PLAIN
@@ -356,12 +356,26 @@ class Propagator:
 
 
 def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tuple[Index3, Index3]:
-    """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines."""
+    """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines.
+
+    Rows and planes are padded until those that a stencil reaches at once lie in different sets of the first cache.
+    """
     nx, ny, nz = block.local_shape
     across = 0 if block.shape[1] == 1 else depth
+    line = CACHE_LINE // dtype.itemsize
     above = padded(depth, dtype.itemsize)
-    return (depth, across, above), (
-        nx + 2 * depth,
-        ny + 2 * across,
-        padded(above + nz + depth, dtype.itemsize),
-    )
+    rows, lines = ny + 2 * across, padded(above + nz + depth, dtype.itemsize) // line
+    if rows > 1:
+        lines = least_crowded(lines, 1, 2 * depth + 1)
+    rows = least_crowded(rows, lines, 2 * depth + 1)
+    return (depth, across, above), (nx + 2 * depth, rows, lines * line)
+
+
+def least_crowded(count: int, lines: int, streams: int) -> int:
+    """`count`, or a little more, so that `streams` addresses `count * lines` cache lines apart share the fewest sets."""
+
+    def crowd(n: int) -> int:
+        places = [i * n * lines % CACHE_SETS for i in range(streams)]
+        return max(places.count(place) for place in places)
+
+    return min(range(count, count + 8), key=lambda n: (crowd(n), n))
