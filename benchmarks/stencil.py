@@ -47,7 +47,7 @@ class Case:
 
 def stencil(threads: int, quick: bool) -> Table:
     """All figures with `threads` threads."""
-    side, small, repeats = (96, 64, 3) if quick else (320, 128, 9)
+    side, small, repeats = (96, 64, 3) if quick else (320, 128, 7)
     cube = (side,) * 3
     prime, long = (
         (tuple(n * side // 320 for n in PRIME), tuple(n * side // 320 for n in LONG)) if quick else (PRIME, LONG)
@@ -96,7 +96,7 @@ def stencil(threads: int, quick: bool) -> Table:
         for name, value, goal, case in rows
     ]
     del tasks, cases
-    apart = ranks_against_threads(cube, threads, 1 if quick else 5)
+    apart = ranks_against_threads(cube, threads, 1 if quick else 3)
     shown.append((f"{threads} ranks x 1 thread, of the rate of 1 x {threads}", f"{apart:.2f}", "0.90", "", ""))
     share, best = kernel_share(quick)
     shown.append(("time steps' share of a whole migration", f"{share:.2f}", "0.85", f"{best / 1e9:.3f}", ""))

@@ -372,7 +372,7 @@ def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tupl
 
 
 def least_crowded(count: int, lines: int, streams: int) -> int:
-    """`count`, or a little more, so that `streams` addresses `count * lines` cache lines apart share the fewest sets."""
+    """`count`, or a little more, so that `streams` addresses `count * lines` cache lines apart share few sets."""
 
     def crowd(n: int) -> int:
         places = [i * n * lines % CACHE_SETS for i in range(streams)]

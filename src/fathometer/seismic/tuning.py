@@ -17,7 +17,7 @@ from typing import Any
 
 from mpi4py import MPI
 
-from fathometer import _native
+from fathometer import __version__, _native
 from fathometer.errors import FathometerError, InputError
 from fathometer.ledger import now
 from fathometer.machine import Caches, caches, cpu_model
@@ -160,7 +160,7 @@ def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
     """What a search tries: plain sweeps, what the model of the caches suggests, and around it."""
     found = [PLAIN, stepping.expected(here)]
     widest = stepping.ranges["tile"][1]
-    blocks = (stepping.radius, 2 * stepping.radius)
+    blocks = sorted({4, stepping.radius, 2 * stepping.radius})
     if stepping.flat:
         shapes = [(1, width, stepping.threads) for width in (32, 64, 128)]
     else:
@@ -228,6 +228,7 @@ def cache_file(folder: Path | None) -> Path:
 def key_of(stepping: Stepping) -> str:
     """All that a choice holds for: machine, grid, order, physics, threads, ranks."""
     here = {"cpu": cpu_model(), "cpus": os.cpu_count(), "caches": asdict(caches()), "kernels": _native.variant}
+    here["version"] = __version__
     return json.dumps(here | asdict(stepping))
 
 
