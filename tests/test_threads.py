@@ -2,13 +2,14 @@
 
 import os
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fathometer.errors import InputError
 from fathometer.parallel import threads
-from fathometer.parallel.threads import Choice, choose_cpus
+from fathometer.parallel.threads import Binding, Choice, Tasks, choose_cpus, tasks_of
 
 # Two packages of two cores with two hardware threads each, numbered as Linux often does: first all first
 # ones.
@@ -112,3 +113,39 @@ def test_bind_takes_all_cpus_and_unbind_gives_them_back(world):
 def test_bind_refuses_no_threads(world):
     with pytest.raises(InputError, match="threads 0: the number of threads must be at least 1"):
         threads.bind(world, 0)
+
+
+# --- threads task by task
+
+
+def binding(threads: int) -> Binding:
+    return Binding(0, "here", 0, 1, threads, list(range(threads)), False, False, "default", [0], [])
+
+
+def test_auto_is_all_of_the_ranks_threads() -> None:
+    assert tasks_of({"propagate": "auto", "imaging": 1, "io": 3}, binding(4)) == Tasks(4, 1, 3)
+
+
+def test_more_threads_than_the_rank_has_are_an_error() -> None:
+    with pytest.raises(InputError, match=r"\[threads\] io: found 3; allowed: 1 to 2"):
+        tasks_of({"propagate": "auto", "imaging": "auto", "io": 3}, binding(2))
+
+
+@pytest.mark.parametrize("traces", [0, 1, 5, 6, 17])
+def test_traces_are_the_same_by_any_number_of_threads(traces: int) -> None:
+    values = np.random.default_rng(1).standard_normal((traces, 50)).astype(np.float32)
+
+    def series(rows: np.ndarray) -> np.ndarray:
+        return np.cumsum(rows, axis=1)[:, ::2]
+
+    cpus = tuple(os.sched_getaffinity(0))
+    for io in (1, 2, 3):
+        assert Tasks(1, 1, io, cpus).on_traces(series, values).tobytes() == series(values).tobytes()
+
+
+def test_an_error_in_one_thread_is_raised() -> None:
+    def fails(rows: np.ndarray) -> np.ndarray:
+        raise ValueError("no such trace")
+
+    with pytest.raises(ValueError, match="no such trace"):
+        Tasks(1, 1, 2).on_traces(fails, np.zeros((9, 3)))

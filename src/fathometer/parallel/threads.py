@@ -7,10 +7,13 @@ mask divide it; when there are more ranks than cpus they take turns, are told so
 import itertools
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from fathometer.errors import InputError
 
@@ -56,19 +59,31 @@ class Binding:
 
 @dataclass(frozen=True)
 class Tasks:
-    """Threads of a rank, task by task: time steps, images outside them, traces from and to files."""
+    """Threads of a rank, task by task: time steps, images outside them, traces from and to files; and its cpus."""
 
     propagate: int
     imaging: int
     io: int
+    cpus: tuple[int, ...] = ()
+
+    def on_traces(self, function: Callable[[np.ndarray], np.ndarray], traces: np.ndarray) -> np.ndarray:
+        """function(traces) by the threads for traces, each some rows; it treats every row by itself."""
+        if self.io == 1 or len(traces) < 2 * self.io:
+            return function(traces)
+        # A new thread has the mask of the one that starts it, which is pinned to one cpu.
+        mask = (os.sched_setaffinity, (0, self.cpus)) if self.cpus else (None, ())
+        with ThreadPoolExecutor(self.io, "traces", *mask) as pool:
+            return np.concatenate(list(pool.map(function, np.array_split(traces, self.io))))
 
 
-def tasks_of(wanted: Mapping[str, int | str], threads: int) -> Tasks:
-    """Threads of each task; "auto" is all of the rank's `threads`. Raises InputError for more than these."""
+def tasks_of(wanted: Mapping[str, int | str], binding: Binding) -> Tasks:
+    """Threads of each task; "auto" is all of the rank's. Raises InputError for more than these."""
+    most = binding.threads
     for task, number in wanted.items():
-        if isinstance(number, int) and number > threads:
-            raise InputError(f"[threads] {task}: found {number}; allowed: 1 to {threads}, the threads of a rank")
-    return Tasks(**{task: number if isinstance(number, int) else threads for task, number in wanted.items()})
+        if isinstance(number, int) and number > most:
+            raise InputError(f"[threads] {task}: found {number}; allowed: 1 to {most}, the threads of a rank")
+    numbers = {task: number if isinstance(number, int) else most for task, number in wanted.items()}
+    return Tasks(**numbers, cpus=tuple(binding.cpus) if binding.pinned else ())
 
 
 def choose_cpus(

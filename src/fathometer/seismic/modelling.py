@@ -59,18 +59,22 @@ def record_shot(
             wavefield.advance(count, source, series[steps], receivers, recorded[steps])
         finish_steps(wavefield, count, progress, shot.name)
     wavefield.check(shot.name)
-    with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
-        stepped = np.ascontiguousarray(recorded.T)
-        traces = resample(
-            inverse_transform(stepped, time.before) if experiment.corrected else stepped,
-            time.first,
-            time.dt,
-            acquisition.start,
-            acquisition.sample_interval,
-            acquisition.samples,
-            experiment.wavelet.fmax,
-        )
-        return receivers.indices, traces.astype(np.float32)
+
+    def traces(stepped: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
+            sampled = resample(
+                inverse_transform(stepped, time.before) if experiment.corrected else stepped,
+                time.first,
+                time.dt,
+                acquisition.start,
+                acquisition.sample_interval,
+                acquisition.samples,
+                experiment.wavelet.fmax,
+            )
+            return np.asarray(sampled.astype(np.float32))
+
+    with ledger.phase("resample traces"):
+        return receivers.indices, wavefield.threads.on_traces(traces, np.ascontiguousarray(recorded.T))
 
 
 def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:

@@ -97,7 +97,7 @@ class Propagator:
 
     Attributes:
         tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
-        threads: of each task; None: whatever the process has.
+        threads: of each task; 0: as many as the process has.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Propagator:
         self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
         self.step = 0
         self.tiling = PLAIN
-        self.threads: Tasks | None = None
+        self.threads = Tasks(0, 0, 1)
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
         fields = 1 if len(model) == 1 else 2
@@ -228,7 +228,7 @@ class Propagator:
             snapshot: image_shape, written: the pressure after the last step.
             correlation: accumulated after the last step.
         """
-        if self.threads:
+        if self.threads.propagate:
             _native.set_threads(self.threads.propagate)
         if not self._exchanges:
             job = self._make_job(slice(None), sources, injected, receivers, recorded, snapshot, correlation)
@@ -301,7 +301,7 @@ class Propagator:
         self._image(correlation=correlation)
 
     def _image(self, snapshot: np.ndarray | None = None, correlation: Correlation | None = None) -> None:
-        if self.threads:
+        if self.threads.imaging:
             _native.set_threads(self.threads.imaging)
         self._wave.image(self._make_job(slice(None), snapshot=snapshot, correlation=correlation))
 

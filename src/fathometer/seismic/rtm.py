@@ -123,18 +123,21 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
     time, acquisition = experiment.time, experiment.acquisition
     receivers = wavefield.injectors(experiment.points(shot.receivers))
     recorded = acquisition.traces(shot, receivers.indices).astype(experiment.scheme.dtype)
-    with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
-        sampled = resample(
-            recorded,
-            acquisition.start,
-            acquisition.sample_interval,
-            time.first,
-            time.dt,
-            time.steps + 1,
-            experiment.wavelet.fmax,
-        )
-        rate = np.zeros_like(sampled)
-        rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
-        if experiment.corrected:
-            rate = adjoint_of_inverse(rate, time.before)
+
+    def series(traces: np.ndarray) -> np.ndarray:
+        with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
+            sampled = resample(
+                traces,
+                acquisition.start,
+                acquisition.sample_interval,
+                time.first,
+                time.dt,
+                time.steps + 1,
+                experiment.wavelet.fmax,
+            )
+            rate = np.zeros_like(sampled)
+            rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
+            return adjoint_of_inverse(rate, time.before) if experiment.corrected else rate
+
+    rate = wavefield.threads.on_traces(series, recorded)
     return receivers, np.ascontiguousarray(rate[:, :0:-1].T)
