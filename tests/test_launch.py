@@ -10,7 +10,7 @@ import pytest
 
 from fathometer.errors import FathometerError, InputError
 from fathometer.parallel import launch
-from fathometer.parallel.launch import MpiRun, World
+from fathometer.parallel.launch import MpiRun, World, check_world
 
 OPENMPI_4 = MpiRun("/usr/bin/mpirun", "openmpi", 4)
 OPENMPI_5 = MpiRun("/env/bin/mpirun", "openmpi", 5)
@@ -241,3 +241,12 @@ def test_the_command_starts_ranks_that_are_unbound(ranks):
     done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=100, check=True)
     world = World("mpirun", ranks, ranks)
     assert sorted(done.stdout.splitlines()) == [f"{rank} {world} {cpus}" for rank in range(ranks)]
+
+
+def test_ranks_that_a_silent_launcher_did_not_start_are_an_error() -> None:
+    """Such as an MPI program that starts this one: its children know of a launcher, and not of its size."""
+    environ = {"PMIX_RANK": "0"}
+    check_world(1, environ)
+    check_world(2, environ, 2)
+    with pytest.raises(InputError, match="--ranks 2: a PMIx launcher has already started 1"):
+        check_world(1, environ, 2)

@@ -238,7 +238,7 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
 
     comm = MPI.COMM_WORLD
     try:
-        check_world(comm.size, os.environ)
+        check_world(comm.size, os.environ, options.ranks)
         _run(options, words, comm)
     except FathometerError as error:
         if _all_here(comm):

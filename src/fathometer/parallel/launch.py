@@ -189,13 +189,17 @@ def environment(environ: Mapping[str, str], own: int, shared: int, threads: int 
     return {name: value for name, value in wanted.items() if name not in environ}
 
 
-def check_world(size: int, environ: Mapping[str, str]) -> None:
-    """Compare MPI's number of ranks with the launcher's; call it once MPI runs.
+def check_world(size: int, environ: Mapping[str, str], ranks: int | None = None) -> None:
+    """Compare MPI's number of ranks with the launcher's, and with --ranks; call it once MPI runs.
 
     Raises FathometerError when they differ: an mpirun of another MPI than mpi4py's starts ranks that each
-    believe to be alone, and all of them would do the whole job and write the same files.
+    believe to be alone, and all of them would do the whole job and write the same files. A launcher that does
+    not tell its number, such as an MPI program that starts this one as its child, may have started others
+    than `ranks`: InputError.
     """
     world = launched(environ)
+    if world is not None and world.size is None and ranks is not None and ranks != size:
+        raise InputError(f"--ranks {ranks}: {world.launcher} has already started {size}; leave --ranks out")
     if world is not None and world.size is not None and world.size != size:
         raise FathometerError(
             f"{world.launcher} started {world.size} ranks but MPI sees {size}: launcher and mpi4py belong to "
