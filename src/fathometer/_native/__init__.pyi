@@ -194,6 +194,11 @@ def triad(
 ) -> None:
     """a = b + 3 c: what the memory gives, to measure the kernels by."""
 
+def multiply_adds(rounds: int) -> float:
+    """
+    Flops of so many rounds of multiply-adds in registers: what the cores give.
+    """
+
 def set_threads(threads: int) -> None: ...
 def pin_threads(cpus: Sequence[int]) -> None: ...
 def thread_binding() -> list[list[int]]: ...

@@ -28,6 +28,7 @@ from fathometer.seismic.tuning import Tuned, tune
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
 ITEM = 4  # float32
+MULTIPLY_ADDS = 1_000_000  # rounds of a measurement: some milliseconds
 WORTH_A_SEARCH = 10**9  # steps: a benchmark wants the best there is, found now or earlier
 FEWEST_ARRAYS = {"vti": 9, "isotropic": 4}  # fields now and before and the model read, the next fields written
 MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
@@ -48,7 +49,8 @@ class Request:
 
 @dataclass(frozen=True)
 class Measured:
-    """Rates with some ranks and threads each: cells a second tiled and plain, bytes a second of the triad."""
+    """Rates with some ranks and threads each: cells a second tiled and plain, bytes a second of the triad, flops a
+    second of multiply-adds in registers."""
 
     ranks: int
     threads: int
@@ -56,6 +58,7 @@ class Measured:
     tiled: Typical
     plain: Typical
     triad: Typical
+    flops: Typical
     bytes_per_point: int
 
     @property
@@ -73,6 +76,7 @@ class Measured:
             "interval_coverage": self.tiled.coverage,
             "plain_sweeps_points_per_second": self.plain.median,
             "triad_bytes_per_second": self.triad.median,
+            "multiply_add_flops_per_second": self.flops.median,
             "streaming_limit_points_per_second": self.limit,
             "ratio_to_streaming_limit": self.tiled.median / self.limit,
             "ratio_to_plain_sweeps": self.tiled.median / self.plain.median,
@@ -109,8 +113,15 @@ def measure(request: Request, comm: MPI.Intracomm, threads: int, say: Callable[[
 
     tasks: dict[str, Callable[[], object]] = {
         "triad": partial(_native.triad, *arrays),
+        "flops": partial(_native.multiply_adds, MULTIPLY_ADDS),
         "plain": partial(advance, PLAIN),
         "tiled": partial(advance, tuned.tiling),
+    }
+    done = {
+        "triad": 3.0 * ITEM * elements * comm.size,
+        "flops": comm.allreduce(_native.multiply_adds(MULTIPLY_ADDS), MPI.SUM),
+        "plain": cells,
+        "tiled": cells,
     }
     rates: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(request.repeat + 1):  # the first does not count
@@ -118,8 +129,7 @@ def measure(request: Request, comm: MPI.Intracomm, threads: int, say: Callable[[
             comm.Barrier()
             seconds = comm.allreduce(timed(task), MPI.MAX)
             if turn:
-                done = 3 * ITEM * elements * comm.size if name == "triad" else cells
-                rates[name].append(done / seconds)
+                rates[name].append(done[name] / seconds)
     wave.close()
     return Measured(
         comm.size,
@@ -128,6 +138,7 @@ def measure(request: Request, comm: MPI.Intracomm, threads: int, say: Callable[[
         typical(rates["tiled"]),
         typical(rates["plain"]),
         typical(rates["triad"]),
+        typical(rates["flops"]),
         ITEM * FEWEST_ARRAYS[request.physics],
     )
 

@@ -8,4 +8,8 @@ namespace fathometer {
 // a = b + s c by the threads of a new team: 12 bytes an element in single precision (STREAM's triad, McCalpin 1995).
 void triad(float *a, const float *b, const float *c, std::int64_t n);
 
+// Multiply-adds of vectors in registers by the threads of a new team, `rounds` of them a thread; returns their flops,
+// two each. What is computed goes to `sink`, so that the compiler keeps it.
+double multiply_adds(std::int64_t rounds, float *sink);
+
 } // namespace fathometer

@@ -326,6 +326,13 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
         },
         "a"_a.noconvert(), "b"_a.noconvert(), "c"_a.noconvert(), Unlocked(),
         "a = b + 3 c: what the memory gives, to measure the kernels by.");
+    m.def(
+        "multiply_adds",
+        [](std::int64_t rounds) {
+            float sink = 0;
+            return multiply_adds(rounds, &sink);
+        },
+        "rounds"_a, Unlocked(), "Flops of so many rounds of multiply-adds in registers: what the cores give.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("pin_threads", &pin_threads, "cpus"_a);
     m.def("thread_binding", &thread_binding);

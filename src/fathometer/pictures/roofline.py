@@ -28,17 +28,25 @@ def draw_roofline(path: Path, envelope: dict[str, Any]) -> None:
         f"{results['ranks']} x {results['threads']} threads"
     )
     with sheet.look():
+        from matplotlib.ticker import FuncFormatter, NullFormatter
+
         figure = sheet.sheet(8.0, 5.4, title)
         axes = sheet.place(figure, sheet.LEFT, sheet.TOP, 6.8, 4.1)
-        x = np.array([intensity / 8, intensity * 8])
-        axes.loglog(x, x * bandwidth / 1e9, color=sheet.INK, linewidth=1.2)
-        axes.annotate(
-            f"triad {bandwidth / 1e9:.1f} GB/s",
-            (x[0] * 1.25, x[0] * 1.25 * bandwidth / 1e9),
-            (0, 10),
-            textcoords="offset points",
-            ha="left",
-        )
+        roof = results["multiply_add_flops_per_second"]
+        ridge = roof / bandwidth
+        x = np.array([intensity / 4, ridge, ridge * 3])
+        axes.loglog(x, np.minimum(x * bandwidth, roof) / 1e9, color=sheet.INK, linewidth=1.2)
+        for text, at, across in (
+            (f"triad, {bandwidth / 1e9:.1f} GB/s", intensity / 3, "left"),
+            (f"multiply-adds, {roof / 1e9:.0f} Gflop/s", ridge * 3, "right"),
+        ):
+            axes.annotate(
+                text,
+                (at, min(at * bandwidth, roof) / 1e9),
+                (-4 if across == "left" else 0, 8),
+                textcoords="offset points",
+                ha="right" if across == "left" else across,
+            )
         axes.axvline(intensity, color="#999999", linewidth=0.8, linestyle=":")
         axes.plot(
             intensity,
@@ -51,9 +59,12 @@ def draw_roofline(path: Path, envelope: dict[str, Any]) -> None:
             axes.plot(
                 intensity, rate * flops / 1e9, marker, color=colour, markersize=8, label=f"{name}: {rate / 1e9:.2f}"
             )
-        axes.set_xlabel(
-            f"flops a byte, at the fewest bytes ({flops} over {results['bytes_per_point']} at the dotted line)"
-        )
+        axes.set_xlabel(f"flops a byte (dotted: {flops} over {results['bytes_per_point']})")
         axes.set_ylabel("Gflop/s")
+        axes.set_xlim(intensity / 12, ridge * 4)
+        axes.set_ylim(top=1.8 * max(roof, results["points_per_second"] * flops) / 1e9)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_minor_formatter(NullFormatter())
         axes.legend(loc="lower right")
         sheet.save(figure, path)
