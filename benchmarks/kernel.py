@@ -25,7 +25,7 @@ def kernel(threads: int, quick: bool) -> Table:
     """VTI and isotropic steps of several orders with `threads` threads; every kernel in turns with the triad."""
     cells, repeats = (80, 3) if quick else (200, 9)
     _native.set_threads(threads)
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS)) for _ in range(3)]
+    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
     rows = []
     for physics, order in [(p, o) for p in MATERIALS for o in (4, 8, 16)]:
         width = Pml().width

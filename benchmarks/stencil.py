@@ -62,7 +62,7 @@ def stencil(threads: int, quick: bool) -> Table:
         "one thread": Case(cube, VTI, 8, 1),
         "long": Case(long, VTI, 8, threads),
     }
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS)) for _ in range(3)]
+    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
 
     def triad() -> None:
         _native.set_threads(threads)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fathometer import _native
 from fathometer.errors import InputError
 from fathometer.parallel import threads
 from fathometer.parallel.threads import Binding, Choice, Tasks, choose_cpus, tasks_of
@@ -149,3 +150,25 @@ def test_an_error_in_one_thread_is_raised() -> None:
 
     with pytest.raises(ValueError, match="no such trace"):
         Tasks(1, 1, 2).on_traces(fails, np.zeros((9, 3)))
+
+
+def test_threads_keep_their_cpus_when_their_number_changes() -> None:
+    """A thread that comes back would have the mask of the first one."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    before = os.sched_getaffinity(0)
+    try:
+        _native.set_threads(3)
+        tasks = Tasks(3, 2, 1, tuple(cpus))
+        _native.pin_threads(cpus)
+        wanted = [[cpus[n % len(cpus)]] for n in range(3)]
+        assert _native.thread_binding() == wanted
+        tasks.use(2)
+        assert _native.thread_binding() == wanted[:2]
+        tasks.use(3)
+        assert _native.thread_binding() == wanted
+        tasks.use(0)
+        assert _native.threads() == 3
+    finally:
+        _native.set_threads(2)
+        for task in os.listdir("/proc/self/task"):
+            os.sched_setaffinity(int(task), before)

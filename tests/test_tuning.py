@@ -2,11 +2,15 @@
 
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 import pytest
+from cli_support import clean_environment, mpirun
 from hypothesis import given
 from hypothesis import strategies as st
 from support import Medium
@@ -187,3 +191,85 @@ def test_order_statistic_interval(n, low, high):
 def test_few_values_say_how_little_they_cover():
     assert typical([3.0, 1.0, 2.0]).coverage == 0.75
     assert typical([1.0]).coverage == 0.0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[Infinity, 1, 1, 1]",
+        "[2.9, 4, 30, 1]",
+        "[true, 4, 30, 1]",
+        '["5", 4, 30, 1]',
+        "[5, 4, 30]",
+        "null",
+        "[5, 4, 999, 1]",
+    ],
+)
+def test_a_damaged_choice_is_a_note(content, tmp_path):
+    key = json.dumps(tuning.key_of(STEPPING))
+    (tmp_path / "tuning.json").write_text(
+        f'{{"schema_version": 1, "choices": {{{key}: {{"tiling": {content}, "gain": 1.5}}}}}}'
+    )
+    said = []
+    assert tuning.recall(STEPPING, said.append, tmp_path) is None
+    assert len(said) == 1
+
+
+def test_a_cache_of_endless_brackets_is_a_note(tmp_path):
+    (tmp_path / "tuning.json").write_text("[" * 100_000)
+    said = []
+    assert tuning.recall(STEPPING, said.append, tmp_path) is None
+    assert len(said) == 1
+
+
+def test_where_the_cache_lies(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert tuning.cache_file(None) == tmp_path / "fathometer" / "tuning.json"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for ignored in ("", "relative/folder"):
+        monkeypatch.setenv("XDG_CACHE_HOME", ignored)
+        assert tuning.cache_file(None) == tmp_path / "home" / ".cache" / "fathometer" / "tuning.json"
+
+    def homeless():
+        raise RuntimeError
+
+    monkeypatch.setattr(tuning.Path, "home", homeless)
+    assert tuning.cache_file(None) is None
+    said = []
+    assert tuning.recall(STEPPING, said.append) is None
+    tuning.remember(STEPPING, tuning.Tuned(PLAIN, "search", 1.0), said.append)
+    assert len(said) == 1
+
+
+UNEVEN = """
+import sys
+from mpi4py import MPI
+from support import Medium
+from fathometer import _native
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic import tuning
+from fathometer.seismic.survey import Tuning
+comm = MPI.COMM_WORLD
+threads = 3 - comm.rank
+_native.set_threads(threads)
+p = Medium((40, 30, 20), 10.0, 2000.0, block=Decomposition((56, 46, 36), (2, 1, 1), comm.rank), comm=comm,
+           off_grid=False).propagator
+tuned = tuning.tune(p, Tuning(search="always"), 4, 8, threads, lambda line: None)
+assert comm.allgather(tuned.tiling) == [tuned.tiling] * 2
+try:
+    tuning.tune(p, Tuning(team=3), 4, 8, threads, lambda line: None)
+except Exception as error:
+    assert "found 3; allowed: 1 to 2" in str(error), error
+else:
+    raise AssertionError("team 3 of 2 threads")
+p.close()
+"""
+
+
+def test_ranks_with_different_numbers_of_threads_try_the_same(tmp_path):
+    program = tmp_path / "uneven.py"
+    program.write_text(UNEVEN)
+    environ = clean_environment() | {"PYTHONPATH": str(Path(__file__).parent), "XDG_CACHE_HOME": str(tmp_path)}
+    command = [*mpirun(2), sys.executable, str(program)]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

@@ -146,9 +146,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _count(text: str) -> int:
-    """A number of at least 1."""
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1")
+    """A number of at least 1, and below a thousand million."""
+    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1, of up to nine digits")
     return int(text)
 
 
@@ -322,6 +322,10 @@ def _stencil(
 
     if options.picture is not None and options.picture.suffix.lower() != ".png":
         raise InputError(f"--picture {options.picture}: allowed: the name of a .png file")
+    with together(comm):
+        for path in (options.json, options.picture):  # before all the work, not after it
+            if comm.rank == 0 and path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+                raise InputError(f"{path}: cannot be written: {path.parent} is no folder that can be written to")
     request = Request(
         options.grid, options.order, options.physics, options.steps, options.time_depth, options.repeat, options.scaling
     )

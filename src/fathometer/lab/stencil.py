@@ -20,10 +20,11 @@ from fathometer.machine import machine, peak_memory
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.threads import Binding, Tasks
 from fathometer.record import Figure, record
+from fathometer.seismic.budget import require_memory, usable_memory
 from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
 from fathometer.seismic.propagator import halo_depth
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import PLAIN
+from fathometer.seismic.tiling import DEEPEST, PLAIN
 from fathometer.seismic.tuning import Tuned, tune
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
@@ -93,16 +94,19 @@ def flops_per_point(order: int, physics: str, flat: bool) -> int:
     return axes * derivative + (axes - 2) + 6 + 6  # sums across; M times (h, l); three sums for each field
 
 
-def measure(request: Request, comm: MPI.Intracomm, threads: int, say: Callable[[str], None]) -> Measured:
-    """Collective. Rates with all ranks of a communicator, `threads` threads each."""
-    _native.set_threads(threads)
+def measure(
+    request: Request, comm: MPI.Intracomm, threads: int, cpus: tuple[int, ...], say: Callable[[str], None]
+) -> Measured:
+    """Collective. Rates with all ranks of a communicator, `threads` threads each, on `cpus` where they are pinned."""
+    tasks_threads = Tasks(threads, threads, threads, cpus)
+    tasks_threads.use(threads)
     ranks = choose_ranks(request.grid, comm.size, halo_depth(request.order // 2, False))
     wave = Homogeneous(
         request.grid, MATERIALS[request.physics], Bare(), request.order, ranks=ranks, comm=comm
     ).propagator
-    wave.threads = Tasks(threads, threads, threads)
+    wave.threads = tasks_threads
     elements = TRIAD_ELEMENTS // comm.size
-    arrays = [_native.zerosFloat32((1, 1, elements)) for _ in range(3)]
+    arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
     wanted = Tuning() if request.depth == 0 else Tuning(time_depth=request.depth)
     tuned = tune(wave, wanted, request.steps, WORTH_A_SEARCH, threads, say)
     cells = float(comm.allreduce(_cells(wave.block.local_shape), MPI.SUM)) * request.steps
@@ -126,6 +130,8 @@ def measure(request: Request, comm: MPI.Intracomm, threads: int, say: Callable[[
     rates: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(request.repeat + 1):  # the first does not count
         for name, task in tasks.items():
+            if name in ("plain", "tiled"):  # what the one before has left in the cache is not to matter
+                wave.advance(1)
             comm.Barrier()
             seconds = comm.allreduce(timed(task), MPI.MAX)
             if turn:
@@ -151,13 +157,16 @@ def run_stencil(
     Raises InputError, the same on all ranks, for a request that cannot be met.
     """
     _check(request)
-    every = [(comm.size, binding.threads)] + (list(_fewer(comm.size, binding.threads)) if request.scaling else [])
+    require_memory(_bytes(request, comm.size), usable_memory(comm), comm)
+    most: int = comm.allreduce(binding.threads, MPI.MIN)
+    cpus = tuple(binding.cpus) if binding.pinned else ()
+    every = [(comm.size, most)] + (list(_fewer(comm.size, most)) if request.scaling else [])
     measured = []
     for ranks, threads in every:
         part = MPI.Intracomm(comm.Split(0 if comm.rank < ranks else 1, comm.rank))
         if comm.rank < ranks:
             say(f"ranks x threads = {ranks} x {threads}: choosing the tiling, then measuring")
-            measured.append(measure(request, part, threads, say))
+            measured.append(measure(request, part, threads, cpus, say))
         _quietly_meet(comm)
         part.Free()
     crowded = comm.allreduce(int(binding.oversubscribed))
@@ -198,8 +207,22 @@ def _check(request: Request) -> None:
                 f"--grid: {n} cells along {axis}; allowed: {smallest} or more at order {request.order}, "
                 "or 1 along y for two dimensions"
             )
-    if request.depth > request.steps:
-        raise InputError(f"--time-depth {request.depth}: allowed: auto, or 1 to {request.steps}, the number of --steps")
+    if request.depth > min(request.steps, DEEPEST):
+        raise InputError(
+            f"--time-depth {request.depth}: allowed: auto, or 1 to {min(request.steps, DEEPEST)} "
+            f"(the number of --steps, and never more than {DEEPEST})"
+        )
+
+
+def _bytes(request: Request, ranks: int) -> dict[str, int]:
+    """What a rank takes: the wavefields, the model and what it is made of, the triad's arrays."""
+    x, y, z = (n + (1 if n == 1 else 2 * request.order) for n in request.grid)
+    fields, models = (2, 3) if request.physics == "vti" else (1, 1)
+    return {
+        "wavefields": ITEM * 2 * fields * x * y * z // ranks,
+        "model": ITEM * 2 * models * x * y * z // ranks,
+        "triad": ITEM * 3 * TRIAD_ELEMENTS // ranks,
+    }
 
 
 def _fewer(ranks: int, threads: int) -> Iterator[tuple[int, int]]:

@@ -334,6 +334,7 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
         },
         "rounds"_a, Unlocked(), "Flops of so many rounds of multiply-adds in registers: what the cores give.");
     m.def("set_threads", &set_threads, "threads"_a);
+    m.def("threads", &threads);
     m.def("pin_threads", &pin_threads, "cpus"_a);
     m.def("thread_binding", &thread_binding);
 }

@@ -23,7 +23,7 @@ namespace fathometer {
 template <class T> bool needs_halves(const Wavefield<T> &w, const Part &part);
 
 // Advance the first derivatives (psi) of all layers in a part's half points, from the field "now": one member's share
-// of it. Layers that are advanced in their rows are left to add_layers.
+// of it. Layers that are advanced in their rows are left to Stretches.
 template <class T> void advance_halves(const Wavefield<T> &w, const Part &part, int64_t member, int64_t members);
 
 // What the layers add to the derivatives in a row: to h, along x and y, where a row lies in one of their layers (else

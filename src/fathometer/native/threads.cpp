@@ -29,6 +29,8 @@ void set_threads(int threads) {
     omp_set_num_threads(threads);
 }
 
+int threads() { return omp_get_max_threads(); }
+
 void pin_threads(const std::vector<int> &cpus) {
     int failure = 0;
 #pragma omp parallel

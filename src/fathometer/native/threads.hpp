@@ -6,6 +6,7 @@
 namespace fathometer {
 
 void set_threads(int threads);
+int threads();
 
 // Thread t of the team may run on cpus[t % size] alone from now on. Throws std::system_error.
 void pin_threads(const std::vector<int> &cpus);

@@ -66,6 +66,15 @@ class Tasks:
     io: int
     cpus: tuple[int, ...] = ()
 
+    def use(self, number: int) -> None:
+        """Make the kernels' team one of so many threads (0: as it is), each on its cpu."""
+        from fathometer import _native
+
+        if number and _native.threads() != number:
+            _native.set_threads(number)
+            if self.cpus:  # threads that were not there before have the mask of the first one
+                _native.pin_threads(list(self.cpus))
+
     def on_traces(self, function: Callable[[np.ndarray], np.ndarray], traces: np.ndarray) -> np.ndarray:
         """function(traces) by the threads for traces, each some rows; it treats every row by itself."""
         if self.io == 1 or len(traces) < 2 * self.io:

@@ -228,8 +228,7 @@ class Propagator:
             snapshot: image_shape, written: the pressure after the last step.
             correlation: accumulated after the last step.
         """
-        if self.threads.propagate:
-            _native.set_threads(self.threads.propagate)
+        self.threads.use(self.threads.propagate)
         if not self._exchanges:
             job = self._make_job(slice(None), sources, injected, receivers, recorded, snapshot, correlation)
             self._wave.advance(steps, job, self.tiling.numbers)
@@ -301,8 +300,7 @@ class Propagator:
         self._image(correlation=correlation)
 
     def _image(self, snapshot: np.ndarray | None = None, correlation: Correlation | None = None) -> None:
-        if self.threads.imaging:
-            _native.set_threads(self.threads.imaging)
+        self.threads.use(self.threads.imaging)
         self._wave.image(self._make_job(slice(None), snapshot=snapshot, correlation=correlation))
 
     def check(self, where: str) -> None:

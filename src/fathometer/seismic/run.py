@@ -157,7 +157,8 @@ def _tuned(
     """Threads and tiling of a run whose wavefield takes `steps` time steps at a time."""
     survey = experiment.survey
     with naming(str(survey.path)):
-        wavefield.threads = tasks_of(survey.threads.model_dump(), settings.binding)
+        with together(experiment.comm):
+            wavefield.threads = tasks_of(survey.threads.model_dump(), settings.binding)
         total = experiment.time.steps * len(experiment.acquisition.shots) * propagations
         with ledger.phase("tuning"):
             tuned = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, settings.say)

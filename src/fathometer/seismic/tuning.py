@@ -23,7 +23,7 @@ from fathometer.ledger import now
 from fathometer.machine import Caches, caches, cpu_model
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import PLAIN, Stepping, Tiling
+from fathometer.seismic.tiling import DEEPEST, PLAIN, Stepping, Tiling
 from fathometer.storage import whole
 
 SCHEMA = 1
@@ -63,19 +63,20 @@ class Tuned:
 
 
 def stepping_of(wavefield: Propagator, steps: int, threads: int) -> Stepping:
-    """Collective. What the tiling of a wavefield's steps depends on; its cells are those of the smallest rank."""
+    """Collective. What the tiling of a wavefield's steps depends on; its cells and threads are those of the
+    smallest rank: all ranks must come to the same choice, and try the same ones."""
     comm, block = wavefield.comm, wavefield.block
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     ranks = comm.allreduce(host.size, MPI.MAX)
     host.Free()
-    x, y, z = (comm.allreduce(n, MPI.MIN) for n in block.local_shape)
+    x, y, z, fewest = (comm.allreduce(n, MPI.MIN) for n in (*block.local_shape, threads))
     return Stepping(
         (x, y, z),
         wavefield.scheme.radius,
         len(wavefield.fields()[0]),
         wavefield.scheme.dtype.itemsize,
         steps,
-        threads,
+        fewest,
         ranks,
     )
 
@@ -99,10 +100,10 @@ def tune(
     Raises InputError, the same on all ranks, for a choice of the survey that does not fit.
     """
     stepping = stepping_of(wavefield, steps, threads)
-    here = caches()
+    comm = wavefield.comm
+    here: Caches = comm.bcast(caches())
     fixed = {choice: value for choice, key in KEYS.items() if isinstance(value := getattr(wanted, key), int)}
     check_choices(stepping, fixed)
-    comm = wavefield.comm
     tuned = None
     if len(fixed) == 4:
         tuned = Tuned(Tiling(**fixed), "survey")
@@ -138,7 +139,7 @@ def check_choices(stepping: Stepping, fixed: dict[str, int]) -> None:
 def _reason(name: str, stepping: Stepping) -> str:
     cells = " x ".join(str(n) for n in stepping.shape)
     return {
-        "depth": f"{stepping.steps} time steps are taken at a time, here",
+        "depth": f"{stepping.steps} time steps are taken at a time here; never more than {DEEPEST}",
         "block": f"the smallest rank has {cells} cells",
         "tile": f"the smallest rank has {cells} cells",
         "team": "threads of a rank",
@@ -149,7 +150,9 @@ def with_choices(stepping: Stepping, tiling: Tiling, fixed: dict[str, int]) -> T
     """A tiling with some of its numbers as the survey wants them."""
     if not fixed:
         return tiling
-    if tiling.depth == 1 and fixed.get("depth", 2) > 1:  # a plain sweep has no shape to start from
+    if (
+        tiling.depth == 1 and fixed.get("depth", 2) > 1 and stepping.steps > 1
+    ):  # a plain sweep has no shape that could be changed
         tiling = Tiling(
             min(4, stepping.steps), min(stepping.radius, stepping.shape[0]), min(32, stepping.ranges["tile"][1]), 1
         )
@@ -219,10 +222,16 @@ def search(wavefield: Propagator, stepping: Stepping, tilings: Iterable[Tiling])
     return Tuned(best, "search", typical[PLAIN] / typical[best] if PLAIN in typical else None)
 
 
-def cache_file(folder: Path | None) -> Path:
-    """Where choices are kept: $XDG_CACHE_HOME/fathometer/tuning.json, ~/.cache without it."""
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return (folder or Path(home) / "fathometer") / "tuning.json"
+def cache_file(folder: Path | None) -> Path | None:
+    """Where choices are kept: $XDG_CACHE_HOME/fathometer/tuning.json, ~/.cache where it names no absolute path; None
+    where there is no home."""
+    if folder is None:
+        named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        try:
+            folder = (named if named.is_absolute() else Path.home() / ".cache") / "fathometer"
+        except RuntimeError:
+            return None
+    return folder / "tuning.json"
 
 
 def key_of(stepping: Stepping) -> str:
@@ -234,17 +243,27 @@ def key_of(stepping: Stepping) -> str:
 
 def recall(stepping: Stepping, say: Callable[[str], None], folder: Path | None = None) -> Tuned | None:
     """The choice that was kept for this machine and these steps; None where there is none that fits."""
-    entry = _read(cache_file(folder), say).get(key_of(stepping))
-    try:
-        tuned = Tuned(Tiling(*(int(n) for n in entry["tiling"])), "cache", float(entry["gain"])) if entry else None
-    except (TypeError, ValueError, KeyError):
+    path = cache_file(folder)
+    entry = _read(path, say).get(key_of(stepping)) if path else None
+    if entry is None:
         return None
-    return tuned if tuned and stepping.fits(tuned.tiling) else None
+    try:
+        depth, block, tile, team = entry["tiling"]
+        tiling, gain = Tiling(depth, block, tile, team), float(entry["gain"])
+        if all(type(n) is int for n in tiling.numbers) and stepping.fits(tiling):
+            return Tuned(tiling, "cache", gain)
+    except (TypeError, ValueError, KeyError, OverflowError):
+        pass
+    say(f"note: {path}: found no tiling that fits where one was kept; it is chosen anew")
+    return None
 
 
 def remember(stepping: Stepping, tuned: Tuned, say: Callable[[str], None], folder: Path | None = None) -> None:
     """Keep a choice. That it cannot be kept is said, and no reason to end."""
     path = cache_file(folder)
+    if path is None:
+        say("note: the tuning cannot be kept: there is no home folder, and XDG_CACHE_HOME names none")
+        return
     kept = _read(path, lambda line: None) | {key_of(stepping): {"tiling": tuned.tiling.numbers, "gain": tuned.gain}}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -262,7 +281,7 @@ def _read(path: Path, say: Callable[[str], None]) -> dict[str, Any]:
         choices: dict[str, Any] = dict(content["choices"])
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError, KeyError):
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
         say(f"note: {path}: not a tuning cache; it is ignored and will be written anew")
         return {}
     return choices
