@@ -313,6 +313,11 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
             _tell(outcome, options, settings)
 
 
+def _require_png(picture: Path | None) -> None:
+    if picture is not None and picture.suffix.lower() != ".png":
+        raise InputError(f"--picture {picture}: allowed: the name of a .png file")
+
+
 def _stencil(
     options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
 ) -> None:
@@ -320,8 +325,7 @@ def _stencil(
     from fathometer.parallel.agreement import together
     from fathometer.record import write_record
 
-    if options.picture is not None and options.picture.suffix.lower() != ".png":
-        raise InputError(f"--picture {options.picture}: allowed: the name of a .png file")
+    _require_png(options.picture)
     with together(comm):
         for path in (options.json, options.picture):  # before all the work, not after it
             if comm.rank == 0 and path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
@@ -372,8 +376,7 @@ def _info(options: argparse.Namespace) -> None:
 
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
-    if options.picture is not None and options.picture.suffix.lower() != ".png":
-        raise InputError(f"--picture {options.picture}: allowed: the name of a .png file")
+    _require_png(options.picture)
     descriptions = [describe(reference, Path()) for reference in options.files]
     if options.json:
         _write(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))

@@ -17,13 +17,15 @@ def timed(task: Callable[[], object]) -> float:
     return now() - start
 
 
-def interleave(tasks: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, list[float]]:
+def interleave(
+    tasks: Mapping[str, Callable[[], object]], repeats: int, clock: Callable[[Callable[[], object]], float] = timed
+) -> dict[str, list[float]]:
     """Seconds of each task in `repeats` rounds, taken in turns, so that what else the machine does meets all of them
-    alike; one round before them does not count."""
+    alike; one round before them does not count. `clock`: calls a task and returns its seconds."""
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(repeats + 1):
         for name, task in tasks.items():
-            elapsed = timed(task)
+            elapsed = clock(task)
             if turn:
                 seconds[name].append(elapsed)
     return seconds

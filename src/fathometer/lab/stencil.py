@@ -6,6 +6,7 @@ array touched once. Time tiling may go past that limit. Triad, plain sweeps and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from mpi4py import MPI
 
 from fathometer import _native
 from fathometer.errors import InputError
-from fathometer.lab.statistics import Typical, timed, typical
+from fathometer.lab.statistics import Typical, interleave, timed, typical
 from fathometer.machine import machine, peak_memory
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.threads import Binding, Tasks
@@ -24,7 +25,7 @@ from fathometer.seismic.budget import require_memory, usable_memory
 from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
 from fathometer.seismic.propagator import halo_depth
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import DEEPEST, PLAIN
+from fathometer.seismic.tiling import DEEPEST, PLAIN, Tiling
 from fathometer.seismic.tuning import Tuned, tune
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
@@ -98,20 +99,20 @@ def measure(
     request: Request, comm: MPI.Intracomm, threads: int, cpus: tuple[int, ...], say: Callable[[str], None]
 ) -> Measured:
     """Collective. Rates with all ranks of a communicator, `threads` threads each, on `cpus` where they are pinned."""
-    tasks_threads = Tasks(threads, threads, threads, cpus)
-    tasks_threads.use(threads)
+    team = Tasks(threads, threads, threads, cpus)
+    team.use(threads)
     ranks = choose_ranks(request.grid, comm.size, halo_depth(request.order // 2, False))
     wave = Homogeneous(
         request.grid, MATERIALS[request.physics], Bare(), request.order, ranks=ranks, comm=comm
     ).propagator
-    wave.threads = tasks_threads
+    wave.threads = team
     elements = TRIAD_ELEMENTS // comm.size
     arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
     wanted = Tuning() if request.depth == 0 else Tuning(time_depth=request.depth)
     tuned = tune(wave, wanted, request.steps, WORTH_A_SEARCH, threads, say)
-    cells = float(comm.allreduce(_cells(wave.block.local_shape), MPI.SUM)) * request.steps
+    cells = float(math.prod(request.grid)) * request.steps
 
-    def advance(tiling: Any) -> None:
+    def advance(tiling: Tiling) -> None:
         wave.tiling = tiling
         wave.advance(request.steps)
 
@@ -127,24 +128,24 @@ def measure(
         "plain": cells,
         "tiled": cells,
     }
-    rates: dict[str, list[float]] = {name: [] for name in tasks}
-    for turn in range(request.repeat + 1):  # the first does not count
-        for name, task in tasks.items():
-            if name in ("plain", "tiled"):  # what the one before has left in the cache is not to matter
-                wave.advance(1)
-            comm.Barrier()
-            seconds = comm.allreduce(timed(task), MPI.MAX)
-            if turn:
-                rates[name].append(done[name] / seconds)
+
+    def slowest(task: Callable[[], object]) -> float:
+        wave.advance(1)  # what the task before has left in the cache is not to matter
+        comm.Barrier()
+        seconds: float = comm.allreduce(timed(task), MPI.MAX)
+        return seconds
+
+    seconds = interleave(tasks, request.repeat, slowest)
+    rates = {name: typical([done[name] / s for s in times]) for name, times in seconds.items()}
     wave.close()
     return Measured(
         comm.size,
         threads,
         tuned,
-        typical(rates["tiled"]),
-        typical(rates["plain"]),
-        typical(rates["triad"]),
-        typical(rates["flops"]),
+        rates["tiled"],
+        rates["plain"],
+        rates["triad"],
+        rates["flops"],
         ITEM * FEWEST_ARRAYS[request.physics],
     )
 
@@ -198,8 +199,6 @@ def run_stencil(
 
 
 def _check(request: Request) -> None:
-    if request.physics not in MATERIALS:
-        raise InputError(f"--physics {request.physics}: allowed: {', '.join(MATERIALS)}")
     smallest = 2 * request.order
     for axis, n in zip("xyz", request.grid, strict=True):
         if n < smallest and not (axis == "y" and n == 1):
@@ -244,10 +243,6 @@ def _quietly_meet(comm: MPI.Intracomm) -> None:
     request = comm.Ibarrier()
     while not request.Test():
         sleep(0.005)
-
-
-def _cells(shape: Index3) -> int:
-    return shape[0] * shape[1] * shape[2]
 
 
 def lines(envelope: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ The kernel is the same for sources and, on reversed time, for receivers: the sch
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -229,34 +230,25 @@ class Propagator:
             correlation: accumulated after the last step.
         """
         self.threads.use(self.threads.propagate)
+        make_job = partial(self._make_job, sources, injected, receivers, recorded)
         if not self._exchanges:
-            job = self._make_job(slice(None), sources, injected, receivers, recorded, snapshot, correlation)
-            self._wave.advance(steps, job, self.tiling.numbers)
+            self._wave.advance(steps, make_job(slice(None), snapshot, correlation), self.tiling.numbers)
         else:
             depth = min(self.tiling.depth, max(steps, 1))
             sweeps = -(-steps // depth)
             for sweep in range(sweeps):
                 first, end = steps * sweep // sweeps, steps * (sweep + 1) // sweeps
-                last = sweep + 1 == sweeps
-                job = self._make_job(
-                    slice(first, end),
-                    sources,
-                    injected,
-                    receivers,
-                    recorded,
-                    snapshot if last else None,
-                    correlation if last else None,
-                )
-                self._exchanged_sweep(end - first, job)
+                at_end = (snapshot, correlation) if sweep + 1 == sweeps else ()
+                self._exchanged_sweep(end - first, make_job(slice(first, end), *at_end))
         self.step += steps
 
     def _make_job(
         self,
+        sources: PointSet | None,
+        injected: np.ndarray | None,
+        receivers: PointSet | None,
+        recorded: np.ndarray | None,
         steps: slice,
-        sources: PointSet | None = None,
-        injected: np.ndarray | None = None,
-        receivers: PointSet | None = None,
-        recorded: np.ndarray | None = None,
         snapshot: np.ndarray | None = None,
         correlation: Correlation | None = None,
     ) -> Any:
@@ -293,15 +285,15 @@ class Propagator:
 
     def pressure(self, out: np.ndarray) -> None:
         """out (image_shape) = pressure of the model's cells of this rank."""
-        self._image(snapshot=out)
+        self._image(out, None)
 
     def correlate(self, correlation: Correlation) -> None:
         """Accumulate the products with the pressure now."""
-        self._image(correlation=correlation)
+        self._image(None, correlation)
 
-    def _image(self, snapshot: np.ndarray | None = None, correlation: Correlation | None = None) -> None:
+    def _image(self, snapshot: np.ndarray | None, correlation: Correlation | None) -> None:
         self.threads.use(self.threads.imaging)
-        self._wave.image(self._make_job(slice(None), snapshot=snapshot, correlation=correlation))
+        self._wave.image(self._make_job(None, None, None, None, slice(None), snapshot, correlation))
 
     def check(self, where: str) -> None:
         """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite.

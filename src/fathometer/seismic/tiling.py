@@ -88,7 +88,7 @@ class Stepping:
 
     def bytes_in_flight(self, tiling: Tiling) -> int:
         """Bytes that a tile wants to find in the cache: its cells at all its steps, and what the stencil reaches."""
-        moved = (tiling.depth - 1) * self.radius + 2 * self.radius
+        moved = (tiling.depth + 1) * self.radius
         rows = tiling.tile + moved if self.flat else (tiling.block + moved) * (tiling.tile + moved)
         return rows * self.shape[2] * self.cell_bytes
 
@@ -112,4 +112,4 @@ class Stepping:
                 width -= 1
             if width >= moved or width == self.ranges["tile"][1]:
                 best = Tiling(depth, block, width, team)
-        return best if self.fits(best) else PLAIN
+        return best
