@@ -92,7 +92,8 @@ def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) 
             _outdate_record(survey, comm)
             stack.close()  # the file appears
     wavefield.close()
-    return _finish(experiment, settings, ledger, {"shots": path}, tuned, propagations=1)
+    files = {"shots": path}
+    return _finish(experiment, files, _record(experiment, settings, ledger, files, tuned, propagations=1))
 
 
 def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
@@ -137,7 +138,7 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
                 ", Laplacian-filtered" if shown == "laplacian" else ""
             )
             draw(experiment, files[shown], title, files["picture"])
-    return _finish(experiment, settings, ledger, files, tuned, propagations=2)
+    return _finish(experiment, files, _record(experiment, settings, ledger, files, tuned, propagations=2))
 
 
 def _prepared(survey: Survey, comm: MPI.Intracomm, settings: Settings, ledger: Ledger, imaging: bool) -> Experiment:
@@ -205,20 +206,11 @@ def _progress(experiment: Experiment, settings: Settings, label: str) -> Progres
     )
 
 
-def _finish(
-    experiment: Experiment,
-    settings: Settings,
-    ledger: Ledger,
-    files: dict[str, Path],
-    tuned: Tuned,
-    propagations: int,
-) -> Outcome:
+def _finish(experiment: Experiment, files: dict[str, Path], envelope: dict[str, Any]) -> Outcome:
     """Collective. Write run.json on rank 0 and tell the outcome."""
-    comm, survey = experiment.comm, experiment.survey
-    path = survey.output_directory / RECORD
-    envelope = _record(experiment, settings, ledger, files, tuned, propagations)
-    with together(comm):
-        if comm.rank == 0:
+    path = experiment.survey.output_directory / RECORD
+    with together(experiment.comm):
+        if experiment.comm.rank == 0:
             write_record(path, envelope)
     return Outcome({**files, "record": path}, envelope)
 
