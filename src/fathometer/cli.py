@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.errors import FathometerError, InputError
+from fathometer.ledger import Ledger, current, now, phase, process_start
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
     from fathometer.parallel.threads import Binding
-    from fathometer.seismic.run import Outcome, Settings
+    from fathometer.seismic.outcome import Outcome, Settings
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
@@ -136,6 +137,8 @@ def parser() -> argparse.ArgumentParser:
     stencil.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
     stencil.add_argument("--json", type=Path, metavar="FILE", help="write the record")
     stencil.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
+    for sub in (model, migrate):
+        sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
     for sub in (model, migrate, demo):
         sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
     for sub in (model, migrate, demo, stencil):
@@ -173,8 +176,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if sys.stderr is None:  # closed by whoever started us
         sys.stderr = io.StringIO()
     options = parser().parse_args(words)
+    begin = process_start() if arguments is None else now()
     try:
-        with _interruptible():
+        with _interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
             if options.command == "info":
                 _info(options)
                 return 0
@@ -269,8 +273,6 @@ def _all_here(comm: MPI.Intracomm) -> bool:
     """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
     from time import sleep
 
-    from fathometer.ledger import now
-
     request = comm.Ibarrier()
     deadline = now() + PATIENCE_SECONDS
     while not request.Test():
@@ -281,36 +283,60 @@ def _all_here(comm: MPI.Intracomm) -> bool:
 
 
 def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> None:
+    from fathometer import trace
     from fathometer.parallel.agreement import together
     from fathometer.parallel.threads import bind, unbind
-    from fathometer.seismic.run import Settings
+    from fathometer.seismic.demo import run_demo
+    from fathometer.seismic.outcome import Settings
+    from fathometer.seismic.run import run_migrate, run_model
+    from fathometer.seismic.survey import load_survey
 
     def say(line: str) -> None:
         if comm.rank == 0 and not options.quiet:
             with suppress(OSError):  # that nobody reads is no reason to lose a run
                 print(line, file=sys.stderr, flush=True)
 
+    path = _trace(options)
+    with together(comm):  # still a part of the start-up
+        if comm.rank == 0:
+            _require_folders(path)
     binding = bind(comm, options.threads)
+    account = current()
+    assert account is not None, "main has opened it"
+    zero = trace.zero(comm) if path is not None else 0.0
+    account.begin_ends()
     try:
         if options.command == "stencil":
             _stencil(options, words, comm, binding, say)
             return
         settings = Settings(("fathometer", *words), options.quiet, binding, say)
         if options.command == "demo":
-            from fathometer.seismic.demo import run_demo
-
             outcome = run_demo(options.output, options.quick, comm, settings)
         else:
-            from fathometer.seismic.run import run_migrate, run_model
-            from fathometer.seismic.survey import load_survey
-
             work = run_model if options.command == "model" else run_migrate
-            outcome = work(load_survey(options.survey), comm, settings)
+            with phase("set up"):
+                survey = load_survey(options.survey)
+            outcome = work(survey, comm, settings)
+            if path is not None:
+                trace.write_trace(path, account, zero, comm)
     finally:
         unbind(binding)
-    with together(comm):
+    with phase("finish"), together(comm):
         if comm.rank == 0:
             _tell(outcome, options, settings)
+
+
+def _trace(options: argparse.Namespace) -> Path | None:
+    """Where a trace is wanted, of the commands that can write one."""
+    path: Path | None = getattr(options, "trace", None)
+    return path
+
+
+def _require_folders(*paths: Path | None) -> None:
+    """That files can be written there is looked for before all the work, not after it."""
+    for path in paths:
+        if path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+            raise InputError(f"{path}: cannot be written: {path.parent} is no folder that can be written to")
 
 
 def _require_png(picture: Path | None) -> None:
@@ -327,9 +353,8 @@ def _stencil(
 
     _require_png(options.picture)
     with together(comm):
-        for path in (options.json, options.picture):  # before all the work, not after it
-            if comm.rank == 0 and path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
-                raise InputError(f"{path}: cannot be written: {path.parent} is no folder that can be written to")
+        if comm.rank == 0:
+            _require_folders(options.json, options.picture)
     request = Request(
         options.grid, options.order, options.physics, options.steps, options.time_depth, options.repeat, options.scaling
     )
@@ -351,7 +376,7 @@ def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> 
         settings.say(f"{kind:>13}  {path}")
     figures: dict[str, Any] = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
     settings.say(
-        f"{figures['wall time']:.1f} s, of these {figures['propagation']:.1f} s propagation at "
+        f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
         f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
         f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"
     )

@@ -4,16 +4,20 @@ import os
 import platform
 import socket
 import subprocess
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from fathometer.hardware import environment, file_systems, networks, processor
+
 PACKAGES = ("fathometer", "h5py", "mpi4py", "numpy", "pydantic", "scipy", "segyio")
 
 
-def machine() -> dict[str, object]:
+def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
     """Hardware and software of this process's host, JSON-ready; what cannot be found out is None.
 
+    paths: whose file systems are told.
     Call it where MPI may be initialised and the kernels loaded: it asks both what they are.
     """
     from mpi4py import MPI
@@ -25,6 +29,7 @@ def machine() -> dict[str, object]:
         "cpu": cpu_model(),
         "architecture": platform.machine(),
         "logical_cpus": os.cpu_count(),
+        "processor": processor(),
         "memory_bytes": _kilobytes(Path("/proc/meminfo"), "MemTotal"),
         "os": _os_name(),
         "kernel": platform.release(),
@@ -33,6 +38,9 @@ def machine() -> dict[str, object]:
         "mpi": MPI.Get_library_version().rstrip("\0").splitlines()[0].strip(),
         "kernels": _native.variant,
         "commit": commit(Path(__file__).resolve().parent),
+        "networks": networks(),
+        "file_systems": file_systems(paths),
+        "environment": environment(),
     }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from fathometer.storage import whole
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA = Path(__file__).with_name("run.schema.json")
 
 
@@ -40,10 +40,12 @@ def record(
     figures: Sequence[Figure],
     results: Mapping[str, Any],
     reasons: Sequence[str] = (),
+    finished: bool = True,
 ) -> dict[str, Any]:
     """The envelope as a dictionary that JSON takes as it is.
 
     reasons  why the run's results or figures are not to be trusted; a run without any is valid
+    finished whether the run came to its end
     """
     envelope: dict[str, Any] = plain(
         {
@@ -55,7 +57,7 @@ def record(
             "ledger": ledger,
             "figures": list(figures),
             "results": results,
-            "validity": {"valid": not reasons, "reasons": list(reasons)},
+            "validity": {"valid": not reasons, "finished": finished, "reasons": list(reasons)},
         }
     )
     return envelope

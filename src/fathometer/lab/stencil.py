@@ -14,16 +14,19 @@ from typing import Any
 
 from mpi4py import MPI
 
-from fathometer import _native
+from fathometer import _native, ledger
+from fathometer.account import account, disturbances, own_account
 from fathometer.errors import InputError
 from fathometer.lab.statistics import Typical, interleave, timed, typical
-from fathometer.machine import machine, peak_memory
+from fathometer.machine import machine
+from fathometer.parallel.agreement import gathered
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.threads import Binding, Tasks
 from fathometer.record import Figure, record
 from fathometer.seismic.budget import require_memory, usable_memory
 from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
 from fathometer.seismic.propagator import halo_depth
+from fathometer.seismic.stencil import flops_per_point
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import DEEPEST, PLAIN, Tiling
 from fathometer.seismic.tuning import Tuned, tune
@@ -86,15 +89,6 @@ class Measured:
         }
 
 
-def flops_per_point(order: int, physics: str, flat: bool) -> int:
-    """Additions and multiplications of a cell's step, a fused multiply-add counted as two (native/vti.cpp)."""
-    derivative = 1 + 3 * (order // 2)  # the centre's product; a sum and a multiply-add for each pair
-    axes = 2 if flat else 3
-    if physics == "isotropic":
-        return axes * derivative + (axes - 1) + 4  # Laplacian's sums; p - p-, multiply-add, sum
-    return axes * derivative + (axes - 2) + 6 + 6  # sums across; M times (h, l); three sums for each field
-
-
 def measure(
     request: Request, comm: MPI.Intracomm, threads: int, cpus: tuple[int, ...], say: Callable[[str], None]
 ) -> Measured:
@@ -102,14 +96,16 @@ def measure(
     team = Tasks(threads, threads, threads, cpus)
     team.use(threads)
     ranks = choose_ranks(request.grid, comm.size, halo_depth(request.order // 2, False))
-    wave = Homogeneous(
-        request.grid, MATERIALS[request.physics], Bare(), request.order, ranks=ranks, comm=comm
-    ).propagator
-    wave.threads = team
-    elements = TRIAD_ELEMENTS // comm.size
-    arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
+    with ledger.phase("set up"):
+        wave = Homogeneous(
+            request.grid, MATERIALS[request.physics], Bare(), request.order, ranks=ranks, comm=comm
+        ).propagator
+        wave.threads = team
+        elements = TRIAD_ELEMENTS // comm.size
+        arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
     wanted = Tuning() if request.depth == 0 else Tuning(time_depth=request.depth)
-    tuned = tune(wave, wanted, request.steps, WORTH_A_SEARCH, threads, say)
+    with ledger.phase("tuning"):
+        tuned = tune(wave, wanted, request.steps, WORTH_A_SEARCH, threads, say)
     cells = float(math.prod(request.grid)) * request.steps
 
     def advance(tiling: Tiling) -> None:
@@ -135,7 +131,8 @@ def measure(
         seconds: float = comm.allreduce(timed(task), MPI.MAX)
         return seconds
 
-    seconds = interleave(tasks, request.repeat, slowest)
+    with ledger.phase("measurement"):
+        seconds = interleave(tasks, request.repeat, slowest)
     rates = {name: typical([done[name] / s for s in times]) for name, times in seconds.items()}
     wave.close()
     return Measured(
@@ -170,8 +167,8 @@ def run_stencil(
             measured.append(measure(request, part, threads, cpus, say))
         _quietly_meet(comm)
         part.Free()
-    crowded = comm.allreduce(int(binding.oversubscribed))
-    peak = comm.allreduce(peak_memory(), MPI.MAX)
+    with ledger.phase("finish"):
+        told = gathered(comm, own_account(binding))
     if comm.rank:
         return {}
     main = measured[0]
@@ -180,8 +177,8 @@ def run_stencil(
         application="stencil",
         command=command,
         input=asdict(request),
-        machine=machine() | {"ranks": comm.size, "binding": [binding.as_dict()]},
-        ledger={},
+        machine=machine() | {"ranks": comm.size, "binding": [rank["binding"] for rank in told]},
+        ledger=account(told),
         figures=[
             Figure("grid point updates", main.tiled.median, "points_per_second", "higher"),
             Figure("ratio to the streaming limit", main.tiled.median / main.limit, "1", "higher"),
@@ -190,11 +187,11 @@ def run_stencil(
         results=main.as_dict()
         | {
             "bytes_per_point": main.bytes_per_point,
-            "flops_per_point": flops_per_point(request.order, request.physics, flat),
-            "peak_memory_bytes": peak,
+            "flops_per_point": flops_per_point(request.order, 2 if request.physics == "vti" else 1, flat),
+            "peak_memory_bytes": max(rank["usage"]["peak_memory_bytes"] for rank in told),
             "scaling": [m.as_dict() for m in measured[1:]],
         },
-        reasons=["ranks or threads share cores"] if crowded else [],
+        reasons=disturbances(told),
     )
 
 
@@ -240,9 +237,10 @@ def _quietly_meet(comm: MPI.Intracomm) -> None:
     """A barrier that leaves the processor to the ranks that still measure."""
     from time import sleep
 
-    request = comm.Ibarrier()
-    while not request.Test():
-        sleep(0.005)
+    with ledger.idle("measurement"):
+        request = comm.Ibarrier()
+        while not request.Test():
+            sleep(0.005)
 
 
 def lines(envelope: dict[str, Any]) -> list[str]:

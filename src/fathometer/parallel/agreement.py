@@ -5,21 +5,39 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from fathometer import ledger
 from fathometer.errors import FathometerError
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+T = TypeVar("T")
 
 NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
 
 
 def meet(comm: MPI.Intracomm) -> None:
     """Collective. Wait for all ranks, but not inside one MPI call, in which Python would not heed an interrupt."""
-    everyone = comm.Ibarrier()
-    while not everyone.Test():
-        sleep(NAP_SECONDS)
+    with ledger.idle():
+        everyone = comm.Ibarrier()
+        while not everyone.Test():
+            sleep(NAP_SECONDS)
+
+
+def gathered(comm: MPI.Intracomm, value: T) -> list[T]:
+    """Collective. The values of all ranks; waiting for the last of them is accounted as waiting."""
+    meet(comm)
+    with ledger.communication():
+        return comm.allgather(value)
+
+
+def reduced(comm: MPI.Intracomm, value: Any, op: MPI.Op) -> Any:
+    """Collective. The ranks' values put together by `op`; waiting for the last of them is accounted as waiting."""
+    meet(comm)
+    with ledger.communication():
+        return comm.allreduce(value, op)
 
 
 @contextmanager
@@ -34,6 +52,7 @@ def together(comm: MPI.Intracomm) -> Iterator[None]:
     except FathometerError as raised:
         error = raised
     meet(comm)
-    errors = [e for e in comm.allgather(error) if e is not None]
+    with ledger.communication():
+        errors = [e for e in comm.allgather(error) if e is not None]
     if errors:
         raise errors[0]

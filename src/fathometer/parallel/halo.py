@@ -2,14 +2,17 @@
 
     for each neighbour (a face, and by option an edge or a corner), for each field:
         receive its owned cells into my halo; send my owned cells next to it
-    start: start all; test: let messages travel; wait: finish all
+    for each neighbour that sends to me: an empty message, which tells that it has come to the exchange
+    start: start all; test: let messages travel; wait: wait for the neighbours, then finish all
 
-Every message is one subarray of a field array (no packing here), cut so that a single call moves at most 1 GiB.
+Every message is one subarray of a field array (no packing here), cut so that a single call moves at most 1 GiB. The
+empty messages tell waiting for a neighbour that is late from waiting for its cells to arrive.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from mpi4py import MPI
 
+from fathometer import ledger
 from fathometer.parallel.decomposition import Decomposition, Index3
 
 LARGEST_MESSAGE = 1 << 30  # bytes
@@ -78,6 +82,9 @@ class HaloExchange:
         fields: the arrays, of any dtype; their halo must be at least `depth` wide on every cut axis.
         depth: planes that travel.
         corners: whether halo edges and corners are filled too (all axes then).
+
+    Attributes:
+        bytes_sent: by this rank in one exchange.
     """
 
     def __init__(
@@ -91,8 +98,13 @@ class HaloExchange:
     ) -> None:
         self._requests: list[MPI.Prequest] = []
         self._types: list[MPI.Datatype] = []
+        self._arrivals: list[tuple[int, MPI.Prequest]] = []
+        self._calls: list[MPI.Prequest] = []
+        self.bytes_sent = 0
         shape = decomposition.local_shape
         tag = 0
+        receivers: dict[int, None] = {}
+        senders: dict[int, None] = {}
         for field in fields:
             itemsize = field.array.itemsize
             # A fixed order of directions gives sender and receiver the same tag for the same message.
@@ -103,12 +115,19 @@ class HaloExchange:
                 if direction in wanted and (to := decomposition.neighbour(direction)) is not None:
                     for part in pieces(region(field.first, shape, direction, depth, False), itemsize, largest):
                         self._requests.append(comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag))
+                        self.bytes_sent += itemsize * math.prod(s.stop - s.start for s in part)
+                        receivers[to] = None
                 if direction in wanted and (source := decomposition.neighbour(opposite)) is not None:
                     for part in pieces(region(field.first, shape, opposite, depth, True), itemsize, largest):
                         self._requests.append(
                             comm.Recv_init([field.array, 1, self._subarray(field, part)], source, tag)
                         )
+                        senders[source] = None
                 tag += 1
+        for rank in receivers:
+            self._calls.append(comm.Send_init([None, 0, MPI.BYTE], rank, tag))
+        for rank in senders:
+            self._arrivals.append((rank, comm.Recv_init([None, 0, MPI.BYTE], rank, tag)))
 
     def _subarray(self, field: HaloField, cells: Region) -> MPI.Datatype:
         element = MPI._typedict[field.array.dtype.char]
@@ -120,26 +139,39 @@ class HaloExchange:
     def start(self) -> None:
         """Begin an exchange of what the arrays hold now."""
         if self._requests:
-            MPI.Prequest.Startall(self._requests)
+            with ledger.communication("halo exchange", bytes=self.bytes_sent):
+                MPI.Prequest.Startall(self._calls + [request for _, request in self._arrivals])
+                MPI.Prequest.Startall(self._requests)
 
     def test(self) -> None:
         """Let messages travel: without a progress thread they move only inside MPI calls."""
         if self._requests:
-            MPI.Request.Testall(self._requests)
+            with ledger.communication("halo exchange"):
+                MPI.Request.Testall(self._requests)
 
     def wait(self) -> None:
         """Finish the exchange: the halos are filled, and owned cells may be written again.
 
         Not inside one MPI call, in which Python would not heed an interrupt while a neighbour is silent.
         """
-        while self._requests and not MPI.Request.Testall(self._requests):
-            os.sched_yield()  # where ranks share a core, the silent neighbour may need it
+        if not self._requests:
+            return
+        with ledger.communication("halo exchange"):
+            for rank, arrival in self._arrivals:
+                if not arrival.Test():
+                    with ledger.waiting_for(rank):
+                        while not arrival.Test():
+                            os.sched_yield()  # where ranks share a core, the silent neighbour may need it
+            while not MPI.Request.Testall(self._calls + self._requests):
+                os.sched_yield()
 
     def close(self) -> None:
         """Give the requests and datatypes back to MPI; no exchange may be under way."""
-        for request in self._requests:
+        for request in [*self._requests, *self._calls, *(request for _, request in self._arrivals)]:
             request.Free()
         for datatype in self._types:
             datatype.Free()
         self._requests.clear()
+        self._calls.clear()
+        self._arrivals.clear()
         self._types.clear()

@@ -181,6 +181,19 @@ def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
     )
 
 
+def displaced(binding: Binding) -> str | None:
+    """What is other than was asked for, in words: fewer threads, or threads that have left their cpus."""
+    from fathometer import _native
+
+    if len(binding.actual) < binding.threads:
+        return f"{binding.threads} threads were asked for, {len(binding.actual)} run"
+    if binding.pinned:
+        for number, (cpus, wanted) in enumerate(zip(_native.thread_binding(), binding.cpus, strict=False)):
+            if set(cpus) != {wanted}:
+                return f"thread {number} was put on cpu {wanted} and may now run on {sorted(cpus)}"
+    return None
+
+
 def unbind(binding: Binding) -> None:
     """Give every thread of this process the mask back that it had before `bind`."""
     if not binding.pinned:

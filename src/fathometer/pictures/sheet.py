@@ -6,14 +6,14 @@ computed. matplotlib is imported inside the functions: the commands that draw no
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathometer.storage.whole import create_part, failure, remove
-from fathometer.storage.whole import place as place_file
+from fathometer import ledger
+from fathometer.storage import whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,18 +96,11 @@ def save(figure: Figure, path: Path) -> None:
 
     Raises FathometerError where the file can't be written.
     """
-    try:
-        part = create_part(path, 0)
-        try:
-            with look(), part.open("wb") as file:
-                # The version of matplotlib stays out of the file: pictures are compared byte by byte.
-                figure.savefig(
-                    file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
-                )
-                file.flush()
-                os.fsync(file.fileno())
-            place_file(part, path)
-        finally:
-            remove(part)
-    except OSError as error:
-        raise failure(path, error) from None
+    drawn = BytesIO()
+    with look():
+        # The version of matplotlib stays out of the file: pictures are compared byte by byte.
+        figure.savefig(
+            drawn, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
+        )
+    with ledger.file("picture", "write"):
+        whole.write(path, drawn.getvalue())

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,11 @@ class Acquisition:
     notes: tuple[str, ...] = ()  # what was repaired or left out on reading, for people
     recording: Recording | None = None
     mute: Mute | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files of recorded gathers."""
+        return self.recording.files if self.recording is not None else ()
 
     @property
     def recorded(self) -> bool:

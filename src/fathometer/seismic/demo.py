@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
+from fathometer import ledger
+from fathometer.ledger import Ledger
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.grid import Grid
+from fathometer.seismic.outcome import Outcome, Settings
 from fathometer.seismic.products import volume_info
-from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
+from fathometer.seismic.run import run_migrate, run_model
 from fathometer.seismic.survey import load_survey
 from fathometer.seismic.synthetic import DemoModel, demo_model, smooth
 from fathometer.storage import whole
@@ -65,13 +68,14 @@ directory = "{directory}"
 def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     """Collective. Build, model, smooth, migrate, all in `directory`; returns what the migration left."""
     size = QUICK if quick else FULL
-    with results_folder(directory, comm), together(comm):
+    with ledger.phase("build model"), results_folder(directory, comm), together(comm):
         if comm.rank == 0:
             _write_inputs(directory, size, settings.say)
     settings.say("\nmodelling the shots in the true model")
     modelled = run_model(load_survey(directory / "shots.toml"), comm, settings)
     settings.say("\nmigrating them in the smooth model")
-    migrated = run_migrate(load_survey(directory / "demo.toml"), comm, settings)
+    with Ledger():  # an account of its own
+        migrated = run_migrate(load_survey(directory / "demo.toml"), comm, settings)
     settings.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
+from fathometer import ledger
 from fathometer.errors import InputError, naming
-from fathometer.parallel.agreement import together
+from fathometer.parallel.agreement import reduced, together
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.grid import Grid, Vector
 from fathometer.seismic.stencil import largest_eigenvalue, time_step_limit
@@ -75,6 +77,11 @@ class EarthFiles:
             )
         self.axes = self._axes()
         self.grid = self._grid()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files, in the order of NAMES."""
+        return [volume.path for volume in self._volumes.values()]
 
     @property
     def dimension(self) -> int:
@@ -200,9 +207,9 @@ class EarthFiles:
             vp,
             epsilon,
             delta,
-            comm.allreduce(slowest, MPI.MIN),
-            comm.allreduce(fastest, MPI.MAX),
-            comm.allreduce(eigenvalue, MPI.MAX),
+            reduced(comm, slowest, MPI.MIN),
+            reduced(comm, fastest, MPI.MAX),
+            reduced(comm, eigenvalue, MPI.MAX),
         )
 
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
@@ -218,7 +225,10 @@ class EarthFiles:
             ranges.append((a, b))
             before.append(min(max(a - (lo - pad), 0), hi - lo - 1))
             after.append((hi - lo) - (b - a) - before[-1])
-        return np.pad(self._cells(name, ranges), list(zip(before, after, strict=True)), mode="edge")
+        own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))
+        with ledger.file("model", "read", own=own / math.prod(b - a for a, b in ranges)):
+            cells = self._cells(name, ranges)
+        return np.pad(cells, list(zip(before, after, strict=True)), mode="edge")
 
     def _cells(self, name: str, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
         """float32 [x, y, z] of the model's cells in these ranges (half-open, x, y, z)."""
@@ -256,8 +266,8 @@ class EarthFiles:
 
     def _check_velocity(self, vp: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> None:
         part = vp[own]
-        low = comm.allreduce(float(part.min(initial=np.inf)), MPI.MIN)
-        high = comm.allreduce(float(part.max(initial=-np.inf)), MPI.MAX)
+        low = reduced(comm, float(part.min(initial=np.inf)), MPI.MIN)
+        high = reduced(comm, float(part.max(initial=-np.inf)), MPI.MAX)
         count, first = _count_and_first((part < SLOWEST) | (part > FASTEST), None, own, grid, block, comm)
         if count:
             raise InputError(
@@ -287,7 +297,7 @@ class EarthFiles:
         deficit = delta[own] - epsilon[own]
         count, worst = _count_and_first(deficit > 0, deficit, own, grid, block, comm)
         if count:
-            largest = comm.allreduce(float(deficit.max(initial=0.0)), MPI.MAX)
+            largest = reduced(comm, float(deficit.max(initial=0.0)), MPI.MAX)
             raise InputError(
                 f"{self._name}: {self._source('epsilon')}: epsilon < delta in {count} of "
                 f"{math.prod(grid.shape)} cells, worst by {largest:.4g} at {worst}; "
@@ -306,7 +316,7 @@ def _count_and_first(
     bad: np.ndarray, weight: np.ndarray | None, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm
 ) -> tuple[int, str]:
     """Collective. Number of bad cells, and the place of the first (or of the one of largest weight), in words."""
-    count = comm.allreduce(int(bad.sum()), MPI.SUM)
+    count = reduced(comm, int(bad.sum()), MPI.SUM)
     if not count:
         return 0, ""
     here: tuple[float, tuple[int, ...]] | None = None
@@ -317,7 +327,8 @@ def _count_and_first(
             for i, s, lo, (pad, _) in zip(np.unravel_index(flat, bad.shape), own, block.lo, grid.pad, strict=True)
         )
         here = (0.0 if weight is None else -float(weight.flat[flat]), cell)
-    _, cell = min(found for found in comm.allgather(here) if found is not None)
+    with ledger.communication():
+        _, cell = min(found for found in comm.allgather(here) if found is not None)
     place = [
         f"{axis} = {o + c * d:g} m"
         for axis, o, c, d in zip("xyz", grid.origin, cell, grid.spacing, strict=True)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
+from fathometer import ledger
 from fathometer.errors import InputError, naming
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
@@ -100,8 +101,10 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     """
     usable = usable_memory(comm)
     with together(comm):
-        files = EarthFiles(survey)
-        acquisition = acquisition_of(survey, files.dimension)
+        with ledger.phase("read model"):
+            files = EarthFiles(survey)
+        with ledger.phase("read traces"), ledger.file("headers", "read"):
+            acquisition = acquisition_of(survey, files.dimension)
         wavelet = wavelet_of(survey)
         bare = files.grid
         free = survey.propagation.top == "free-surface"
@@ -125,7 +128,8 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     fields = 1 if files.isotropic else 2
     parts = wavefield_bytes(block, fields, radius, off_grid, boundary, grid, dtype)
     require_memory(parts, usable, comm)
-    earth = files.read(grid, block, radius, comm)
+    with ledger.phase("read model"):
+        earth = files.read(grid, block, radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
     with together(comm):
         dt = time_step(survey, earth)

@@ -14,7 +14,12 @@ class History(Protocol):
     """Snapshots of one shot, last in, first out. The propagation writes a snapshot while its cells are in the cache:
 
     advance(…, snapshot=history.room()); history.push()
+
+    Attributes:
+        snapshot_bytes: of one snapshot.
     """
+
+    snapshot_bytes: int
 
     def room(self) -> np.ndarray:
         """Where the next snapshot is to be written, shape Propagator.image_shape."""
@@ -32,6 +37,7 @@ class MemoryHistory:
     def __init__(self, snapshots: int, shape: Index3, dtype: np.dtype[Any]) -> None:
         nx, ny, nz = shape
         self._snapshots = allocate((snapshots * nx, ny, nz), dtype).reshape(snapshots, nx, ny, nz)
+        self.snapshot_bytes = self._snapshots[0].nbytes
         self._kept = 0
 
     def room(self) -> np.ndarray:

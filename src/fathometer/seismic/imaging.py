@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from mpi4py import MPI
 
+from fathometer.parallel.agreement import reduced
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.memory import allocate
 from fathometer.seismic.propagator import Correlation
@@ -48,7 +49,7 @@ class SourceNormalised(CrossCorrelation):
     STABILISATION = 1e-3
 
     def image(self, comm: MPI.Intracomm) -> np.ndarray:
-        strongest = comm.allreduce(float(self.illumination.max(initial=0.0)), MPI.MAX)
+        strongest = reduced(comm, float(self.illumination.max(initial=0.0)), MPI.MAX)
         if strongest == 0.0:
             return self._product
         floor = self.illumination.dtype.type(self.STABILISATION * strongest)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fathometer.ledger import Ledger
+from fathometer import ledger
 from fathometer.parallel.agreement import meet
 from fathometer.parallel.halo import LARGEST_MESSAGE
 from fathometer.progress import Progress
@@ -19,7 +19,7 @@ from fathometer.seismic.rtm import finish_steps, source_series
 
 
 def model_shots(
-    experiment: Experiment, wavefield: Propagator, ledger: Ledger, progress: Progress
+    experiment: Experiment, wavefield: Propagator, progress: Progress
 ) -> Iterator[tuple[Shot, np.ndarray | None]]:
     """Collective. Each shot, in the survey's order, with its traces (receivers, samples) float32 on rank 0, else None.
 
@@ -27,8 +27,8 @@ def model_shots(
     """
     for shot in experiment.acquisition.shots:
         progress.start_shot(shot.index, experiment.time.steps)
-        with ledger.phase("between time steps"):
-            indices, traces = record_shot(experiment, wavefield, shot, ledger, progress)
+        with ledger.timeline(shot.name), ledger.phase("between time steps"):
+            indices, traces = record_shot(experiment, wavefield, shot, progress)
         with ledger.phase("gather traces"):
             gathered = gather(experiment, shot, indices, traces)
         progress.finish_shot()
@@ -41,16 +41,17 @@ def modelling_steps(experiment: Experiment) -> int:
 
 
 def record_shot(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, ledger: Ledger, progress: Progress
+    experiment: Experiment, wavefield: Propagator, shot: Shot, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
     """Propagate one source. Returns the indices of the receivers that this rank samples, and their traces
     (receivers, samples) at the survey's sample interval, band-limited."""
     time, acquisition = experiment.time, experiment.acquisition
-    source = wavefield.injectors(experiment.points(shot.source))
-    receivers = wavefield.samplers(experiment.points(shot.receivers))
-    series = source_series(experiment, source)
-    recorded = np.zeros((time.steps, len(receivers.indices)), experiment.scheme.dtype)
-    wavefield.reset()
+    with ledger.phase("set up"):
+        source = wavefield.injectors(experiment.points(shot.source))
+        receivers = wavefield.samplers(experiment.points(shot.receivers))
+        series = source_series(experiment, source)
+        recorded = np.zeros((time.steps, len(receivers.indices)), experiment.scheme.dtype)
+        wavefield.reset()
     at_a_time = modelling_steps(experiment)
     for start in range(0, time.steps, at_a_time):
         count = min(at_a_time, time.steps - start)
@@ -83,16 +84,18 @@ def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.n
     most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
     meet(comm)
     if comm.rank:
-        comm.send(indices, 0)
-        for start in range(0, len(indices), most):
-            comm.Send(traces[start : start + most], 0)
+        with ledger.communication(bytes=indices.nbytes + traces.nbytes):
+            comm.send(indices, 0)
+            for start in range(0, len(indices), most):
+                comm.Send(traces[start : start + most], 0)
         return None
     gathered = np.zeros((len(shot.receivers), samples), np.float32)
     gathered[indices] = traces
     for rank in range(1, comm.size):
-        indices = comm.recv(source=rank)
-        for start in range(0, len(indices), most):
-            part = np.empty((len(indices[start : start + most]), samples), np.float32)
-            comm.Recv(part, rank)
-            gathered[indices[start : start + most]] = part
+        with ledger.communication():
+            indices = comm.recv(source=rank)
+            for start in range(0, len(indices), most):
+                part = np.empty((len(indices[start : start + most]), samples), np.float32)
+                comm.Recv(part, rank)
+                gathered[indices[start : start + most]] = part
     return gathered

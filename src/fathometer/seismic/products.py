@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from fathometer import ledger
 from fathometer.parallel.agreement import together
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.grid import Grid
@@ -32,7 +34,8 @@ def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = ""
     start, _ = grid.model_box(experiment.block)
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
-    write_volume(path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm)
+    with ledger.phase("write image"), ledger.file("image", "write"):
+        write_volume(path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm)
 
 
 def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...]) -> None:
@@ -42,14 +45,17 @@ def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tupl
     """
     grid = experiment.grid
     start, _ = grid.model_box(experiment.block)
-    with together(experiment.comm), open_volume(image.name, image.parent) as volume:
+    with ledger.phase("post-process"), together(experiment.comm), open_volume(image.name, image.parent) as volume:
         lo = [start[a] for a in grid.axes]
         hi = [start[a] + shape[a] for a in grid.axes]
         if all(a < b for a, b in zip(lo, hi, strict=True)):
             wide_lo = [max(a - 1, 0) for a in lo]
             wide_hi = [min(b + 1, n) for b, n in zip(hi, volume.info.shape, strict=True)]
             around = [(1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)]
-            wide = np.pad(volume.read(wide_lo, wide_hi), around, mode="edge")
+            own = math.prod(b - a for a, b in zip(lo, hi, strict=True))
+            with ledger.file("image", "read", own / math.prod(b - a for a, b in zip(wide_lo, wide_hi, strict=True))):
+                wide = volume.read(wide_lo, wide_hi)
+            wide = np.pad(wide, around, mode="edge")
             if grid.two_dimensional:
                 wide = wide[:, None]
             filtered = laplacian(wide, grid.spacing)

@@ -9,6 +9,7 @@ The kernel is the same for sources and, on reversed time, for receivers: the sch
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer import _native
+from fathometer import _native, ledger
 from fathometer.errors import FathometerError
-from fathometer.parallel.agreement import meet
+from fathometer.parallel.agreement import reduced
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Tasks
@@ -27,7 +28,7 @@ from fathometer.seismic.grid import Grid
 from fathometer.seismic.layers import Layer, damping_profiles, layers_of
 from fathometer.seismic.memory import CACHE_LINE, CACHE_SETS, allocate, padded
 from fathometer.seismic.points import HALF_WIDTH, SincPoints
-from fathometer.seismic.stencil import second_derivative_weights, staggered_weights
+from fathometer.seismic.stencil import flops_per_point, second_derivative_weights, staggered_weights
 from fathometer.seismic.tiling import PLAIN
 
 PIECES = 4  # of the cells inside, between which messages are given time to travel
@@ -146,6 +147,7 @@ class Propagator:
             self._wave.add_layer(**layer.arguments())
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
         self._scale = 1 / grid.cell_volume
+        self._flops = flops_per_point(2 * scheme.radius, fields, grid.two_dimensional)
 
     @property
     def image_box(self) -> tuple[Index3, Index3]:
@@ -230,6 +232,8 @@ class Propagator:
             correlation: accumulated after the last step.
         """
         self.threads.use(self.threads.propagate)
+        points = float(steps) * math.prod(self.block.local_shape)
+        ledger.work(points, self._flops * points)
         make_job = partial(self._make_job, sources, injected, receivers, recorded)
         if not self._exchanges:
             self._wave.advance(steps, make_job(slice(None), snapshot, correlation), self.tiling.numbers)
@@ -300,6 +304,10 @@ class Propagator:
 
         `where`: shot and loop, in words.
         """
+        with ledger.phase("check"):
+            self._check(where)
+
+    def _check(self, where: str) -> None:
         local = self._wave.first_nonfinite()
         nothing = np.iinfo(np.int64).max
         found = nothing
@@ -309,8 +317,7 @@ class Propagator:
             i, j, k = local // (ny * nz), local // nz % ny, local % nz
             x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
             found = (x * full_ny + y) * full_nz + z
-        meet(self.comm)
-        found = self.comm.allreduce(found, MPI.MIN)
+        found = reduced(self.comm, found, MPI.MIN)
         if found != nothing:
             _, full_ny, full_nz = self.grid.full_shape
             cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)

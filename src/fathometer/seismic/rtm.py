@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fathometer.ledger import Ledger
+from fathometer import ledger
 from fathometer.parallel.agreement import together
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
@@ -28,7 +28,6 @@ def migrate(
     wavefield: Propagator,
     history: History,
     condition: ImagingCondition,
-    ledger: Ledger,
     progress: Progress,
 ) -> None:
     """Collective. Accumulate all shots of the survey in the imaging condition, in the survey's order.
@@ -37,29 +36,32 @@ def migrate(
     """
     for shot in experiment.acquisition.shots:
         progress.start_shot(shot.index, 2 * experiment.time.steps)
-        with ledger.phase("read traces"), together(experiment.comm):
-            receivers, traces = reversed_traces(experiment, wavefield, shot)
-        with ledger.phase("between time steps"):
-            source_loop(experiment, wavefield, shot, history, ledger, progress)
-            receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, ledger, progress)
-        progress.finish_shot()
+        with ledger.timeline(shot.name), ledger.phase("between time steps"):
+            with ledger.phase("set up"), together(experiment.comm):
+                receivers, traces = reversed_traces(experiment, wavefield, shot)
+            source_loop(experiment, wavefield, shot, history, progress)
+            receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, progress)
+            progress.finish_shot()
 
 
 def source_loop(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, history: History, ledger: Ledger, progress: Progress
+    experiment: Experiment, wavefield: Propagator, shot: Shot, history: History, progress: Progress
 ) -> None:
     """Propagate the source's series and push a snapshot every imaging step, the first and last state included."""
     time = experiment.time
     where = f"{shot.name}, source loop"
-    source = wavefield.injectors(experiment.points(shot.source))
-    series = source_series(experiment, source)
-    wavefield.reset()
-    wavefield.pressure(history.room())
-    history.push()
+    with ledger.phase("set up"):
+        source = wavefield.injectors(experiment.points(shot.source))
+        series = source_series(experiment, source)
+        wavefield.reset()
+    with ledger.phase("history push", bytes=history.snapshot_bytes):
+        wavefield.pressure(history.room())
+        history.push()
     for start in range(0, time.steps, time.every):
         with ledger.phase("source propagation"):
             wavefield.advance(time.every, source, series[start : start + time.every], snapshot=history.room())
-        history.push()
+        with ledger.phase("history push", bytes=history.snapshot_bytes):
+            history.push()
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
 
@@ -72,15 +74,19 @@ def receiver_loop(
     traces: np.ndarray,
     history: History,
     condition: ImagingCondition,
-    ledger: Ledger,
     progress: Progress,
 ) -> None:
     """Propagate the reversed traces (steps, receivers) and form the image with the snapshots, latest first."""
     time, where = experiment.time, f"{shot.name}, receiver loop"
-    wavefield.reset()
-    wavefield.correlate(condition.correlation(history.pop()))
+    with ledger.phase("set up"):
+        wavefield.reset()
+    with ledger.phase("history pop", bytes=history.snapshot_bytes):
+        snapshot = history.pop()
+    with ledger.phase("imaging"):
+        wavefield.correlate(condition.correlation(snapshot))
     for start in range(0, time.steps, time.every):
-        correlation = condition.correlation(history.pop())
+        with ledger.phase("history pop", bytes=history.snapshot_bytes):
+            correlation = condition.correlation(history.pop())
         with ledger.phase("receiver propagation"):
             wavefield.advance(time.every, receivers, traces[start : start + time.every], correlation=correlation)
         finish_steps(wavefield, time.every, progress, where)
@@ -89,7 +95,8 @@ def receiver_loop(
 
 def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: str) -> None:
     """After every few steps: show progress, and now and then look for numbers that are not finite."""
-    progress.advance(steps)
+    with ledger.phase("progress"):
+        progress.advance(steps)
     if wavefield.step // STEPS_BETWEEN_CHECKS > (wavefield.step - steps) // STEPS_BETWEEN_CHECKS:
         wavefield.check(where)
 
@@ -121,8 +128,11 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
     Returns: the receivers, and their series (steps, receivers) in the propagation's dtype.
     """
     time, acquisition = experiment.time, experiment.acquisition
-    receivers = wavefield.injectors(experiment.points(shot.receivers))
-    recorded = acquisition.traces(shot, receivers.indices).astype(experiment.scheme.dtype)
+    points = experiment.points(shot.receivers)
+    receivers = wavefield.injectors(points)
+    own = len(points.owned(experiment.block)) / max(1, len(receivers.indices))
+    with ledger.phase("read traces"), ledger.file("traces", "read", own=own):
+        recorded = acquisition.traces(shot, receivers.indices).astype(experiment.scheme.dtype)
 
     def series(traces: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
@@ -139,5 +149,6 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
             rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
             return adjoint_of_inverse(rate, time.before) if experiment.corrected else rate
 
-    rate = wavefield.threads.on_traces(series, recorded)
-    return receivers, np.ascontiguousarray(rate[:, :0:-1].T)
+    with ledger.phase("resample traces"):
+        rate = wavefield.threads.on_traces(series, recorded)
+        return receivers, np.ascontiguousarray(rate[:, :0:-1].T)

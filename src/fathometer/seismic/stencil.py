@@ -112,3 +112,13 @@ def largest_eigenvalue(
 def time_step_limit(eigenvalue: float) -> float:
     """Largest stable dt in s of the leapfrog scheme: dt <= 2 / sqrt(lambda)."""
     return float(2 / np.sqrt(eigenvalue))
+
+
+def flops_per_point(order: int, fields: int, flat: bool) -> int:
+    """Additions and multiplications of a cell's step, a fused multiply-add counted as two (native/vti.cpp); of the
+    absorbing layers' own, of sources and receivers none is counted. fields: 1 isotropic, 2 VTI."""
+    derivative = 1 + 3 * (order // 2)  # the centre's product; a sum and a multiply-add for each pair
+    axes = 2 if flat else 3
+    if fields == 1:
+        return axes * derivative + (axes - 1) + 4  # Laplacian's sums; p - p-, multiply-add, sum
+    return axes * derivative + (axes - 2) + 6 + 6  # sums across; M times (h, l); three sums for each field

@@ -6,6 +6,7 @@ A *block* is the half-open box [lo, hi) of a volume, in the order of the file's 
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer import ledger
 from fathometer.errors import InputError
 
 Floats = NDArray[np.floating[Any]]
@@ -72,12 +74,16 @@ class BlockReader:
         if not inside:
             raise InputError(f"{self.path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {shape}")
         box = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi, strict=True))
-        with reading(self.path):
+        with reading(self.path), ledger.io(bytes=self._bytes(box)):
             block = self._block(box)
-        return np.array(block, dtype=float_type(self.info.dtype), order="C", copy=True)
+            return np.array(block, dtype=float_type(self.info.dtype), order="C", copy=True)
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         raise NotImplementedError
+
+    def _bytes(self, box: tuple[slice, ...]) -> int:
+        """What reading a block moves."""
+        return math.prod(int(s.stop - s.start) for s in box) * self.info.dtype.itemsize
 
     def close(self) -> None:
         """Let go of the file; reading afterwards is an error of the caller."""

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer import ledger
 from fathometer.errors import InputError
-from fathometer.parallel.agreement import together
+from fathometer.parallel.agreement import gathered, together
 from fathometer.storage import whole
 from fathometer.storage.block import VolumeInfo
 
@@ -58,7 +59,7 @@ def write_pieces(
     """
     with together(comm):
         _check_block(path, info, block, lo)
-    cells = comm.allreduce(block.size)
+    cells = sum(gathered(comm, block.size))
     if cells != math.prod(info.shape):
         raise InputError(f"{path}: the ranks' blocks hold {cells} cells, the volume {math.prod(info.shape)}")
 
@@ -67,7 +68,8 @@ def write_pieces(
         with together(comm):
             if comm.rank == 0:
                 _create(pieces, path, info, parts)
-        names = comm.bcast(parts, root=0)
+        with ledger.communication():
+            names = comm.bcast(parts, root=0)
         with together(comm):
             for piece, part in zip(pieces, names, strict=True):
                 if piece.array:
@@ -93,11 +95,14 @@ def _create(pieces: Sequence[Piece], path: Path, info: VolumeInfo, parts: list[P
     array_bytes = math.prod(info.shape) * info.dtype.itemsize
     try:
         for piece in pieces:
-            parts.append(whole.create_part(piece.target, len(piece.head) + piece.array * array_bytes))
+            with ledger.io():
+                parts.append(whole.create_part(piece.target, len(piece.head) + piece.array * array_bytes))
             handle = os.open(parts[-1], os.O_WRONLY)
             try:
-                whole.write_at(handle, memoryview(piece.head), 0)
-                os.fsync(handle)
+                with ledger.io(bytes=len(piece.head)):
+                    whole.write_at(handle, memoryview(piece.head), 0)
+                with ledger.flush():
+                    os.fsync(handle)
             finally:
                 os.close(handle)
     except OSError as error:
@@ -111,9 +116,11 @@ def _write_block(part: Path, path: Path, info: VolumeInfo, block: NDArray[Any], 
         data = values.reshape(-1).view(np.uint8).data if values.size else memoryview(b"")
         handle = os.open(part, os.O_WRONLY)
         try:
-            for cell, place, count in runs(info.shape, values.shape, lo):
-                whole.write_at(handle, data[cell * item : (cell + count) * item], start + place * item)
-            os.fsync(handle)
+            with ledger.io(bytes=len(data)):
+                for cell, place, count in runs(info.shape, values.shape, lo):
+                    whole.write_at(handle, data[cell * item : (cell + count) * item], start + place * item)
+            with ledger.flush():
+                os.fsync(handle)
         finally:
             os.close(handle)
     except (OSError, MemoryError) as error:
@@ -124,7 +131,8 @@ def _place(pieces: Sequence[Piece], path: Path, parts: list[Path]) -> None:
     placed: list[Path] = []
     try:
         for piece, part in zip(pieces, parts, strict=True):
-            whole.place(part, piece.target)
+            with ledger.flush():
+                whole.place(part, piece.target)
             placed.append(piece.target)
     except OSError as error:
         for target in placed:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fathometer import ledger
 from fathometer.errors import InputError
 from fathometer.parallel.agreement import together
 
@@ -23,7 +24,7 @@ def results_folder(folder: Path, comm: MPI.Intracomm) -> Iterator[None]:
     """
     made: list[Path] = []
     try:
-        with together(comm):
+        with ledger.phase("set up"), together(comm):
             if comm.rank == 0:
                 _make(folder, made)
                 _try(folder)

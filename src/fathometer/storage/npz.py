@@ -45,5 +45,11 @@ class NpzVolume(BlockReader):
                 raise InputError(f"{self.path}:{self.key}: is damaged ({str(error).splitlines()[0]})") from None
         return self._values[box]
 
+    def _bytes(self, box: tuple[slice, ...]) -> int:
+        if self._values is not None:
+            return 0
+        with zipfile.ZipFile(self.path) as archive:
+            return archive.getinfo(self.key + ".npy").compress_size
+
     def close(self) -> None:
         self._values = None

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fathometer import ledger
 from fathometer.errors import InputError
 from fathometer.storage.segy_layout import CHUNK, Layout, layout_of
 from fathometer.storage.segy_writer import GatherWriter
@@ -122,7 +123,9 @@ def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
     ):  # what overflows float32 becomes an infinity, caught by the caller
         for first in range(0, len(wanted), step):
             part = wanted[first : first + step]
-            traces[first : first + step] = layout.decode(rows[part])
+            with ledger.io(bytes=len(part) * layout.trace_bytes):
+                read = rows[part]
+            traces[first : first + step] = layout.decode(read)
     return traces
 
 

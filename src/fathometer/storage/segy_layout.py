@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from segyio import BinField, TraceField
 
+from fathometer import ledger
 from fathometer.errors import InputError
 from fathometer.storage.block import readable, reading
 
@@ -108,7 +109,9 @@ class Layout:
         rows = self.rows()
         step = max(1, CHUNK // HEADER)
         for first in range(0, self.traces, step):
-            heads = np.ascontiguousarray(rows[first : first + step, :HEADER])
+            part = rows[first : first + step, :HEADER]
+            with ledger.io(bytes=part.size):
+                heads = np.ascontiguousarray(part)
             for name, values in found.items():
                 position, code = FIELDS[name]
                 kind = np.dtype(code).newbyteorder(self.order)

@@ -54,6 +54,9 @@ class SegyVolume(BlockReader):
         traces = self._layout.decode(self._rows[numbers.reshape(-1)])
         return traces.reshape(*numbers.shape, self.info.shape[-1])[..., box[-1]]
 
+    def _bytes(self, box: tuple[slice, ...]) -> int:
+        return math.prod(int(s.stop - s.start) for s in box[:-1]) * self._layout.trace_bytes
+
     def close(self) -> None:
         self._rows = np.empty((0, self._layout.trace_bytes), np.uint8)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from segyio import BinField
 
+from fathometer import ledger
 from fathometer.errors import FathometerError, InputError
 from fathometer.storage import whole
 from fathometer.storage.segy_layout import BINARY, FIELDS, HEADER, TEXT
@@ -57,9 +58,10 @@ class GatherWriter:
     def __enter__(self) -> Self:
         head = textual_header(self.samples, self.microseconds) + binary_header(self.samples, self.microseconds)
         try:
-            self._part = whole.create_part(self.path, len(head) + self.traces * self._trace.itemsize)
-            self._handle = os.open(self._part, os.O_WRONLY)
-            whole.write_at(self._handle, memoryview(head), 0)
+            with ledger.io(bytes=len(head)):
+                self._part = whole.create_part(self.path, len(head) + self.traces * self._trace.itemsize)
+                self._handle = os.open(self._part, os.O_WRONLY)
+                whole.write_at(self._handle, memoryview(head), 0)
         except OSError as error:
             self._discard()
             raise whole.failure(self.path, error) from None
@@ -115,7 +117,8 @@ class GatherWriter:
         self._put(block, "elevation_scalar", ("source_depth", places[2]), ("receiver_elevation", -receivers[:, 2]))
         try:
             flat = block.view(np.uint8).data
-            whole.write_at(self._handle, flat, TEXT + BINARY + first_trace * self._trace.itemsize)
+            with ledger.io(bytes=len(flat)):
+                whole.write_at(self._handle, flat, TEXT + BINARY + first_trace * self._trace.itemsize)
         except OSError as error:
             raise whole.failure(self.path, error) from None
         self._written[first_trace : first_trace + count] = True
@@ -141,8 +144,9 @@ class GatherWriter:
                     f"(the first: {int(np.argmin(self._written))}, from 0)"
                 )
             try:
-                os.fsync(self._handle)
-                whole.place(part, self.path)
+                with ledger.flush():
+                    os.fsync(self._handle)
+                    whole.place(part, self.path)
                 self._part = None
             except OSError as refused:
                 raise whole.failure(self.path, refused) from None

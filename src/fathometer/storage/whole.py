@@ -10,6 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from fathometer import ledger
 from fathometer.errors import FathometerError
 
 LARGEST_PIECE = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
@@ -18,13 +19,17 @@ LARGEST_PIECE = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB i
 def write(target: Path, data: bytes) -> None:
     """Write a small file; FathometerError that names it where that fails."""
     try:
-        part = create_part(target, len(data))
+        with ledger.io(bytes=len(data)):
+            part = create_part(target, len(data))
         try:
             with part.open("r+b") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            place(part, target)
+                with ledger.io():
+                    file.write(data)
+                    file.flush()
+                with ledger.flush():
+                    os.fsync(file.fileno())
+            with ledger.flush():
+                place(part, target)
         except BaseException:
             remove(part)
             raise

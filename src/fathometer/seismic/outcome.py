@@ -1,0 +1,178 @@
+"""What a run leaves beside its results: the record run.json, or run-unfinished.json of a run that did not end well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fathometer import ledger
+from fathometer.account import account, disturbances, own_account, seconds
+from fathometer.errors import FathometerError
+from fathometer.machine import machine
+from fathometer.parallel.agreement import gathered
+from fathometer.parallel.threads import Binding
+from fathometer.record import Figure, record, write_record
+from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.tuning import Tuned
+from fathometer.storage import whole
+
+RECORD, UNFINISHED = "run.json", "run-unfinished.json"
+KERNEL = ("source propagation", "receiver propagation", "halo exchange")  # the time steps, exchanges included
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a command runs, beside its survey: its words for the record, how much it says, where its threads are."""
+
+    command: tuple[str, ...]
+    quiet: bool
+    binding: Binding
+    say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command leaves: its files by kind, and its record (complete on rank 0 only)."""
+
+    files: dict[str, Path]
+    record: dict[str, Any]
+
+
+@contextmanager
+def accounted(experiment: Experiment, settings: Settings) -> Iterator[None]:
+    """Collective. A run whose input was accepted: should the block not reach its end, whatever ends it, there is a
+    record of what is known, marked as unfinished, in the folder of the results. An earlier run's record stays."""
+    path = experiment.survey.output_directory / UNFINISHED
+    first = experiment.comm.rank == 0
+
+    def write(reason: str) -> None:
+        if first:
+            with suppress(FathometerError):  # what hinders the results' writing is told where they are written
+                write_record(path, unfinished_record(experiment, settings, f"unfinished: {reason}"))
+
+    with ledger.phase("finish"):
+        write("the run goes on, or it was killed")
+    try:
+        yield
+    except BaseException as error:
+        write(_words(error))
+        raise
+    if first:
+        whole.remove(path)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def unfinished_record(experiment: Experiment, settings: Settings, reason: str) -> dict[str, Any]:
+    """What this rank alone knows of a run that has not ended."""
+    return record(
+        application="seismic",
+        command=settings.command,
+        input=_input(experiment),
+        machine=_machine(experiment, [settings.binding.as_dict()]),
+        ledger=account([own_account(settings.binding)]),
+        figures=[],
+        results={"files": {}} | _facts(experiment),
+        reasons=[reason],
+        finished=False,
+    )
+
+
+def finished_record(
+    experiment: Experiment, settings: Settings, files: Mapping[str, Path], tuned: Tuned, propagations: int
+) -> dict[str, Any]:
+    """Collective. The run's envelope; empty on ranks above 0."""
+    ranks = gathered(experiment.comm, own_account(settings.binding))
+    if experiment.comm.rank:
+        return {}
+    told = account(ranks)
+    return record(
+        application="seismic",
+        command=settings.command,
+        input=_input(experiment),
+        machine=_machine(experiment, [rank["binding"] for rank in ranks]),
+        ledger=told,
+        figures=_figures(experiment, told, propagations),
+        results={"files": files}
+        | _facts(experiment)
+        | {
+            "tuning": tuned.as_dict(),
+            "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
+        },
+        reasons=disturbances(ranks),
+    )
+
+
+def _input(experiment: Experiment) -> dict[str, Any]:
+    return experiment.survey.resolved() | {"survey": str(experiment.survey.path)}
+
+
+def _machine(experiment: Experiment, bindings: list[dict[str, Any]]) -> dict[str, Any]:
+    paths = [experiment.survey.output_directory, *experiment.files.paths, *experiment.acquisition.paths]
+    return machine(paths) | {"ranks": experiment.comm.size, "binding": bindings}
+
+
+def _figures(experiment: Experiment, told: dict[str, Any], propagations: int) -> list[Figure]:
+    """The run in numbers. Times are those of the slowest rank."""
+    total, kernel = told["wall_seconds"]["max"], seconds(told, KERNEL)
+    shots = len(experiment.acquisition.shots)
+    updates = float(np.prod(experiment.grid.full_shape)) * experiment.time.steps * shots * propagations
+    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in told["ranks"])
+    figures = [
+        Figure("total", total, "seconds", "lower"),
+        Figure("kernel", kernel, "seconds", "lower", "context"),
+        Figure("kernel share", kernel / total, "1", "higher"),
+        Figure("grid point updates", updates / kernel if kernel else 0.0, "points_per_second", "higher"),
+        Figure("shots", 3600 * shots / total, "shots_per_hour", "higher"),
+        Figure("peak memory", peak, "bytes", "lower"),
+    ]
+    for file in told["files"]:
+        if file["bytes_per_second"] is not None:
+            name = f"{file['direction']} {file['kind']}"
+            figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
+    return figures
+
+
+def _facts(experiment: Experiment) -> dict[str, Any]:
+    """What was decided before the first step."""
+    survey, grid, time = experiment.survey, experiment.grid, experiment.time
+    boundary = experiment.scheme.boundary
+    return {
+        "grid": {
+            "shape": grid.shape,
+            "padded_shape": grid.full_shape,
+            "spacing_metres": grid.spacing,
+            "origin_metres": grid.origin,
+            "padding_cells": grid.pad,
+            "decomposition": experiment.block.ranks,
+        },
+        "physics": "isotropic" if len(experiment.model) == 1 else "vti",
+        "slowest_metres_per_second": experiment.slowest,
+        "fastest_metres_per_second": experiment.fastest,
+        "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),
+        "space_weights": survey.propagation.space_weights,
+        "time_step_seconds": time.dt,
+        "time_step_limit_seconds": experiment.time_step_limit,
+        "time_dispersion": survey.propagation.time_dispersion,
+        "first_time_seconds": time.first,
+        "steps": time.steps,
+        "imaging_step": time.every,
+        "maximum_frequency_hertz": experiment.wavelet.fmax,
+        "points_per_shortest_wavelength": experiment.points_per_wavelength,
+        "shots": len(experiment.acquisition.shots),
+        "traces": sum(len(shot.receivers) for shot in experiment.acquisition.shots),
+        "sample_interval_seconds": experiment.acquisition.sample_interval,
+        "samples": experiment.acquisition.samples,
+        "predicted_memory_bytes": experiment.memory_bytes,
+        "notes": experiment.warnings,
+        "image_unit": "arbitrary: the product of the scales of source and data",
+    }
