@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fathometer import ledger
 from fathometer.errors import FathometerError
@@ -33,11 +33,13 @@ def gathered(comm: MPI.Intracomm, value: T) -> list[T]:
         return comm.allgather(value)
 
 
-def reduced(comm: MPI.Intracomm, value: Any, op: MPI.Op) -> Any:
-    """Collective. The ranks' values put together by `op`; waiting for the last of them is accounted as waiting."""
+def reduced(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"]) -> Any:
+    """Collective. The ranks' values put together; waiting for the last of them is accounted as waiting."""
+    from mpi4py import MPI
+
     meet(comm)
     with ledger.communication():
-        return comm.allreduce(value, op)
+        return comm.allreduce(value, getattr(MPI, op))
 
 
 @contextmanager

@@ -9,10 +9,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mpi4py import MPI
 
 from fathometer import ledger
 from fathometer.errors import InputError, naming
@@ -22,6 +21,9 @@ from fathometer.seismic.grid import Grid, Vector
 from fathometer.seismic.stencil import largest_eigenvalue, time_step_limit
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volume import Volume, open_volume
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 # Outside these ranges a unit is wrong rather than a rock strange.
 SLOWEST, FASTEST = 300.0, 9000.0  # m/s
@@ -207,9 +209,9 @@ class EarthFiles:
             vp,
             epsilon,
             delta,
-            reduced(comm, slowest, MPI.MIN),
-            reduced(comm, fastest, MPI.MAX),
-            reduced(comm, eigenvalue, MPI.MAX),
+            reduced(comm, slowest, "MIN"),
+            reduced(comm, fastest, "MAX"),
+            reduced(comm, eigenvalue, "MAX"),
         )
 
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
@@ -266,8 +268,8 @@ class EarthFiles:
 
     def _check_velocity(self, vp: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> None:
         part = vp[own]
-        low = reduced(comm, float(part.min(initial=np.inf)), MPI.MIN)
-        high = reduced(comm, float(part.max(initial=-np.inf)), MPI.MAX)
+        low = reduced(comm, float(part.min(initial=np.inf)), "MIN")
+        high = reduced(comm, float(part.max(initial=-np.inf)), "MAX")
         count, first = _count_and_first((part < SLOWEST) | (part > FASTEST), None, own, grid, block, comm)
         if count:
             raise InputError(
@@ -297,7 +299,7 @@ class EarthFiles:
         deficit = delta[own] - epsilon[own]
         count, worst = _count_and_first(deficit > 0, deficit, own, grid, block, comm)
         if count:
-            largest = reduced(comm, float(deficit.max(initial=0.0)), MPI.MAX)
+            largest = reduced(comm, float(deficit.max(initial=0.0)), "MAX")
             raise InputError(
                 f"{self._name}: {self._source('epsilon')}: epsilon < delta in {count} of "
                 f"{math.prod(grid.shape)} cells, worst by {largest:.4g} at {worst}; "
@@ -316,7 +318,7 @@ def _count_and_first(
     bad: np.ndarray, weight: np.ndarray | None, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm
 ) -> tuple[int, str]:
     """Collective. Number of bad cells, and the place of the first (or of the one of largest weight), in words."""
-    count = reduced(comm, int(bad.sum()), MPI.SUM)
+    count = reduced(comm, int(bad.sum()), "SUM")
     if not count:
         return 0, ""
     here: tuple[float, tuple[int, ...]] | None = None

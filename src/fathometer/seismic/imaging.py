@@ -49,7 +49,7 @@ class SourceNormalised(CrossCorrelation):
     STABILISATION = 1e-3
 
     def image(self, comm: MPI.Intracomm) -> np.ndarray:
-        strongest = reduced(comm, float(self.illumination.max(initial=0.0)), MPI.MAX)
+        strongest = reduced(comm, float(self.illumination.max(initial=0.0)), "MAX")
         if strongest == 0.0:
             return self._product
         floor = self.illumination.dtype.type(self.STABILISATION * strongest)

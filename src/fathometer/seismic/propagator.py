@@ -317,7 +317,7 @@ class Propagator:
             i, j, k = local // (ny * nz), local // nz % ny, local % nz
             x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
             found = (x * full_ny + y) * full_nz + z
-        found = reduced(self.comm, found, MPI.MIN)
+        found = reduced(self.comm, found, "MIN")
         if found != nothing:
             _, full_ny, full_nz = self.grid.full_shape
             cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)
