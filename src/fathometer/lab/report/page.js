@@ -1,0 +1,222 @@
+"use strict";
+// Draws the figures that stand in the page as JSON, and the slices of volumes, which sliders move.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const PRINT_WIDTH = 680; // CSS pixels of an A4 page between its margins
+  const FONT = getComputedStyle(document.body).fontFamily;
+  const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", showTips: false };
+  const narrow = () => window.matchMedia("(max-width: 560px)").matches;
+  // On a touch screen a drag scrolls the page.
+  const DRAG = window.matchMedia("(pointer: coarse)").matches ? false : "zoom";
+
+  const axis = (own) => {
+    const title = (own && own.title) || {};
+    return {
+      gridcolor: "#e4e7ea", zerolinecolor: "#c9ced3", linecolor: "#9aa3ab", ticks: "outside", ticklen: 4,
+      tickcolor: "#9aa3ab", automargin: true, separatethousands: true, exponentformat: "none", ...own,
+      title: { standoff: 8, ...title },
+    };
+  };
+
+  const layoutOf = (own, width) => {
+    const layout = {
+      width, margin: { l: 64, r: 18, t: 12, b: 48 }, paper_bgcolor: "#fff", plot_bgcolor: "#fff",
+      font: { family: FONT, size: narrow() ? 11 : 12, color: "#22272e" }, separators: ".\u202f", dragmode: DRAG,
+      hoverlabel: { font: { family: FONT, size: 12 } }, ...own,
+    };
+    for (const key of Object.keys(layout)) if (/^[xy]axis\d*$/.test(key)) layout[key] = axis(layout[key]);
+    return layout;
+  };
+
+  const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+
+  // A trace with its codes as rows of numbers.
+  const decoded = (trace) => {
+    if (!trace.codes) return trace;
+    const { codes, ...rest } = trace;
+    const [rows, columns] = codes.shape, all = bytesOf(codes.bytes);
+    return { ...rest, z: Array.from({ length: rows }, (_, row) => all.subarray(row * columns, (row + 1) * columns)) };
+  };
+
+  const drawFigure = (box, figure) => {
+    const plot = box.querySelector(".plot");
+    const traces = figure.data.map(decoded);
+    return (width) => {
+      const wide = width || plot.clientWidth;
+      const own = { ...figure.layout };
+      if (figure.aspect) own.height = Math.min(520, Math.max(120, (wide - 82) * figure.aspect)) + 60;
+      return Plotly.react(plot, traces, layoutOf(own, wide), CONFIG);
+    };
+  };
+
+  // Slices ------------------------------------------------------------------------------------------------------------
+
+  const AXES = ["x", "y", "z"];
+  const NAMES = ["x (m)", "y (m)", "depth (m)"];
+  const PLANES = [
+    { across: 0, along: 2, fixed: 1 },
+    { across: 1, along: 2, fixed: 0 },
+    { across: 0, along: 1, fixed: 2 },
+  ];
+  const BELOW = [[127, 97, 154], [123, 121, 170], [113, 143, 175], [105, 162, 176], [98, 181, 174], [105, 199, 166],
+    [138, 216, 147], [185, 228, 119], [236, 236, 94]].map((c, n, all) => [n / (all.length - 1), `rgb(${c.join(",")})`]);
+  // White to black through transparent, as in the pictures: where the image is weak the velocity shows.
+  const ABOVE = Array.from({ length: 41 }, (_, n) => {
+    const level = n / 20 - 1, tone = level > 0 ? 0 : 255;
+    return [n / 40, `rgba(${tone},${tone},${tone},${(0.92 * Math.abs(level) ** 0.7).toFixed(3)})`];
+  });
+  const ALONE = [[0, "#ffffff"], [1, "#000000"]];
+
+  const metres = (value) =>
+    (Math.round(value * 10) / 10).toLocaleString("en-US").replace(/,/g, "\u202f").replace("-", "\u2212") + " m";
+
+  const drawVolume = (box, volume) => {
+    const layers = [];
+    for (const name of ["property", "image"]) {
+      const one = volume[name];
+      if (one) layers.push({ ...one, name, all: bytesOf(one.codes) });
+    }
+    const main = layers[layers.length - 1];
+    const flat = main.shape[1] === 1;
+    const planes = flat ? PLANES.slice(0, 1) : PLANES;
+    const at = main.shape.map((n) => n >> 1);
+    const place = (a) => main.first[a] + at[a] * main.step[a];
+    const slices = box.querySelector(".slices");
+    const plots = planes.map(() => slices.appendChild(document.createElement("div")));
+
+    // The cells of a layer nearest to the plane, as rows along the vertical axis of the drawing.
+    const rows = (layer, plane) => {
+      const { shape, all } = layer;
+      const near = Math.round((place(plane.fixed) - layer.first[plane.fixed]) / layer.step[plane.fixed]);
+      const index = Math.min(shape[plane.fixed] - 1, Math.max(0, near || 0));
+      const stride = [shape[1] * shape[2], shape[2], 1];
+      const begin = index * stride[plane.fixed];
+      return Array.from({ length: shape[plane.along] }, (_, row) => {
+        const line = new Uint8Array(shape[plane.across]);
+        for (let n = 0; n < line.length; n++) line[n] = all[begin + row * stride[plane.along] + n * stride[plane.across]];
+        return line;
+      });
+    };
+
+    const traces = (plane) => layers.map((layer) => ({
+      type: "heatmap", z: rows(layer, plane), hoverinfo: "skip", showscale: false,
+      x0: layer.first[plane.across], dx: layer.step[plane.across], y0: layer.first[plane.along], dy: layer.step[plane.along],
+      zmin: layer.name === "image" ? 1 : 0, zmax: 255, zsmooth: layer.name === "image" ? "best" : false,
+      colorscale: layer.name === "image" ? (layers.length > 1 ? ABOVE : ALONE) : BELOW,
+    }));
+
+    const shapes = (plane) => flat ? [] : [["x", plane.across], ["y", plane.along]].flatMap(([name, a]) =>
+      [["#00000080", 2.4, "solid"], ["#ffffff", 1, "dash"]].map(([color, width, dash]) => ({
+        type: "line", line: { color, width, dash },
+        ...(name === "x" ? { x0: place(a), x1: place(a), yref: "paper", y0: 0, y1: 1 }
+          : { y0: place(a), y1: place(a), xref: "paper", x0: 0, x1: 1 }),
+      })));
+
+    const length = (a) => volume.span[a][1] - volume.span[a][0];
+    const LEFT = 62, RIGHT = 14, TOP = 26, BOTTOM = 44, TALLEST = 560, LOWEST = 110;
+
+    // Sections side by side where there is room, else below each other; one scale, true aspect where it is legible.
+    const arrange = (width) => {
+      const across = planes.map((plane) => length(plane.across)), down = planes.map((plane) => length(plane.along));
+      const beside = !flat && width >= 760;
+      const sides = LEFT + RIGHT;
+      const total = beside ? across[0] + across[1] : Math.max(...across);
+      let scale = (width - sides * (beside ? 2 : 1)) / total;
+      scale = Math.min(scale, TALLEST / Math.max(...down));
+      const stretched = down.map((metres) => Math.max(1, LOWEST / (metres * scale)));
+      const sizes = planes.map((_, n) => ({
+        width: across[n] * scale + sides, height: down[n] * scale * stretched[n] + TOP + BOTTOM,
+      }));
+      let top = 0;
+      return sizes.map((size, n) => {
+        const left = beside && n === 1 ? sizes[0].width : 0;
+        const own = { ...size, left, top, stretched: stretched[n] };
+        if (beside && n === 0) return own;
+        top += beside && n === 1 ? Math.max(sizes[0].height, sizes[1].height) : size.height;
+        return own;
+      });
+    };
+
+    const layout = (plane, size) => layoutOf({
+      height: size.height, margin: { l: LEFT, r: RIGHT, t: TOP, b: BOTTOM }, shapes: shapes(plane), dragmode: false,
+      xaxis: { range: volume.span[plane.across], title: { text: NAMES[plane.across] }, automargin: false, showgrid: false,
+        zeroline: false, nticks: Math.max(2, Math.floor(size.width / 90)), fixedrange: true },
+      yaxis: { range: plane.along === 2 ? [...volume.span[2]].reverse() : volume.span[1], title: { text: NAMES[plane.along] },
+        automargin: false, showgrid: false, zeroline: false, nticks: Math.max(2, Math.floor(size.height / 50)),
+        fixedrange: true },
+      annotations: flat ? [] : [{ text: `${AXES[plane.fixed] === "z" ? "depth" : AXES[plane.fixed]} = ${metres(place(plane.fixed))}`,
+        xref: "paper", yref: "paper", x: 0, y: 1, xanchor: "left", yanchor: "bottom", showarrow: false, yshift: 3 }],
+    }, size.width);
+
+    const where = box.querySelector(".where");
+    const draw = (width) => {
+      const sizes = arrange(width || slices.clientWidth);
+      slices.style.height = `${Math.max(...sizes.map((size) => size.top + size.height))}px`;
+      const exaggerated = Math.max(...sizes.map((size) => size.stretched));
+      where.textContent = (flat ? "" : `Slices through x = ${metres(place(0))}, y = ${metres(place(1))}, depth ${metres(place(2))}.`)
+        + (exaggerated > 1.02 ? ` Vertical axis stretched ${exaggerated.toFixed(1)} times.` : "");
+      return Promise.all(planes.map((plane, n) => {
+        Object.assign(plots[n].style, { left: `${sizes[n].left}px`, top: `${sizes[n].top}px` });
+        return Plotly.react(plots[n], traces(plane), layout(plane, sizes[n]), CONFIG);
+      }));
+    };
+
+    const inputs = [];
+    const move = (a, index) => {
+      at[a] = Math.min(main.shape[a] - 1, Math.max(0, index));
+      if (inputs[a]) {
+        inputs[a].value = at[a];
+        inputs[a].nextElementSibling.textContent = metres(place(a));
+      }
+    };
+    if (!flat) {
+      let waiting = false;
+      AXES.forEach((name, a) => {
+        const label = box.querySelector(".controls").appendChild(document.createElement("label"));
+        label.append(a === 2 ? "depth" : name);
+        const input = label.appendChild(document.createElement("input"));
+        Object.assign(input, { type: "range", min: 0, max: main.shape[a] - 1, step: 1, name });
+        label.appendChild(document.createElement("output"));
+        inputs[a] = input;
+        move(a, at[a]);
+        input.addEventListener("input", () => {
+          move(a, Number(input.value));
+          if (!waiting) requestAnimationFrame(() => { waiting = false; draw(); });
+          waiting = true;
+        });
+      });
+    }
+    return (width) => {
+      const done = draw(width);
+      // A click on one slice moves the others there.
+      if (!flat) plots.forEach((plot, n) => {
+        plot.onclick = (event) => {
+          const { xaxis, yaxis } = plot._fullLayout, frame = plot.getBoundingClientRect();
+          const clicked = [xaxis.p2d(event.clientX - frame.left - xaxis._offset), yaxis.p2d(event.clientY - frame.top - yaxis._offset)];
+          [planes[n].across, planes[n].along].forEach((a, k) => move(a, Math.round((clicked[k] - main.first[a]) / main.step[a])));
+          draw();
+        };
+      });
+      return done;
+    };
+  };
+
+  // -------------------------------------------------------------------------------------------------------------------
+
+  const figures = Object.fromEntries(data.figures.map((figure) => [figure.name, figure]));
+  const draws = [];
+  for (const box of document.querySelectorAll("[data-figure]")) draws.push(drawFigure(box, figures[box.dataset.figure]));
+  document.querySelectorAll("[data-volume]").forEach((box, n) => draws.unshift(drawVolume(box, data.volumes[n])));
+
+  const all = (width) => Promise.all(draws.map((draw) => draw(width)));
+  all().then(() => { document.documentElement.dataset.drawn = "yes"; });
+  let width = window.innerWidth, timer = 0;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth === width) return; // the bar of a telephone's browser comes and goes
+    width = window.innerWidth;
+    clearTimeout(timer);
+    timer = setTimeout(() => all(), 120);
+  });
+  window.addEventListener("beforeprint", () => all(PRINT_WIDTH));
+  window.addEventListener("afterprint", () => all());
+})();
