@@ -10,10 +10,11 @@ from statistics import median
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.lab.statistics import interleave
-from fathometer.lab.stencil import FEWEST_ARRAYS, ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
+from fathometer.lab.stencil import ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
 from fathometer.seismic.boundary import Pml
 from fathometer.seismic.homogeneous import Bare, Homogeneous
 from fathometer.seismic.propagator import Propagator
+from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import PLAIN, Tiling
 from fathometer.seismic.tuning import tune

@@ -18,10 +18,11 @@ import numpy as np
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.lab.statistics import interleave
-from fathometer.lab.stencil import FEWEST_ARRAYS, ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
+from fathometer.lab.stencil import ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous, Material
 from fathometer.seismic.propagator import Propagator
+from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import PLAIN, Tiling
 from fathometer.seismic.tuning import tune

@@ -45,14 +45,18 @@ def account(ranks: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def own_account(binding: Binding) -> dict[str, Any]:
-    """What this rank tells the others at the end: its ledger, and what the system says of it; JSON-ready."""
+def own_account(binding: Binding, peak_memory: int | None = None) -> dict[str, Any]:
+    """What this rank tells the others at the end: its ledger, and what the system says of it; JSON-ready.
+
+    peak_memory: bytes, where what came after it was measured is not the run's own.
+    """
+    used = usage() if peak_memory is None else usage() | {"peak_memory_bytes": peak_memory}
     return (ledger.current() or ledger.Ledger()).as_dict() | {
         "rank": binding.rank,
         "host": binding.host,
         "binding": binding.as_dict(),
         "displaced": displaced(binding),
-        "usage": usage(),
+        "usage": used,
     }
 
 

@@ -23,12 +23,17 @@ from fathometer.ledger import Ledger, current, now, phase, process_start
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    from fathometer.lab.report.page import Exhibit
+    from fathometer.lab.report.records import Run
     from fathometer.parallel.threads import Binding
     from fathometer.seismic.outcome import Outcome, Settings
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
+
+# What shows a run of an application on its page: heading(record) and panels_of_record(record, path).
+EXHIBITS = {"seismic": "fathometer.seismic.exhibit"}
 
 DESCRIPTION = """\
 Seismic depth imaging: 3D anisotropic (VTI) forward modelling and reverse time migration, run by MPI ranks with
@@ -40,6 +45,7 @@ examples:
   fathometer model survey.toml --ranks 2    synthetic shots of a geometry
   fathometer migrate survey.toml            the image of recorded shots
   fathometer info shots.segy vp.rsf         what these files hold
+  fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
 
 exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted"""
@@ -113,6 +119,22 @@ def parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
     demo.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
+    report = command(
+        "report",
+        "the page of a run again, and comparisons of several",
+        "Write the page (report.html) of a run from its record and the files that the record names, where they still\n"
+        "are. Several records are compared with the first: seconds of each phase, figures of merit, speed-up.\n"
+        "A folder stands for the record in it. A record that cannot be used is told, and the others are used.",
+        "  fathometer report image/run.json\n"
+        "  fathometer report two-ranks/ four-ranks/ -o scaling.html\n"
+        "  fathometer report before/ after/ --markdown - --csv phases.csv",
+    )
+    report.add_argument("records", nargs="+", type=Path, metavar="RUN.json", help="a record, or the folder of one")
+    report.add_argument(
+        "-o", "--output", type=Path, metavar="PAGE", help="the page (report.html beside the first record)"
+    )
+    report.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown; - for standard output")
+    report.add_argument("--csv", metavar="FILE", help="write them as CSV in SI units; - for standard output")
     stencil = command(
         "stencil",
         "the propagator's benchmark: its rate against the memory's",
@@ -181,6 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
             if options.command == "info":
                 _info(options)
+                return 0
+            if options.command == "report":
+                _report(options)
                 return 0
             from fathometer.parallel.launch import start_ranks
 
@@ -309,7 +334,7 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         if options.command == "stencil":
             _stencil(options, words, comm, binding, say)
             return
-        settings = Settings(("fathometer", *words), options.quiet, binding, say)
+        settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish)
         if options.command == "demo":
             outcome = run_demo(options.output, options.quick, comm, settings)
         else:
@@ -394,6 +419,64 @@ def _write(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in the buffer
         if not isinstance(error, BrokenPipeError):  # whoever reads may have seen enough
             raise FathometerError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def _publish(path: Path, envelope: dict[str, Any], panels: list[dict[str, Any]]) -> None:
+    """Write the page of a run that ends."""
+    from fathometer.lab.report.page import Exhibit, write_page
+    from fathometer.lab.report.records import Run
+    from fathometer.seismic.exhibit import heading
+
+    write_page(path, [Run(path.with_name("run.json"), envelope)], Exhibit(panels=panels, **heading(envelope)))
+
+
+def _report(options: argparse.Namespace) -> None:
+    """Pages and tables from records; raises InputError where none of them can be used."""
+    from fathometer.lab.report.page import comparison_tables, run_tables, write_page
+    from fathometer.lab.report.records import read_record
+    from fathometer.lab.report.tables import comma_separated, markdown
+    from fathometer.storage import whole
+
+    runs: list[Run] = []
+    for place in options.records:
+        try:
+            runs.append(read_record(place))
+        except InputError as error:
+            _complain(error)
+    if not runs:
+        raise InputError(f"report: none of the {len(options.records)} records can be used")
+    page = options.output or runs[0].path.with_name("report.html")
+    outputs = [Path(name) for name in (options.markdown, options.csv) if name not in (None, "-")]
+    _require_folders(page, *outputs)
+    _spare((page, *outputs), [run.path for run in runs])
+    write_page(page, runs, _exhibit(runs[0]))
+    tables = comparison_tables(runs) if len(runs) > 1 else run_tables(runs[0])
+    for name, made in ((options.markdown, markdown), (options.csv, comma_separated)):
+        if name == "-":
+            _write(made(tables).rstrip("\n"))
+        elif name is not None:
+            whole.write(Path(name), made(tables).encode(errors="backslashreplace"))
+    print(f"{'report':>13}  {page}", file=sys.stderr)
+
+
+def _exhibit(run: Run) -> Exhibit:
+    """What the record's application shows of a run; nothing for an application that shows nothing."""
+    from importlib import import_module
+
+    from fathometer.lab.report.page import Exhibit
+
+    name = EXHIBITS.get(run.record["application"])
+    if name is None:
+        return Exhibit()
+    shows = import_module(name)
+    return Exhibit(panels=shows.panels_of_record(run.record, run.path), **shows.heading(run.record))
+
+
+def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Raises InputError where a page or a table would replace a record that it is made from."""
+    for path in outputs:
+        if path.resolve() in {one.resolve() for one in inputs}:
+            raise InputError(f"{path}: is a record that is read; allowed: another name")
 
 
 def _info(options: argparse.Namespace) -> None:

@@ -26,7 +26,7 @@ from fathometer.record import Figure, record
 from fathometer.seismic.budget import require_memory, usable_memory
 from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
 from fathometer.seismic.propagator import halo_depth
-from fathometer.seismic.stencil import flops_per_point
+from fathometer.seismic.stencil import FEWEST_ARRAYS, flops_per_point
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import DEEPEST, PLAIN, Tiling
 from fathometer.seismic.tuning import Tuned, tune
@@ -35,7 +35,6 @@ TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three
 ITEM = 4  # float32
 MULTIPLY_ADDS = 1_000_000  # rounds of a measurement: some milliseconds
 WORTH_A_SEARCH = 10**9  # steps: a benchmark wants the best there is, found now or earlier
-FEWEST_ARRAYS = {"vti": 9, "isotropic": 4}  # fields now and before and the model read, the next fields written
 MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
 
 

@@ -173,14 +173,14 @@ def _image(subject: Subject) -> Panel:
         image = _averaged(cells, shape, factors)
     earth, why = _earth(subject, shape)
     spacing, origin = _place(earth, volume.info.spacing, volume.info.origin)
-    columns = image.reshape(-1, image.shape[2])
+    seen: npt.NDArray[np.floating] = image.reshape(-1, image.shape[2])
     if earth is None:
-        seen, judged = columns, np.ones(columns.shape, np.bool_)
+        judged = np.ones(seen.shape, np.bool_)
         below = None
     else:
         with ledger.file("model", "read"):
             speed = _averaged(earth.vp, shape, factors)
-        seen, judged = below_water(columns, speed.reshape(columns.shape))
+        seen, judged = below_water(seen, speed.reshape(seen.shape))
         below = _property(
             speed, [d * f for d, f in zip(spacing, factors, strict=True)], _first(origin, spacing, factors)
         )

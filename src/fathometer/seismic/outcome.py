@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,24 +15,32 @@ from fathometer.account import account, disturbances, own_account, seconds
 from fathometer.errors import FathometerError
 from fathometer.machine import machine
 from fathometer.parallel.agreement import gathered
-from fathometer.parallel.threads import Binding
+from fathometer.parallel.threads import Binding, tasks_of
+from fathometer.parallel.yardstick import yardstick
 from fathometer.record import Figure, record, write_record
 from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
+from fathometer.usage import usage
 
-RECORD, UNFINISHED = "run.json", "run-unfinished.json"
+RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"
 KERNEL = ("source propagation", "receiver propagation", "halo exchange")  # the time steps, exchanges included
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a command runs, beside its survey: its words for the record, how much it says, where its threads are."""
+    """How a command runs, beside its survey: its words for the record, how much it says, where its threads are, and who
+    writes its page.
+
+    publish: writes the page of a record with the panels of its exhibit into a file; None: there is no page
+    """
 
     command: tuple[str, ...]
     quiet: bool
     binding: Binding
     say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
+    publish: Callable[[Path, dict[str, Any], list[dict[str, Any]]], None] | None = None
 
 
 @dataclass(frozen=True)
@@ -87,11 +95,22 @@ def unfinished_record(experiment: Experiment, settings: Settings, reason: str) -
     )
 
 
+def measured(experiment: Experiment, settings: Settings) -> dict[str, Any]:
+    """Collective. What the run's processors give, and the fewest bytes that a step must move for a cell: what makes a
+    roofline of the kernel's work."""
+    tasks = tasks_of(experiment.survey.threads.model_dump(), settings.binding)
+    roof = yardstick(experiment.comm, tasks, settings.binding.ranks_on_host)
+    return roof | {"bytes_per_point": experiment.scheme.dtype.itemsize * FEWEST_ARRAYS[_physics(experiment)]}
+
+
 def finished_record(
     experiment: Experiment, settings: Settings, files: Mapping[str, Path], tuned: Tuned, propagations: int
 ) -> dict[str, Any]:
     """Collective. The run's envelope; empty on ranks above 0."""
-    ranks = gathered(experiment.comm, own_account(settings.binding))
+    peak = usage()["peak_memory_bytes"]
+    with ledger.phase("yardstick"):
+        roof = measured(experiment, settings)
+    ranks = gathered(experiment.comm, own_account(settings.binding, None if peak is None else int(peak)))
     if experiment.comm.rank:
         return {}
     told = account(ranks)
@@ -106,6 +125,7 @@ def finished_record(
         | _facts(experiment)
         | {
             "tuning": tuned.as_dict(),
+            "yardstick": roof,
             "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
         },
         reasons=disturbances(ranks),
@@ -142,6 +162,10 @@ def _figures(experiment: Experiment, told: dict[str, Any], propagations: int) ->
     return figures
 
 
+def _physics(experiment: Experiment) -> str:
+    return "isotropic" if len(experiment.model) == 1 else "vti"
+
+
 def _facts(experiment: Experiment) -> dict[str, Any]:
     """What was decided before the first step."""
     survey, grid, time = experiment.survey, experiment.grid, experiment.time
@@ -155,7 +179,7 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
             "padding_cells": grid.pad,
             "decomposition": experiment.block.ranks,
         },
-        "physics": "isotropic" if len(experiment.model) == 1 else "vti",
+        "physics": _physics(experiment),
         "slowest_metres_per_second": experiment.slowest,
         "fastest_metres_per_second": experiment.fastest,
         "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),

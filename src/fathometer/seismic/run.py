@@ -17,11 +17,12 @@ from fathometer.parallel.threads import tasks_of
 from fathometer.progress import Progress
 from fathometer.record import write_record
 from fathometer.seismic.earth import NAMES
+from fathometer.seismic.exhibit import Panel, Subject, panels
 from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.history import MemoryHistory
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.modelling import model_shots, modelling_steps
-from fathometer.seismic.outcome import RECORD, Outcome, Settings, accounted, finished_record
+from fathometer.seismic.outcome import PAGE, RECORD, Outcome, Settings, accounted, finished_record
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.rtm import migrate
@@ -180,9 +181,10 @@ def _place(path: Path) -> Path:
 
 
 def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> None:
-    """Remove the record of an earlier run, whose results are about to be replaced."""
+    """Remove record and page of an earlier run, whose results are about to be replaced."""
     if comm.rank == 0:
-        whole.remove(survey.output_directory / RECORD)
+        for name in (RECORD, PAGE):
+            whole.remove(survey.output_directory / name)
 
 
 def _progress(experiment: Experiment, settings: Settings, label: str) -> Progress:
@@ -198,12 +200,25 @@ def _progress(experiment: Experiment, settings: Settings, label: str) -> Progres
 def _finish(
     experiment: Experiment, settings: Settings, files: dict[str, Path], tuned: Tuned, propagations: int
 ) -> Outcome:
-    """Collective. Write run.json on rank 0 and tell the outcome."""
-    path = experiment.survey.output_directory / RECORD
-    files = {**files, "record": path}
+    """Collective. Write run.json and the page on rank 0 and tell the outcome.
+
+    What the page shows of the files is read before the record is made, which so accounts for it.
+    """
+    comm, folder = experiment.comm, experiment.survey.output_directory
+    written, files = files, {**files, "record": folder / RECORD}
+    if settings.publish is not None:
+        files["report"] = folder / PAGE
+    shown: list[Panel] = []
+    with ledger.phase("report"), together(comm):
+        if comm.rank == 0 and settings.publish is not None:
+            shown = panels(
+                Subject(experiment.survey, lambda: experiment.files, lambda: experiment.acquisition, written)
+            )
     with ledger.phase("finish"):
         envelope = finished_record(experiment, settings, files, tuned, propagations)
-        with together(experiment.comm):
-            if experiment.comm.rank == 0:
-                write_record(path, envelope)
+        with together(comm):
+            if comm.rank == 0:
+                write_record(files["record"], envelope)
+                if settings.publish is not None:
+                    settings.publish(files["report"], envelope, shown)
     return Outcome(files, envelope)

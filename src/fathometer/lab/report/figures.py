@@ -294,8 +294,8 @@ def roofline(record: dict[str, Any]) -> Figure | None:
                 "mode": "markers+text",
                 "x": [intensity],
                 "y": [value / 1e9],
-                "text": [f"{name}: {words.points(cells)}"],
-                "textposition": "middle right" if intensity < ridge else "middle left",
+                "text": [f"  {name}: {words.points(cells)}  "],
+                "textposition": "bottom right" if intensity < ridge else "bottom left",
                 "cliponaxis": False,
                 "marker": {"symbol": symbol, "size": 11, "color": colour, "line": {"width": 1.6, "color": colour}},
                 "hovertemplate": f"{name}<br>%{{x:.3g}} flops a byte, %{{y:.4g}} Gflop/s<extra></extra>",
@@ -303,9 +303,15 @@ def roofline(record: dict[str, Any]) -> Figure | None:
         )
     lowest = min(left * triad, rate * flops, peak) / 1e9
     layout = {
-        "xaxis": {"type": "log", "title": {"text": "flops a byte"}, "range": [math.log10(left), math.log10(right)]},
+        "xaxis": {
+            "type": "log",
+            "dtick": 1,
+            "title": {"text": "flops a byte"},
+            "range": [math.log10(left), math.log10(right)],
+        },
         "yaxis": {
             "type": "log",
+            "dtick": 1,
             "title": {"text": "Gflop/s"},
             "range": [math.log10(lowest / 1.6), math.log10(2.2 * peak / 1e9)],
         },

@@ -44,7 +44,7 @@
     return (width) => {
       const wide = width || plot.clientWidth;
       const own = { ...figure.layout };
-      if (figure.aspect) own.height = Math.min(520, Math.max(120, (wide - 82) * figure.aspect)) + 60;
+      if (figure.aspect) own.height = Math.min(440, Math.max(120, (wide - 82) * figure.aspect)) + 60;
       return Plotly.react(plot, traces, layoutOf(own, wide), CONFIG);
     };
   };

@@ -105,9 +105,9 @@ def _run(run: Run, exhibit: Exhibit) -> dict[str, Any]:
     ranks = max(ranks, int(machine.get("ranks") or 1))
     threads = sorted({int(one.get("threads", 1)) for one in machine.get("binding") or []})
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]} …)"
-    each = f", {threads[0] if len(threads) == 1 else f'{threads[0]} to {threads[-1]}'} {_plural(threads[-1], 'thread')} each"
+    each = f", {_range(threads)} {_plural(threads[-1], 'thread')} each" if threads else ""
     facts = [("Command", " ".join(record["command"])), *exhibit.facts]
-    facts.append(("Machine", f"{_plural(ranks, 'rank', True)}{each if threads else ''} on {where}, {machine['cpu']}"))
+    facts.append(("Machine", f"{_plural(ranks, 'rank', True)}{each} on {where}, {machine['cpu'] or words.NONE}"))
     merits = [one for one in record["figures"] if one["role"] == "merit"]
     return {
         "title": f"{exhibit.title or record['application']}",
@@ -125,6 +125,10 @@ def _merit(figure: Mapping[str, Any]) -> str:
     if figure["unit"] == "1" and figure["name"].endswith("share"):
         return words.percent(figure["value"])
     return words.quantity(figure["value"], figure["unit"])
+
+
+def _range(numbers: Sequence[int]) -> str:
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
 def _plural(number: int, word: str, with_number: bool = False) -> str:
@@ -150,7 +154,7 @@ def _panel(panel: Panel) -> dict[str, Any]:
 
 
 def _flat(panel: Panel) -> bool:
-    return (panel["image"] or panel["property"])["shape"][1] == 1
+    return bool((panel["image"] or panel["property"])["shape"][1] == 1)
 
 
 def _account(record: dict[str, Any]) -> list[dict[str, Any]]:

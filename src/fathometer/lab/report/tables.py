@@ -192,7 +192,7 @@ def compare_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> T
 
 
 def compare_figures(records: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
-    """The figures of each record that the first one has too; the speed-up is above 1 where this record is better, by the
+    """The figures of the first record in each; the speed-up is above 1 where a record is better than the first, by the
     figure's direction, and missing for a figure without one."""
     tables = [{one["name"]: one for one in record["figures"]} for record in records]
     rows: list[list[Value]] = []

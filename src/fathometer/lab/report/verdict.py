@@ -48,9 +48,8 @@ def verdict(record: dict[str, Any]) -> str:
 
 def _of(rank: dict[str, Any], phases: Iterable[str], category: str | None = None) -> float:
     """Seconds of one rank in some phases, in one category or all."""
-    return sum(
-        spent for phase in phases for name, spent in rank["phases"].get(phase, {}).items() if category in (None, name)
-    )
+    spent = [entry for phase in phases for entry in rank["phases"].get(phase, {}).items()]
+    return float(sum(seconds for name, seconds in spent if category in (None, name)))
 
 
 def _kernel(ledger: dict[str, Any], wall: float) -> str:
@@ -84,7 +83,7 @@ def _waiting(ledger: dict[str, Any]) -> str:
 
 
 def _share(seconds: float, rank: dict[str, Any]) -> float:
-    return seconds / rank["wall_seconds"] if rank["wall_seconds"] else 0.0
+    return float(seconds / rank["wall_seconds"]) if rank["wall_seconds"] else 0.0
 
 
 def _beside(ledger: dict[str, Any]) -> list[str]:
