@@ -21,7 +21,7 @@ COLOURS = {"compute": "#0072b2", "communication": "#e69f00", "io": "#009e73", "i
 RUNS = ("#3b4046", "#cc79a7", "#56b4e9", "#d55e00", "#8a6d00", "#7b61a8", "#4d8f63", "#a34f4f")
 INK, GRID, POINT = "#22272e", "#e4e7ea", "#d55e00"
 SOURCE, RECEIVER = "#d55e00", "#33537d"
-SQUARE, DOT, STAR = "■", "●", "★"  # of legends
+SQUARE, DOT, STAR, DIAMOND, LINE = "■", "●", "★", "◇", "—"  # of legends
 
 FEW_RANKS, MOST_RANKS = 12, 256  # bars lie down up to the first, some ranks are left out beyond the second
 MOST_SHADES = 9  # phases told apart in a bar; the others are one
@@ -113,6 +113,7 @@ def _stacked(
             seconds: [round(value, 6) for value in numbers],
             along: labels,
             "customdata": hosts,
+            "width": 0.75 if len(ranks) <= 64 else 0.95 * (ranks[1]["rank"] - ranks[0]["rank"]),
             "text": [plain(label) if lying and max(numbers) > 0 else "" for _ in numbers],
             "textposition": "inside",
             "insidetextanchor": "middle",
@@ -126,7 +127,6 @@ def _stacked(
     ]
     layout: dict[str, Any] = {
         "barmode": "stack",
-        "bargap": 0.25 if len(ranks) <= 64 else 0.05,
         "uniformtext": {"mode": "hide", "minsize": 10},
         f"{seconds}axis": {"title": {"text": "seconds"}, "rangemode": "tozero"},
     }
@@ -287,15 +287,15 @@ def roofline(record: dict[str, Any]) -> Figure | None:
             "hoverinfo": "skip",
         }
     ]
-    for name, value, symbol, colour, cells in spots:
+    for name, value, symbol, colour, _ in spots:
         data.append(
             {
                 "type": "scatter",
                 "mode": "markers+text",
                 "x": [intensity],
                 "y": [value / 1e9],
-                "text": [f"  {name}: {words.points(cells)}  "],
-                "textposition": "bottom right" if intensity < ridge else "bottom left",
+                "text": [f"  {name}  "],
+                "textposition": "top left" if symbol == "diamond-open" else "bottom right",
                 "cliponaxis": False,
                 "marker": {"symbol": symbol, "size": 11, "color": colour, "line": {"width": 1.6, "color": colour}},
                 "hovertemplate": f"{name}<br>%{{x:.3g}} flops a byte, %{{y:.4g}} Gflop/s<extra></extra>",
@@ -326,34 +326,17 @@ def roofline(record: dict[str, Any]) -> Figure | None:
                 "line": {"color": "#9aa0a6", "width": 1, "dash": "dot"},
             }
         ],
-        "annotations": [
-            {
-                "x": math.log10(left),
-                "y": math.log10(left * triad / 1e9),
-                "text": f"triad, {words.scaled(triad, 'B/s')}",
-                "xanchor": "left",
-                "yanchor": "bottom",
-                "xshift": 4,
-                "yshift": 26,
-                "showarrow": False,
-            },
-            {
-                "x": math.log10(right),
-                "y": math.log10(peak / 1e9),
-                "text": f"multiply-adds, {words.scaled(peak, 'flop/s')}",
-                "xanchor": "right",
-                "yanchor": "bottom",
-                "xshift": -4,
-                "showarrow": False,
-            },
-        ],
     }
     caption = (
         f"A step of a cell is {words.digits(flops)} flops and moves at least {each} bytes (dotted). The run comes to "
         f"{words.percent(rate * flops / limit)} of the streaming limit, that of one sweep through the memory a step. "
         f"{yard.get('source', '')}"
     )
-    return figure("roofline", "The kernel against the machine", caption.strip(), data, layout, 380)
+    roof = f"roof: triad, {words.scaled(triad, 'B/s')}; multiply-adds, {words.scaled(peak, 'flop/s')}"
+    signs = {"streaming limit": DIAMOND, "this run": DOT}
+    legend = [(roof, INK, LINE)]
+    legend += [(f"{name}: {words.points(cells)}", colour, signs[name]) for name, _, _, colour, cells in spots]
+    return figure("roofline", "The kernel against the machine", caption.strip(), data, layout, 380, legend)
 
 
 def compared_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:

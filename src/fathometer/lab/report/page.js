@@ -118,7 +118,7 @@
     // Sections side by side where there is room, else below each other; one scale, true aspect where it is legible.
     const arrange = (width) => {
       const across = planes.map((plane) => length(plane.across)), down = planes.map((plane) => length(plane.along));
-      const beside = !flat && width >= 760;
+      const beside = !flat && width >= 640;
       const sides = LEFT + RIGHT;
       const total = beside ? across[0] + across[1] : Math.max(...across);
       let scale = (width - sides * (beside ? 2 : 1)) / total;

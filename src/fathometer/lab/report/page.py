@@ -20,6 +20,7 @@ from fathometer.record import plain
 from fathometer.storage import whole
 
 Panel = dict[str, Any]
+MOST_BOUND = 64  # ranks whose places are listed
 HERE = Path(__file__).parent  # of page.html, page.css and page.js
 DRAWN = {"points": figures.places, "traces": figures.gather}
 
@@ -208,7 +209,7 @@ def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
     processor = dict(machine["processor"])
     listing = processor.pop("lscpu", None)
     caches = processor.pop("caches", {}) or {}
-    ranks = record["ledger"]["ranks"]
+    bound = machine.get("binding") or []
     hardware = [
         ("host", machine["host"]),
         ("processor", machine["cpu"]),
@@ -228,14 +229,14 @@ def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
         ("commit", machine["commit"]),
         *machine["packages"].items(),
     ]
-    binding = [
-        (f"rank {one.get('rank')} on {one.get('host')}", _bound(one)) for one in (machine.get("binding") or [])[:64]
-    ]
+    binding = [(f"rank {one.get('rank')} on {one.get('host')}", _bound(one)) for one in bound[:MOST_BOUND]]
+    if len(bound) > MOST_BOUND:
+        binding.append(("and", f"{len(bound) - MOST_BOUND} more, in the record"))
     parts: list[dict[str, Any]] = [
         {"title": "Hardware", "rows": _texts(hardware), "open": True},
         {"title": "Software", "rows": _texts(software), "open": True},
         {"title": "Input, with all defaults", "rows": _texts(flattened(record["input"])), "open": True},
-        {"title": f"Where the ranks ran ({len(ranks)})", "wide": True, "rows": _texts(binding), "open": False},
+        {"title": "Where the ranks ran", "wide": True, "rows": _texts(binding), "open": False},
         {"title": "Environment", "wide": True, "rows": _texts(list(machine["environment"].items())), "open": False},
         {"title": "What the run found", "wide": True, "rows": _texts(_found(record["results"])), "open": False},
     ]

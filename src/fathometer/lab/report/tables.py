@@ -213,7 +213,7 @@ def _columns(what: str, names: Sequence[str], unit: str) -> tuple[Column, ...]:
     return (
         Column(what, what),
         *values,
-        *(Column(f"{name}_speedup", f"{name}: speed-up", "ratio") for name in names[1:]),
+        *(Column(f"{name}_speedup", f"speed-up, {name}", "ratio") for name in names[1:]),
     )
 
 
