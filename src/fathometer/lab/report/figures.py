@@ -391,8 +391,8 @@ def places(panel: dict[str, Any]) -> Figure:
             }
         )
     layout: dict[str, Any] = {
-        "xaxis": {"title": {"text": panel["labels"][0]}, "zeroline": False},
-        "yaxis": {"title": {"text": panel["labels"][1]}, "zeroline": False},
+        "xaxis": {"title": {"text": plain(panel["labels"][0])}, "zeroline": False},
+        "yaxis": {"title": {"text": plain(panel["labels"][1])}, "zeroline": False},
     }
     if panel["equal"]:
         layout["yaxis"] |= {"scaleanchor": "x", "scaleratio": 1, "constrain": "domain"}
@@ -445,7 +445,7 @@ def gather(panel: dict[str, Any]) -> Figure:
         }
     ]
     layout = {
-        "xaxis": {"title": {"text": panel["label"]}, "showgrid": False, "zeroline": False},
+        "xaxis": {"title": {"text": plain(panel["label"])}, "showgrid": False, "zeroline": False},
         "yaxis": {
             "title": {"text": "time (s)"},
             "range": [start + (rows - 0.5) * step, start - step / 2],
