@@ -178,7 +178,7 @@ def run_stencil(
         command=command,
         input=asdict(request),
         machine=machine() | {"ranks": comm.size, "binding": [rank["binding"] for rank in told]},
-        ledger=account(told),
+        account=account(told),
         figures=[
             Figure("grid point updates", main.tiled.median, "points_per_second", "higher"),
             Figure("ratio to the streaming limit", main.tiled.median / main.limit, "1", "higher"),
