@@ -301,7 +301,7 @@ def _layout(one: Prediction) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.3g} s" if value < 600 else f"{value / 3600:.3g} h"
+    return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s" if value < 10000 else f"{value / 3600:.3g} h"
 
 
 def _bytes(value: float) -> str:

@@ -3,7 +3,7 @@
     time steps      points / rate of the node for so many points, + a constant for each call
     halo exchange   latency x neighbours + bytes / bandwidth; between nodes it hides behind the computation of the step,
                     within a node the same cores copy, and it adds
-    history         in memory: bytes / triad; in files: bytes / storage
+    snapshots       in memory: written and read in the time steps, bytes / triad; in files: bytes / storage beside them
     files           bytes / (what the nodes together can move, at most what the storage can)
     traces          resampling: a part for each shot, a part for each trace, both in proportion to the time steps
 
@@ -18,10 +18,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
+from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.experiment import Frame
 from fathometer.seismic.points import HALF_WIDTH
+from fathometer.seismic.shot import Shot
 from fathometer.seismic.timing import TimeAxis
 
 HEADER_BYTES = 240  # of a SEG-Y trace
@@ -102,7 +103,7 @@ class Prediction:
         }
 
 
-KERNEL = ("source propagation", "receiver propagation", "halo exchange", "history push", "imaging")
+KERNEL = ("source propagation", "receiver propagation", "halo exchange")
 
 
 def predict(
@@ -112,11 +113,15 @@ def predict(
     grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks)
     per_node = size // nodes
     threads = max(1, machine.cores_per_node // per_node)
-    block = Decomposition(grid.full_shape, ranks, 0)  # the first blocks are the largest
-    shots, traces, mine = _traces(frame, ranks)
+    shots = len(frame.acquisition.shots)
+    traces, mine = _traces(frame, ranks)
     cells = math.prod(grid.shape)
     own = math.prod(-(-n // p) for n, p in zip(grid.shape, ranks, strict=True))
-    memory = {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+    memory = max(
+        # The last block is one of the largest; in modelling the first rank has all traces.
+        (_memory(frame, Decomposition(grid.full_shape, ranks, rank), time, machine) for rank in (size - 1, 0)),
+        key=lambda parts: sum(parts.values()),
+    )
     snapshots = time.snapshots * shots if frame.imaging else 0
     if store == "files":
         memory.pop("wavefield history", None)
@@ -146,11 +151,10 @@ def predict(
 
     snapshot_bytes = snapshots * cells * itemsize
     reading, writing = machine.read_bytes_per_second, machine.write_bytes_per_second
-    pushed = popped = moved(snapshots * own * itemsize * SNAPSHOT_MOVES)
+    pushing, imaging = (moved(snapshots * own * itemsize * n) for n in (SNAPSHOT_MOVES, IMAGE_MOVES))
+    pushed = popped = 0.0
     if store == "files":
         pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
-    else:
-        popped = 0.0  # read while the image is formed
     model_bytes = len(frame.files.paths) * cells * MODEL_FILES_ITEM
     trace_bytes = traces * (HEADER_BYTES + 4 * frame.acquisition.samples)
     resampling = shots * time.steps * machine.shot_step_seconds
@@ -165,11 +169,10 @@ def predict(
         phases += [
             Phase("read traces", stored(trace_bytes, reading), trace_bytes),
             Phase("resample traces", resampling),
-            Phase("source propagation", stepping, calls=calls),
+            Phase("source propagation", stepping + pushing, calls=calls),
             Phase("history push", pushed, snapshot_bytes, snapshots),
-            Phase("receiver propagation", stepping, calls=calls),
+            Phase("receiver propagation", stepping + imaging, calls=calls),
             Phase("history pop", popped, snapshot_bytes, snapshots),
-            Phase("imaging", moved(snapshots * own * itemsize * IMAGE_MOVES), calls=snapshots),
         ]
     else:
         phases += [
@@ -199,6 +202,11 @@ def predict(
     )
 
 
+def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability) -> dict[str, int]:
+    """Bytes of a rank, by part."""
+    return {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+
+
 def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Capability) -> float:
     """Seconds that an exchange adds to a step of the rank with the most neighbours."""
     shape = [-(-n // p) for n, p in zip(frame.grid.full_shape, ranks, strict=True)]
@@ -214,39 +222,44 @@ def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing:
     return max(0.0, travelling - computing)
 
 
-def _traces(frame: Frame, ranks: Index3) -> tuple[int, int, int]:
-    """Shots, traces of all of them, and traces of the rank that has most."""
-    shots = frame.acquisition.shots
-    size = min(math.prod(ranks), 64)
-    blocks = [Decomposition(frame.grid.full_shape, ranks, rank) for rank in range(size)]
+def _traces(frame: Frame, ranks: Index3) -> tuple[int, int]:
+    """Traces of all shots, and of the rank that has most."""
     counts: dict[int, np.ndarray] = {}
-    mine = np.zeros(size, np.int64)
-    for shot in shots:
+    mine = np.zeros(math.prod(ranks), np.int64)
+    for shot in frame.acquisition.shots:  # many share their receivers
         spread = id(shot.receivers)
         if spread not in counts:
-            cells = np.rint(frame.grid.to_cells(shot.receivers))
-            counts[spread] = np.array(
-                [np.all((cells >= b.lo) & (cells < np.array(b.hi)), axis=1).sum() for b in blocks]
-            )
+            places = [
+                np.searchsorted(starts, cells, "right") - 1
+                for starts, cells in zip(_starts(frame, ranks), _cells(frame, shot), strict=True)
+            ]
+            counts[spread] = np.bincount(np.ravel_multi_index(places, ranks), minlength=len(mine))
         mine += counts[spread]
-    return len(shots), sum(len(shot.receivers) for shot in shots), int(mine.max())
+    return int(mine.sum()), int(mine.max())
 
 
 def _trace_halo_bytes(frame: Frame, ranks: Index3) -> int:
     """Bytes of the samples of receivers that lie within HALF_WIDTH cells of a cut: both sides inject them."""
-    total, known = 0, {}
+    known: dict[int, int] = {}
+    total = 0
     for shot in frame.acquisition.shots:
         spread = id(shot.receivers)
         if spread not in known:
-            cells = np.rint(frame.grid.to_cells(shot.receivers))
-            known[spread] = 0
-            for axis, count in enumerate(ranks):
-                for rank in range(1, count):
-                    place = [0, 0, 0]
-                    place[axis] = rank
-                    number = (place[0] * ranks[1] + place[1]) * ranks[2] + place[2]
-                    cut = Decomposition(frame.grid.full_shape, ranks, number).lo[axis]
-                    near = (cells[:, axis] >= cut - HALF_WIDTH) & (cells[:, axis] < cut + HALF_WIDTH)
-                    known[spread] += int(near.sum())
+            known[spread] = sum(
+                int(((cells >= cut - HALF_WIDTH) & (cells < cut + HALF_WIDTH)).sum())
+                for starts, cells in zip(_starts(frame, ranks), _cells(frame, shot), strict=True)
+                for cut in starts[1:]
+            )
         total += known[spread]
     return total * frame.acquisition.samples * 4
+
+
+def _starts(frame: Frame, ranks: Index3) -> list[list[int]]:
+    """The first cell of each block, along x, y, z."""
+    return [[split(n, p, c)[0] for c in range(p)] for n, p in zip(frame.grid.full_shape, ranks, strict=True)]
+
+
+def _cells(frame: Frame, shot: Shot) -> np.ndarray:
+    """The cells of a shot's receivers, (3, n)."""
+    cells: np.ndarray = np.rint(frame.grid.to_cells(shot.receivers)).astype(np.int64)
+    return cells.T
