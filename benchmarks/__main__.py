@@ -10,6 +10,8 @@ from pathlib import Path
 from rich.console import Console
 
 from benchmarks.kernel import kernel
+from benchmarks.ledger import ledger
+from benchmarks.plan import plan
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
 from fathometer.machine import machine
@@ -30,7 +32,12 @@ def main() -> None:
     options = parser.parse_args()
     threads, console = len(os.sched_getaffinity(0)), Console()
     tables = []
-    for measure, count in [(kernel, n) for n in sorted({1, threads})] + [(sides, threads), (stencil, threads)]:
+    for measure, count in [(kernel, n) for n in sorted({1, threads})] + [
+        (sides, threads),
+        (stencil, threads),
+        (ledger, threads),
+        (plan, threads),
+    ]:
         table = measure(count, options.quick)
         console.print(table.rich(), table.note, "", sep="\n")
         tables.append(table)

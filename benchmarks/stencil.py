@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,6 +12,7 @@ from statistics import median
 
 import numpy as np
 
+from benchmarks.command import fathometer
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.lab.statistics import interleave
@@ -134,7 +132,7 @@ def ranks_against_threads(grid: Index3, count: int, rounds: int) -> float:
         for _ in range(rounds):
             for ranks, threads in rates:
                 options = ["--ranks", ranks, "--threads", threads, "--repeat", 3, "--json", out, "--quiet"]
-                _fathometer("stencil", "--grid", ",".join(map(str, grid)), "--steps", STEPS, *options)
+                fathometer("stencil", "--grid", ",".join(map(str, grid)), "--steps", STEPS, *options)
                 rates[ranks, threads].append(json.loads(out.read_text())["results"]["points_per_second"])
     return median(rates[count, 1]) / median(rates[1, count])
 
@@ -171,14 +169,12 @@ def kernel_share(quick: bool) -> tuple[float, float]:
         for name, acquisition in (("shots", geometry), ("image", 'gathers = "shots/shots.segy"')):
             text = SURVEY.format(acquisition=acquisition, name=name, duration=duration)
             (Path(folder) / f"{name}.toml").write_text(text)
-        _fathometer("model", f"{folder}/shots.toml", "--quiet")
-        _fathometer("migrate", f"{folder}/image.toml", "--quiet")  # finds the tuning
-        whole = _fathometer("migrate", f"{folder}/image.toml", "--quiet")
+        fathometer("model", f"{folder}/shots.toml", "--quiet")
+        fathometer("migrate", f"{folder}/image.toml", "--quiet")  # finds the tuning
+        whole = fathometer("migrate", f"{folder}/image.toml", "--quiet")
         run = json.loads((Path(folder) / "image" / "run.json").read_text())
-    phases = run["ledger"]["ranks"][0]["phase_seconds"]
-    steps = phases["source propagation"] + phases["receiver propagation"]
-    rate = next(f["value"] for f in run["figures"] if f["name"] == "grid point updates")
-    return steps / whole, rate
+    figures = {figure["name"]: figure["value"] for figure in run["figures"]}
+    return figures["kernel"] / whole, figures["grid point updates"]
 
 
 def start_up() -> float:
@@ -189,14 +185,4 @@ def start_up() -> float:
             acquisition="sources = {x = 200.0, z = 50.0}\nreceivers = {x = 200.0, z = 50.0}", name="out", duration=0.001
         )
         (Path(folder) / "survey.toml").write_text(text)
-        return median(_fathometer("model", f"{folder}/survey.toml", "--quiet") for _ in range(5))
-
-
-def _fathometer(*words: object) -> float:
-    """Run a command; seconds from its start to its end."""
-    from fathometer.lab.statistics import timed
-
-    command = [sys.executable, "-m", "fathometer", *map(str, words)]
-    # Without what MPI has put there, which would keep the command from starting ranks of its own.
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "ORTE_"))}
-    return timed(partial(subprocess.run, command, check=True, stdout=subprocess.DEVNULL, env=clean))
+        return median(fathometer("model", f"{folder}/survey.toml", "--quiet") for _ in range(5))

@@ -79,6 +79,17 @@ def inputs(folder: Path) -> None:
     write_gathers(folder / "recorded.segy")
 
 
+def nothing_left(folder: Path, before: list[Path], reason: str = "") -> bool:
+    """Whether a failed run left nothing in the folder but, where its input had been accepted, the record of what it
+    knew, which says why it ended."""
+    if sorted(folder.iterdir()) == before:
+        return True
+    assert [path.name for path in sorted(folder.iterdir()) if path not in before] == ["out"]
+    assert [path.name for path in (folder / "out").iterdir()] == ["run-unfinished.json"]
+    validity = json.loads((folder / "out" / "run-unfinished.json").read_text())["validity"]
+    return not validity["finished"] and validity["reasons"][0].removeprefix("unfinished: ") in reason
+
+
 @dataclass(frozen=True)
 class Done:
     """What a command left: exit code, standard output, standard error."""

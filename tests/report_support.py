@@ -96,13 +96,13 @@ def rank_account(rank: int, seconds: dict[tuple[str, str], tuple[float, float]],
 def a_record(seconds: Any = None, ranks: int = 2, **changes: Any) -> dict[str, Any]:
     """A whole record of a run of the application "other"; `changes` replace parts of the envelope's arguments."""
     seconds = SECONDS | (seconds or {})
-    ledger = account([rank_account(rank, seconds) for rank in range(ranks)])
+    told = account([rank_account(rank, seconds) for rank in range(ranks)])
     parts: dict[str, Any] = {
         "application": "other",
         "command": ["fathometer", "migrate", "survey.toml"],
         "input": {"model": {"vp": "vp.npy"}, "order": 8, "survey": "survey.toml"},
         "machine": MACHINE | {"ranks": ranks, "binding": []},
-        "ledger": ledger,
+        "account": told,
         "figures": [
             Figure("total", 10.0, "seconds", "lower"),
             Figure("kernel share", 0.8, "1", "higher"),

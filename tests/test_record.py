@@ -11,8 +11,10 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+from ledger_support import rank
 
 from fathometer import machine
+from fathometer.account import account
 from fathometer.errors import FathometerError
 from fathometer.record import SCHEMA, Figure, plain, record, write_record
 
@@ -30,7 +32,7 @@ def envelope(**changes):
         "command": ["fathometer", "migrate", "survey.toml"],
         "input": {"model": {"vp": Path("vp.rsf")}, "spacing": (12.5, np.float32(0.5))},
         "machine": machine.machine(),
-        "ledger": {"seconds": {"propagate": np.float64(2.5)}},
+        "account": account([rank(0, 1.0)]),
         "figures": [
             Figure("updates", np.float64(1e9), "1/s", "higher"),
             Figure("dt", 1e-3, "s", "none", "context"),
@@ -54,26 +56,31 @@ def test_record_reads_back_and_fits_its_schema(tmp_path, schema):
         "direction": "none",
         "role": "context",
     }
-    assert found["validity"] == {"valid": True, "reasons": []}
+    assert found["validity"] == {"valid": True, "finished": True, "reasons": []}
     assert os.listdir(tmp_path) == ["run.json"]
 
 
 def test_reasons_make_a_run_invalid(schema):
     found = envelope(reasons=["cores were shared with another program"])
     schema.validate(found)
-    assert found["validity"] == {"valid": False, "reasons": ["cores were shared with another program"]}
+    assert found["validity"] == {
+        "valid": False,
+        "finished": True,
+        "reasons": ["cores were shared with another program"],
+    }
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"schema_version": 2},
+        {"schema_version": 3},
         {"command": []},
         {"machine": {}},
         {"figures": [{"name": "x", "value": 1, "unit": "s", "direction": "up", "role": "merit"}]},
         {"figures": [{"name": "x", "value": "1", "unit": "s", "direction": "none", "role": "merit"}]},
-        {"validity": {"valid": True, "reasons": ["but"]}},
-        {"validity": {"valid": False, "reasons": []}},
+        {"validity": {"valid": True, "finished": True, "reasons": ["but"]}},
+        {"validity": {"valid": False, "finished": True, "reasons": []}},
+        {"validity": {"valid": True, "reasons": []}},
         {"surprise": 1},
     ],
     ids=lambda change: next(iter(change)),

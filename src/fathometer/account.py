@@ -13,6 +13,7 @@ from fathometer.ledger import CATEGORIES
 from fathometer.parallel.threads import Binding, displaced
 from fathometer.usage import usage
 
+MOST_WAITING = 0.1  # share of a rank's time that its threads may be kept from their cpus in a valid run
 MOST_TIMELINES = 8  # of ranks, in a record
 
 
@@ -65,9 +66,12 @@ def disturbances(ranks: Sequence[dict[str, Any]]) -> list[str]:
     crowded = sorted({str(rank["host"]) for rank in ranks if rank["binding"]["oversubscribed"]})
     reasons = [f"ranks share cores on {host}" for host in crowded]
     for rank in ranks:
-        where, swapped = f"rank {rank['rank']} on {rank['host']}", rank["usage"]["swapped_bytes"]
-        if swapped:
-            reasons.append(f"{where}: {swapped / 1e6:.1f} MB are swapped out of memory")
+        where, use = f"rank {rank['rank']} on {rank['host']}", rank["usage"]
+        if use["swapped_bytes"]:
+            reasons.append(f"{where}: {use['swapped_bytes'] / 1e6:.1f} MB are swapped out of memory")
+        waited = (use["run_queue_seconds"] or 0.0) / (rank["wall_seconds"] * rank["binding"]["threads"])
+        if waited > MOST_WAITING and rank["host"] not in crowded:
+            reasons.append(f"{where}: its threads waited for a cpu {100 * waited:.0f} % of the time: others used it")
         if rank["displaced"]:
             reasons.append(f"{where}: {rank['displaced']}")
     return reasons

@@ -45,6 +45,7 @@ examples:
   fathometer model survey.toml --ranks 2    synthetic shots of a geometry
   fathometer migrate survey.toml            the image of recorded shots
   fathometer info shots.segy vp.rsf         what these files hold
+  fathometer plan survey.toml               what it will cost, before it runs
   fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
 
@@ -159,11 +160,49 @@ def parser() -> argparse.ArgumentParser:
     stencil.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
     stencil.add_argument("--json", type=Path, metavar="FILE", help="write the record")
     stencil.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
+    plan = command(
+        "plan",
+        "what a survey will cost on a machine, before it runs",
+        "Say what a run will cost: grid, steps, memory, bytes, seconds of each phase; and how it is best run. Reads\n"
+        "headers, some rows of the model, no traces. The machine is this one as `fathometer calibrate` found it, or\n"
+        "described by a file.",
+        "  fathometer plan survey.toml\n"
+        "  fathometer plan survey.toml --ranks 2 --json -\n"
+        "  fathometer plan survey.toml --on cluster.json --within 8h\n"
+        "  fathometer plan future.toml --on cluster.json --nodes 16 --velocities 1500,4500 --migrate",
+    )
+    plan.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    plan.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
+    plan.add_argument("--ranks", type=_count, metavar="N", help="ranks of the run (the recommended ones)")
+    plan.add_argument("--nodes", type=_count, metavar="N", help="nodes to run on (as few as serve)")
+    plan.add_argument("--decomposition", type=_grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
+    plan.add_argument("--within", type=_duration, metavar="TIME", help="the fewest nodes that need at most 30m, 8h")
+    plan.add_argument(
+        "--velocities", type=_velocities, metavar="LOW,HIGH", help="m/s, assumed in place of the model's values"
+    )
+    plan.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
+    plan.add_argument(
+        "--history",
+        choices=("memory", "files"),
+        default="memory",
+        help="where snapshots are assumed to be kept (memory; files: what it would cost, there is no such store yet)",
+    )
+    plan.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
+    calibrate = command(
+        "calibrate",
+        "measure what plans need to know of this machine, under a minute",
+        "Measure memory bandwidth, rates of the time steps, messages between two ranks, files, and what every run\n"
+        "costs, and write them as a machine file for `fathometer plan --on`.",
+        "  fathometer calibrate\n  fathometer calibrate -o laptop.json --files /scratch",
+    )
+    calibrate.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
+    calibrate.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
+    calibrate.add_argument("--name", default="", help="of the machine, for people")
     for sub in (model, migrate):
         sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
     for sub in (model, migrate, demo):
         sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
-    for sub in (model, migrate, demo, stencil):
+    for sub in (model, migrate, demo, stencil, calibrate):
         sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
         sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
         sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -180,6 +219,30 @@ def _count(text: str) -> int:
 def _depth(text: str) -> int:
     """A number of steps, 0 for auto."""
     return 0 if text == "auto" else _count(text)
+
+
+def _duration(text: str) -> float:
+    """Seconds of 90s, 30m, 8h, 2d or a number of seconds."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        seconds = float(number) * unit
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < 1e10:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 90s, 30m, 8h or 2d")
+    return seconds
+
+
+def _velocities(text: str) -> tuple[float, float]:
+    """LOW,HIGH in m/s."""
+    try:
+        low, high = (float(part) for part in text.split(","))
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not 0 < low <= high:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: LOWEST,HIGHEST in m/s")
+    return low, high
 
 
 def _grid(text: str) -> tuple[int, int, int]:
@@ -204,11 +267,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command == "info":
                 _info(options)
                 return 0
+            if options.command == "plan":
+                _plan(options)
+                return 0
             if options.command == "report":
                 _report(options)
                 return 0
             from fathometer.parallel.launch import start_ranks
 
+            if options.command == "calibrate" and options.ranks is None:
+                words += ["--ranks", str(_enough_to_exchange())]
+                options = parser().parse_args(words)
             start_ranks(options.ranks, options.threads, words)
             return _on_ranks(options, words)
     except FathometerError as error:  # before MPI runs, or without it
@@ -334,6 +403,9 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         if options.command == "stencil":
             _stencil(options, words, comm, binding, say)
             return
+        if options.command == "calibrate":
+            _calibrate(options, comm, binding, say)
+            return
         settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish)
         if options.command == "demo":
             outcome = run_demo(options.output, options.quick, comm, settings)
@@ -393,6 +465,71 @@ def _stencil(
                 from fathometer.pictures.roofline import draw_roofline
 
                 draw_roofline(options.picture, envelope)
+
+
+def _plan(options: argparse.Namespace) -> None:
+    import mpi4py
+
+    mpi4py.rc.initialize = False  # nothing here communicates
+    from fathometer.record import plain
+    from fathometer.seismic.capability import load_capability, usual_place
+    from fathometer.seismic.plan import Wish, lines, plan
+    from fathometer.seismic.survey import load_survey
+
+    survey = load_survey(options.survey)
+    machine = options.on or usual_place()
+    if options.on is None and not machine.exists():
+        raise InputError(
+            "--on: left out, and this machine has not been measured; run `fathometer calibrate`, or name a MACHINE.json"
+        )
+    wish = Wish(
+        options.ranks,
+        options.nodes,
+        options.decomposition,
+        options.within,
+        options.velocities,
+        options.migrate,
+        options.history,
+    )
+    found = plan(survey, load_capability(machine), wish)
+    if options.json is None or str(options.json) != "-":
+        _write("\n".join(lines(found)))
+    if options.json is not None:
+        text = json.dumps(plain(found.as_dict()), indent=2, ensure_ascii=False)
+        if str(options.json) == "-":
+            _write(text)
+        else:
+            from fathometer.storage import whole
+
+            whole.write(options.json, (text + "\n").encode(errors="backslashreplace"))
+
+
+def _calibrate(options: argparse.Namespace, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]) -> None:
+    from fathometer.lab.calibrate import calibrate
+    from fathometer.parallel.agreement import together
+    from fathometer.seismic.capability import save_capability, usual_place
+
+    path: Path = options.output or usual_place()
+    with together(comm):
+        if comm.rank == 0:
+            if options.output is None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            _require_folders(path, options.files / "file")
+    capability = calibrate(options.files, options.name, comm, binding, say)
+    with together(comm):
+        if capability is not None:
+            save_capability(path, capability)
+            say(f"written: {path}")
+
+
+def _enough_to_exchange() -> int:
+    """Two ranks where there are two cpus and no launcher has chosen."""
+    from fathometer.parallel.launch import launched
+
+    world = launched(os.environ)
+    if world is not None:
+        return world.size or 1
+    return min(2, len(os.sched_getaffinity(0)))
 
 
 def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> None:

@@ -30,7 +30,7 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
         "architecture": platform.machine(),
         "logical_cpus": os.cpu_count(),
         "processor": processor(),
-        "memory_bytes": _kilobytes(Path("/proc/meminfo"), "MemTotal"),
+        "memory_bytes": total_memory(),
         "os": _os_name(),
         "kernel": platform.release(),
         "python": platform.python_version(),
@@ -58,6 +58,13 @@ def commit(package: Path) -> str | None:
     except (OSError, subprocess.SubprocessError):
         return None
     return f"{head}-dirty" if changed else head
+
+
+def total_memory() -> int:
+    """Bytes of this host's memory."""
+    total = _kilobytes(Path("/proc/meminfo"), "MemTotal")
+    assert total is not None, "Linux shows MemTotal"
+    return total
 
 
 def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fathometer import ledger
 from fathometer.storage import whole
 
 SCHEMA_VERSION = 2
@@ -36,7 +37,7 @@ def record(
     command: Sequence[str],
     input: Mapping[str, Any],
     machine: Mapping[str, Any],
-    ledger: Mapping[str, Any],
+    account: Mapping[str, Any],
     figures: Sequence[Figure],
     results: Mapping[str, Any],
     reasons: Sequence[str] = (),
@@ -54,7 +55,7 @@ def record(
             "command": list(command),
             "input": input,
             "machine": machine,
-            "ledger": ledger,
+            "ledger": account,
             "figures": list(figures),
             "results": results,
             "validity": {"valid": not reasons, "finished": finished, "reasons": list(reasons)},
@@ -70,7 +71,8 @@ def write_record(path: Path, envelope: Mapping[str, Any]) -> None:
     """
     text = json.dumps(plain(envelope), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     # A name that is not UTF-8 holds lone surrogates: JSON knows them as escapes.
-    whole.write(path, text.encode(errors="backslashreplace"))
+    with ledger.file("record", "write"):
+        whole.write(path, text.encode(errors="backslashreplace"))
 
 
 def plain(value: Any) -> Any:

@@ -9,10 +9,11 @@ _PROC = Path("/proc/self")
 def usage() -> dict[str, int | float | None]:
     """Since the process began, JSON-ready; what the system does not tell is None.
 
-    cpu_seconds              of all threads, in the program and in the system for it
-    read_bytes, written_bytes          by system calls; what is read through mapped memory is not among them
-    storage_read_bytes, storage_written_bytes      that went from and to a device, whole pages
-    swapped_bytes            of this process, out of memory now
+    cpu_…_seconds               of all threads, in the program and in the system for it
+    run_queue_seconds           of all threads that live now: ready, while others had the cpu
+    read_bytes, written_bytes   by system calls; what is read through mapped memory is not among them
+    storage_…_bytes             that went from and to a device, whole pages
+    swapped_bytes               of this process, out of memory now
     """
     told = resource.getrusage(resource.RUSAGE_SELF)
     moved = _numbers(_PROC / "io")
@@ -20,6 +21,7 @@ def usage() -> dict[str, int | float | None]:
     return {
         "cpu_user_seconds": told.ru_utime,
         "cpu_system_seconds": told.ru_stime,
+        "run_queue_seconds": _run_queue(),
         "read_bytes": moved.get("rchar"),
         "written_bytes": moved.get("wchar"),
         "storage_read_bytes": moved.get("read_bytes"),
@@ -29,6 +31,17 @@ def usage() -> dict[str, int | float | None]:
         "swapped_bytes": 1024 * memory["VmSwap"] if "VmSwap" in memory else None,
         "peak_memory_bytes": 1024 * memory["VmHWM"] if "VmHWM" in memory else None,
     }
+
+
+def _run_queue() -> float | None:
+    """Seconds; the second number of each thread's schedstat, in nanoseconds."""
+    total = None
+    for task in (_PROC / "task").glob("*/schedstat"):
+        try:
+            total = (total or 0.0) + 1e-9 * int(task.read_text().split()[1])
+        except (OSError, IndexError, ValueError):  # ended meanwhile, or a kernel that does not tell
+            continue
+    return total
 
 
 def _numbers(path: Path) -> dict[str, int]:

@@ -19,7 +19,7 @@ from fathometer.account import account, disturbances, own_account
 from fathometer.errors import InputError
 from fathometer.lab.statistics import Typical, interleave, timed, typical
 from fathometer.machine import machine
-from fathometer.parallel.agreement import gathered
+from fathometer.parallel.agreement import QUIETLY, gathered, meet
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.threads import Binding, Tasks
 from fathometer.record import Figure, record
@@ -164,7 +164,7 @@ def run_stencil(
         if comm.rank < ranks:
             say(f"ranks x threads = {ranks} x {threads}: choosing the tiling, then measuring")
             measured.append(measure(request, part, threads, cpus, say))
-        _quietly_meet(comm)
+        meet(comm, QUIETLY)
         part.Free()
     with ledger.phase("finish"):
         told = gathered(comm, own_account(binding))
@@ -177,7 +177,7 @@ def run_stencil(
         command=command,
         input=asdict(request),
         machine=machine() | {"ranks": comm.size, "binding": [rank["binding"] for rank in told]},
-        ledger=account(told),
+        account=account(told),
         figures=[
             Figure("grid point updates", main.tiled.median, "points_per_second", "higher"),
             Figure("ratio to the streaming limit", main.tiled.median / main.limit, "1", "higher"),
@@ -230,16 +230,6 @@ def _fewer(ranks: int, threads: int) -> Iterator[tuple[int, int]]:
 
 def _powers(below: int) -> list[int]:
     return [1 << k for k in reversed(range(below.bit_length())) if 1 << k < below]
-
-
-def _quietly_meet(comm: MPI.Intracomm) -> None:
-    """A barrier that leaves the processor to the ranks that still measure."""
-    from time import sleep
-
-    with ledger.idle("measurement"):
-        request = comm.Ibarrier()
-        while not request.Test():
-            sleep(0.005)
 
 
 def lines(envelope: dict[str, Any]) -> list[str]:

@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
+QUIETLY = 5e-3  # the same, where others measure on these cores
 
 
-def meet(comm: MPI.Intracomm) -> None:
-    """Collective. Wait for all ranks, but not inside one MPI call, in which Python would not heed an interrupt."""
+def meet(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
+    """Collective. Wait for all ranks, but not inside one MPI call, in which Python would not heed an interrupt.
+
+    nap: seconds between looks at the others.
+    """
     with ledger.idle():
         everyone = comm.Ibarrier()
         while not everyone.Test():
-            sleep(NAP_SECONDS)
+            sleep(nap)
 
 
 def gathered(comm: MPI.Intracomm, value: T) -> list[T]:
@@ -43,17 +47,17 @@ def reduced(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"]) -
 
 
 @contextmanager
-def together(comm: MPI.Intracomm) -> Iterator[None]:
+def together(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
     """Collective. Runs the block on every rank; the first rank's FathometerError, if any, is raised on all.
 
-    The block may hold no collective call that a rank which fails would miss.
+    The block may hold no collective call that a rank which fails would miss. nap: as of `meet`.
     """
     error: FathometerError | None = None
     try:
         yield
     except FathometerError as raised:
         error = raised
-    meet(comm)
+    meet(comm, nap)
     with ledger.communication():
         errors = [e for e in comm.allgather(error) if e is not None]
     if errors:

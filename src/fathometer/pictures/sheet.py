@@ -99,8 +99,6 @@ def save(figure: Figure, path: Path) -> None:
     drawn = BytesIO()
     with look():
         # The version of matplotlib stays out of the file: pictures are compared byte by byte.
-        figure.savefig(
-            drawn, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"optimize": True}
-        )
+        figure.savefig(drawn, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     with ledger.file("picture", "write"):
         whole.write(path, drawn.getvalue())

@@ -7,16 +7,20 @@ from collections.abc import Mapping
 from mpi4py import MPI
 
 from fathometer.errors import InputError
-from fathometer.machine import available_memory
+from fathometer.machine import available_memory, total_memory
 
-# Left to the system, the interpreter, MPI's buffers and what no estimate sees.
+# Of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees.
 USABLE = 0.9
+BUDGET = 0.7  # of all memory of a host; what a production code found safe on nodes of 48 GB
 
 
-def usable_memory(comm: MPI.Intracomm) -> int:
-    """Collective. Bytes that the ranks of this rank's host may take together; asked before they have taken any."""
+def usable_memory(comm: MPI.Intracomm, budget: float = BUDGET) -> int:
+    """Collective. Bytes that the ranks of this rank's host may take together; asked before they have taken any.
+
+    budget: share of all of the host's memory, [parallel] memory_budget; what is free now may be less.
+    """
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    usable: int = host.bcast(int(USABLE * available_memory()))
+    usable: int = host.bcast(int(min(USABLE * available_memory(), budget * total_memory())))
     host.Free()
     return usable
 
@@ -39,6 +43,6 @@ def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm) -
         raise InputError(
             f"not enough memory: {needed / 1e9:.3g} GB needed on a host with {usable / 1e9:.3g} GB available to its "
             f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); use more hosts, a larger [imaging] every, "
-            "a shorter [propagation] duration, larger cells or a smaller model"
+            "a shorter [propagation] duration, larger cells, a smaller model or a larger [parallel] memory_budget"
         )
     return own

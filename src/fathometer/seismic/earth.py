@@ -5,6 +5,7 @@ Each rank reads the part that it owns; the padding around the model repeats the 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,6 +33,7 @@ CELLS = (1e-6, 1e6)  # m, spacing
 FARTHEST = 1e9  # m, origin: beyond, cells are no longer told apart, nor written into SEG-Y headers
 AXIS_OF_LABEL = {"x": "x", "y": "y", "z": "z", "depth": "z"}
 NAMES = ("vp", "epsilon", "delta")
+MOST_ROWS = 4096  # of a sample
 
 
 @dataclass(frozen=True)
@@ -61,8 +63,11 @@ class Earth:
 class EarthFiles:
     """The model's files, open, agreeing on one grid."""
 
-    def __init__(self, survey: Survey) -> None:
-        """Raises InputError where a file is missing, or shapes, spacings or origins contradict each other."""
+    def __init__(self, survey: Survey, headers_only: bool = False) -> None:
+        """Raises InputError where a file is missing, or shapes, spacings or origins contradict each other.
+
+        headers_only: an RSF header will do, its values may be missing.
+        """
         self._keys = survey.model
         self._weights = survey.propagation.space_weights
         self._name = str(survey.path)
@@ -71,7 +76,7 @@ class EarthFiles:
             value = getattr(self._keys, name)
             if isinstance(value, str):
                 with naming(f"{self._name}: [model] {name}"):
-                    self._volumes[name] = open_volume(value, survey.directory)
+                    self._volumes[name] = open_volume(value, survey.directory, headers_only)
         if not self._volumes:
             raise InputError(
                 f"{self._name}: [model]: vp, epsilon and delta are all numbers; "
@@ -204,7 +209,7 @@ class EarthFiles:
         assert vp is not None
         if epsilon is not None and delta is not None:
             self._check_thomsen(epsilon, delta, own, grid, block, comm)
-        slowest, fastest, eigenvalue = _extremes(vp, epsilon, delta, grid, radius, self._weights)
+        slowest, fastest, eigenvalue = extremes(vp, epsilon, delta, grid, radius, self._weights)
         return Earth(
             vp,
             epsilon,
@@ -217,6 +222,29 @@ class EarthFiles:
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
         """vp float32 [x, y, z], m/s, of the model's cells lo to hi (half-open)."""
         return self._cells("vp", list(zip(lo, hi, strict=True)))
+
+    def sample(self) -> tuple[list[np.ndarray], str]:
+        """vp (m/s), epsilon and delta, float32 (rows, 1, cells), of some rows of the model, spread over it, and how
+        many these are, in words. An isotropic model has vp alone. InputError where they cannot be read; nothing else
+        is checked."""
+        slow = next(iter(self._volumes.values())).info.shape[:-1]
+        most = MOST_ROWS if len(slow) == 1 else math.isqrt(MOST_ROWS)
+        places = [np.unique(np.linspace(0, n - 1, min(n, most)).astype(int)).tolist() for n in slow]
+        rows, total = list(itertools.product(*places)), math.prod(slow)
+        found = [self._rows(name, rows) for name in NAMES[: 1 if self.isotropic else 3]]
+        told = "the whole model" if len(rows) == total else f"{len(rows)} of {total} rows of the model"
+        return list(np.broadcast_arrays(*found)), told
+
+    def _rows(self, name: str, rows: list[tuple[int, ...]]) -> np.ndarray:
+        """float32 (rows, 1, cells) along the files' fastest axis, or (1, 1, 1) of a number."""
+        value = getattr(self._keys, name)
+        if not isinstance(value, str):
+            return np.full((1, 1, 1), self._in_units(name, np.float32(value)), np.float32)
+        volume = self._volumes[name]
+        cells = volume.info.shape[-1]
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            read = [volume.read([*row, 0], [*(n + 1 for n in row), cells]).reshape(1, cells) for row in rows]
+            return np.asarray(self._in_units(name, np.array(read)), np.float32)
 
     def _part(self, name: str, grid: Grid, block: Decomposition) -> np.ndarray:
         """float32 [x, y, z] on the block's cells: read where they are the model's, repeated around it."""
@@ -339,7 +367,7 @@ def _count_and_first(
     return count, ", ".join(place)
 
 
-def _extremes(
+def extremes(
     vp: np.ndarray, epsilon: np.ndarray | None, delta: np.ndarray | None, grid: Grid, radius: int, weights: str
 ) -> tuple[float, float, float]:
     """Slowest, fastest and largest eigenvalue, plane by plane: in float64 without copies of the grid in float64."""

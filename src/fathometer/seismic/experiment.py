@@ -21,7 +21,7 @@ from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_be
 from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
 from fathometer.seismic.budget import require_memory, usable_memory
 from fathometer.seismic.dispersion import WORKSPACE_BYTES
-from fathometer.seismic.earth import Earth, EarthFiles
+from fathometer.seismic.earth import EarthFiles
 from fathometer.seismic.grid import Grid, Sides
 from fathometer.seismic.history import history_bytes
 from fathometer.seismic.medium import scaled_medium
@@ -94,65 +94,133 @@ class Experiment:
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What a survey and the headers of its files tell, before any value is read.
+
+    Attributes:
+        grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
+    """
+
+    survey: Survey
+    files: EarthFiles
+    acquisition: Acquisition
+    wavelet: Wavelet
+    boundary: Boundary
+    grid: Grid
+    off_grid: bool
+    imaging: bool
+
+    @property
+    def radius(self) -> int:
+        return self.survey.propagation.order // 2
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.survey.propagation.precision)
+
+    @property
+    def fields(self) -> int:
+        """1 isotropic, 2 VTI."""
+        return 1 if self.files.isotropic else 2
+
+    @property
+    def free_surface(self) -> bool:
+        return self.survey.propagation.top == "free-surface"
+
+    @property
+    def halo(self) -> int:
+        """Planes that neighbours exchange."""
+        return halo_depth(self.radius, self.off_grid)
+
+    def ranks(self, size: int) -> Index3:
+        """How `size` ranks share the grid. Raises InputError where they cannot."""
+        with naming(str(self.survey.path)):
+            return choose_ranks(self.grid.full_shape, size, self.halo, wanted_ranks(self.survey, self.grid))
+
+    def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
+        """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""
+        survey, wavelet, acquisition = self.survey, self.wavelet, self.acquisition
+        check_steps(survey, wavelet, acquisition, dt)
+        every = imaging_step(wavelet.fmax, dt)
+        warnings: tuple[str, ...] = ()
+        if self.imaging and survey.imaging.every != "auto":
+            warnings = check_every(survey, wavelet, acquisition, dt)
+            every = survey.imaging.every
+        return time_axis(dt, wavelet.lead, acquisition.end, every), warnings
+
+    def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
+        """Bytes of a rank's wavefields, model and layers."""
+        return wavefield_bytes(block, self.fields, self.radius, self.off_grid, self.boundary, self.grid, self.dtype)
+
+    def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
+        """Bytes that a rank takes beside its wavefields: snapshots and images, traces."""
+        own = math.prod(hi - lo for lo, hi in zip(*self.grid.model_box(block), strict=True))
+        parts = {}
+        if self.imaging:
+            parts["image and illumination"] = 2 * own * self.dtype.itemsize
+            parts["wavefield history"] = history_bytes(time.snapshots, own, self.dtype.itemsize)
+        gathered = not self.imaging and block.rank == 0
+        parts |= trace_bytes(self.acquisition, self.grid, block, time, self.dtype, gathered)
+        if self.survey.propagation.time_dispersion == "corrected":
+            parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
+        return parts
+
+
+def frame_of(survey: Survey, imaging: bool, headers_only: bool = False) -> Frame:
+    """Look at the headers of a survey's files, for imaging or for modelling only.
+
+    headers_only: the model's values may be missing. Raises InputError for whatever is wrong.
+    """
+    with ledger.phase("read model"):
+        files = EarthFiles(survey, headers_only)
+    with ledger.phase("read traces"), ledger.file("headers", "read"):
+        acquisition = acquisition_of(survey, files.dimension)
+    wavelet = wavelet_of(survey)
+    bare = files.grid
+    free = survey.propagation.top == "free-surface"
+    lower, upper = np.array(bare.origin), np.array(bare.upper)
+    if bare.two_dimensional:
+        lower[1] = upper[1] = 0.0
+    check_inside(acquisition, lower, upper)
+    if free:
+        check_below(acquisition, bare.origin[2])
+    boundary = boundary_of(survey.propagation)
+    margins, off_grid = margins_of(acquisition, bare, free)
+    grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
+    # Halos serve to sample; whoever injects needs its own cells alone.
+    return Frame(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging)
+
+
 def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
 
     Raises InputError, the same on all ranks, for whatever is wrong with it.
     """
-    usable = usable_memory(comm)
+    usable = usable_memory(comm, survey.parallel.memory_budget)
     with together(comm):
-        with ledger.phase("read model"):
-            files = EarthFiles(survey)
-        with ledger.phase("read traces"), ledger.file("headers", "read"):
-            acquisition = acquisition_of(survey, files.dimension)
-        wavelet = wavelet_of(survey)
-        bare = files.grid
-        free = survey.propagation.top == "free-surface"
-        flat = bare.two_dimensional
-        lower, upper = np.array(bare.origin), np.array(bare.upper)
-        if flat:
-            lower[1] = upper[1] = 0.0
-        check_inside(acquisition, lower, upper)
-        if free:
-            check_below(acquisition, bare.origin[2])
-    boundary = boundary_of(survey.propagation)
-    radius = survey.propagation.order // 2
-    dtype: np.dtype[Any] = np.dtype(survey.propagation.precision)
-    with together(comm):
-        margins, off_grid = margins_of(acquisition, bare, free)
-        off_grid = off_grid and not imaging  # halos serve to sample; whoever injects needs its own cells alone
-        grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
-        with naming(str(survey.path)):
-            ranks = choose_ranks(grid.full_shape, comm.size, halo_depth(radius, off_grid), wanted_ranks(survey, grid))
+        frame = frame_of(survey, imaging)
+        ranks = frame.ranks(comm.size)
+    files, grid, wavelet, acquisition = frame.files, frame.grid, frame.wavelet, frame.acquisition
     block = Decomposition(grid.full_shape, ranks, comm.rank)
-    fields = 1 if files.isotropic else 2
-    parts = wavefield_bytes(block, fields, radius, off_grid, boundary, grid, dtype)
+    parts = frame.wavefield_bytes(block)
     require_memory(parts, usable, comm)
     with ledger.phase("read model"):
-        earth = files.read(grid, block, radius, comm)
+        earth = files.read(grid, block, frame.radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
     with together(comm):
-        dt = time_step(survey, earth)
-        warnings = check_sampling(survey, earth, grid, wavelet, acquisition, dt)
-        check_steps(survey, wavelet, acquisition, dt)
-        every = imaging_step(wavelet.fmax, dt)
-        if imaging and survey.imaging.every != "auto":
-            warnings += check_every(survey, wavelet, acquisition, dt)
-            every = survey.imaging.every
-    time = time_axis(dt, wavelet.lead, acquisition.end, every)
-    own = np.prod([hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)])
-    if imaging:
-        parts["image and illumination"] = 2 * int(own) * dtype.itemsize
-        parts["wavefield history"] = history_bytes(time.snapshots, int(own), dtype.itemsize)
-    parts |= trace_bytes(acquisition, grid, block, time, dtype, gathered=not imaging and comm.rank == 0)
-    if survey.propagation.time_dispersion == "corrected":
-        parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
+        dt = time_step(survey, earth.time_step_limit)
+        warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
+        time, more = frame.time(dt)
+    parts |= frame.shot_bytes(block, time)
     memory = require_memory(parts, usable, comm)
     with together(comm):
-        check_amplitude(survey, wavelet, time, dtype)
+        check_amplitude(survey, wavelet, time, frame.dtype)
     weights = survey.propagation.space_weights
-    scheme = Scheme(dt, radius, dtype, boundary, free, earth.fastest, frequency, weights)
-    model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, dtype)
+    scheme = Scheme(
+        dt, frame.radius, frame.dtype, frame.boundary, frame.free_surface, earth.fastest, frequency, weights
+    )
+    model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, frame.dtype)
     return Experiment(
         survey,
         comm,
@@ -167,9 +235,9 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         earth.slowest,
         earth.fastest,
         earth.time_step_limit,
-        off_grid,
+        frame.off_grid,
         memory,
-        warnings + acquisition.notes,
+        warnings + more + acquisition.notes,
     )
 
 
@@ -275,9 +343,8 @@ def trace_bytes(
     }
 
 
-def time_step(survey: Survey, earth: Earth) -> float:
+def time_step(survey: Survey, limit: float) -> float:
     """dt of the survey, or 0.95 of the stability limit. Raises InputError for a dt above the limit."""
-    limit = earth.time_step_limit
     dt = survey.propagation.dt
     if dt == "auto":
         return LARGEST_SHARE_OF_LIMIT * limit
@@ -301,17 +368,17 @@ def points_per_wavelength(slowest: float, fmax: float, grid: Grid) -> float:
 
 
 def check_sampling(
-    survey: Survey, earth: Earth, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
+    survey: Survey, slowest: float, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
 ) -> tuple[str, ...]:
     """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
-    points = points_per_wavelength(earth.slowest, wavelet.fmax, grid)
+    points = points_per_wavelength(slowest, wavelet.fmax, grid)
     size = max(grid.spacing[axis] for axis in grid.axes)
-    where = f"{points:.2g} cells per shortest wavelength ({earth.slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
+    where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
     if points < FEWEST_POINTS:
         raise InputError(
             f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
-            f"{earth.slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
-            f"{earth.slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
+            f"{slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
+            f"{slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
         )
     with naming(f"{survey.path}: [wavelet]"):
         low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax

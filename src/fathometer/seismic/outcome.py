@@ -87,7 +87,7 @@ def unfinished_record(experiment: Experiment, settings: Settings, reason: str) -
         command=settings.command,
         input=_input(experiment),
         machine=_machine(experiment, [settings.binding.as_dict()]),
-        ledger=account([own_account(settings.binding)]),
+        account=account([own_account(settings.binding)]),
         figures=[],
         results={"files": {}} | _facts(experiment),
         reasons=[reason],
@@ -119,7 +119,7 @@ def finished_record(
         command=settings.command,
         input=_input(experiment),
         machine=_machine(experiment, [rank["binding"] for rank in ranks]),
-        ledger=told,
+        account=told,
         figures=_figures(experiment, told, propagations),
         results={"files": files}
         | _facts(experiment)

@@ -35,7 +35,7 @@ class Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
-def _key(meaning: str, unit: str = "", default: Any = ...) -> Any:
+def key(meaning: str, unit: str = "", default: Any = ...) -> Any:
     """A key with its meaning and unit ("" where it has none); without a default it is required."""
     return Field(default, description=meaning, json_schema_extra={"unit": unit})
 
@@ -129,59 +129,59 @@ ImageName = Annotated[
 class Model(Table):
     """The earth: each property a file (.rsf, .npy, .npz:key, .segy, .h5:path) or a number."""
 
-    vp: FileName | Positive = _key("vertical P velocity, in `units`", "m/s")
-    epsilon: Thomsen = _key("Thomsen's epsilon", "", 0.0)
-    delta: Thomsen = _key("Thomsen's delta", "", 0.0)
-    spacing: Annotated[tuple[Positive, ...], Len(2, 3), Loose] | None = _key(
+    vp: FileName | Positive = key("vertical P velocity, in `units`", "m/s")
+    epsilon: Thomsen = key("Thomsen's epsilon", "", 0.0)
+    delta: Thomsen = key("Thomsen's delta", "", 0.0)
+    spacing: Annotated[tuple[Positive, ...], Len(2, 3), Loose] | None = key(
         "size of a cell along x, y, z (2D: x, z); needed where the file carries none",
         "m",
         None,
     )
-    origin: Annotated[tuple[float, ...], Len(2, 3), Loose] | None = _key(
+    origin: Annotated[tuple[float, ...], Len(2, 3), Loose] | None = key(
         "place of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
     )
-    axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = _key(
+    axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = key(
         'order of the file\'s axes, slowest first; left out: "xyz" for 3 axes, "xz" for 2', "", None
     )
-    units: Literal["m/s", "km/s", "s2/km2"] = _key("unit of the values of vp (s2/km2: slowness squared)", "", "m/s")
+    units: Literal["m/s", "km/s", "s2/km2"] = key("unit of the values of vp (s2/km2: slowness squared)", "", "m/s")
 
 
 class Mute(Table):
     """Top mute: zero before offset / velocity, full from `taper` later, a cosine between."""
 
-    velocity: Positive = _key("velocity of the direct wave", "m/s")
-    taper: NotNegative = _key("length of the ramp after offset / velocity", "s", 0.0)
+    velocity: Positive = key("velocity of the direct wave", "m/s")
+    taper: NotNegative = key("length of the ramp after offset / velocity", "s", 0.0)
 
 
 class Sources(Table):
     """Places of the sources: the product of x and y, the shots running along x first, then y."""
 
-    x: float | Range = _key("places along x", "m")
-    y: float | Range | None = _key("places along y; 2D: left out", "m", None)
-    z: float = _key("depth", "m")
+    x: float | Range = key("places along x", "m")
+    y: float | Range | None = key("places along y; 2D: left out", "m", None)
+    z: float = key("depth", "m")
 
 
 class Receivers(Table):
     """Places of the receivers: the product of x and y, the channels running along x first, then y."""
 
-    x: float | Range = _key("places along x, or offsets from the source", "m")
-    y: float | Range | None = _key("places along y, or offsets from the source; 2D: left out", "m", None)
-    z: float = _key("depth (never relative)", "m")
-    relative: bool = _key("x and y are added to those of the source: the spread moves with it", "", False)
+    x: float | Range = key("places along x, or offsets from the source", "m")
+    y: float | Range | None = key("places along y, or offsets from the source; 2D: left out", "m", None)
+    z: float = key("depth (never relative)", "m")
+    relative: bool = key("x and y are added to those of the source: the spread moves with it", "", False)
 
 
 class Acquisition(Table):
     """Recorded gathers, or a geometry (sources and receivers) to model."""
 
-    gathers: FileName | None = _key(
+    gathers: FileName | None = key(
         "SEG-Y files of recorded shots, a path that may hold * ? [ ]; relative to the survey file", "", None
     )
-    mute: Mute | None = _key("top mute of recorded gathers; left out: none", "", None)
-    source_depth: float | None = _key("depth of all sources, in place of the headers of the gathers", "m", None)
-    receiver_depth: float | None = _key("depth of all receivers, in place of the headers of the gathers", "m", None)
-    sources: Sources | None = _key("places of the sources of a geometry to model", "", None)
-    receivers: Receivers | None = _key("places of the receivers of a geometry to model", "", None)
-    sample_interval: SampleInterval = _key(
+    mute: Mute | None = key("top mute of recorded gathers; left out: none", "", None)
+    source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
+    receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
+    sources: Sources | None = key("places of the sources of a geometry to model", "", None)
+    receivers: Receivers | None = key("places of the receivers of a geometry to model", "", None)
+    sample_interval: SampleInterval = key(
         "sample interval of the traces that `model` writes; gathers have their own", "s", 0.004
     )
 
@@ -215,39 +215,39 @@ class Acquisition(Table):
 class Ricker(Table):
     """Ricker wavelet, zero phase; the highest frequency taken from it is 2.5 times its peak."""
 
-    kind: Literal["ricker"] = _key("Ricker, zero phase")
-    peak_frequency: Positive = _key("frequency of the peak of the spectrum", "Hz")
+    kind: Literal["ricker"] = key("Ricker, zero phase")
+    peak_frequency: Positive = key("frequency of the peak of the spectrum", "Hz")
 
 
 class Ormsby(Table):
     """Ormsby wavelet, zero phase; its highest frequency is its last corner."""
 
-    kind: Literal["ormsby"] = _key("Ormsby, zero phase: a trapezoid in frequency")
-    corners: Corners = _key("low cut, low pass, high pass, high cut", "Hz")
+    kind: Literal["ormsby"] = key("Ormsby, zero phase: a trapezoid in frequency")
+    corners: Corners = key("low cut, low pass, high pass, high cut", "Hz")
 
 
 class SampledWavelet(Table):
     """A series from a file, zero outside it."""
 
-    kind: Literal["file"] = _key("a series from a file")
-    path: FileName = _key("the series: .npy, .rsf or text; relative to the survey file")
-    sample_interval: Positive = _key("sample interval of the series", "s")
-    zero: float = _key("time in the series, from its first sample, that is t = 0 of the traces", "s", 0.0)
-    maximum_frequency: Positive = _key("highest frequency that is taken from it", "Hz")
+    kind: Literal["file"] = key("a series from a file")
+    path: FileName = key("the series: .npy, .rsf or text; relative to the survey file")
+    sample_interval: Positive = key("sample interval of the series", "s")
+    zero: float = key("time in the series, from its first sample, that is t = 0 of the traces", "s", 0.0)
+    maximum_frequency: Positive = key("highest frequency that is taken from it", "Hz")
 
 
 class Sponge(Table):
     """Damping that rises towards the sides."""
 
-    kind: Literal["sponge"] = _key("damping that rises towards the sides")
-    width: Count = _key("thickness of the layer", "cells", 40)
+    kind: Literal["sponge"] = key("damping that rises towards the sides")
+    width: Count = key("thickness of the layer", "cells", 40)
 
 
 class Pml(Table):
     """Perfectly matched layer."""
 
-    kind: Literal["pml"] = _key("perfectly matched layer")
-    width: Annotated[int, Ge(4), Le(200)] = _key("thickness of the layer", "cells", 8)
+    kind: Literal["pml"] = key("perfectly matched layer")
+    width: Annotated[int, Ge(4), Le(200)] = key("thickness of the layer", "cells", 8)
 
 
 Wavelet = Annotated[Ricker | Ormsby | SampledWavelet, Field(discriminator="kind")]
@@ -257,48 +257,51 @@ Boundary = Literal["auto"] | Annotated[Sponge | Pml, Field(discriminator="kind")
 class Propagation(Table):
     """How the waves are computed."""
 
-    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = _key("order of the differences in space", default=8)
-    space_weights: Literal["taylor", "optimised"] = _key(
+    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the differences in space", default=8)
+    space_weights: Literal["taylor", "optimised"] = key(
         "weights of the differences in space: exact for long waves, or of least dispersion down to short ones",
         "",
         "taylor",
     )
-    duration: Positive | None = _key(
+    duration: Positive | None = key(
         "time computed after t = 0; needed for a geometry, left out with gathers: as recorded", "s", None
     )
-    dt: Literal["auto"] | Positive = _key("time step; auto: from the stability limit", "s", "auto")
-    time_dispersion: Literal["corrected", "none"] = _key(
+    dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
+    time_dispersion: Literal["corrected", "none"] = key(
         "error of the time steps; corrected: by transforms of what is injected and recorded; none: no correction",
         "",
         "corrected",
     )
-    boundary: Boundary = _key("what absorbs at the sides; auto: the default kind and width", "", "auto")
-    precision: Literal["float32", "float64"] = _key("type of the wavefields", "", "float32")
-    top: Literal["absorbing", "free-surface"] = _key("the upper side of the model", "", "absorbing")
+    boundary: Boundary = key("what absorbs at the sides; auto: the default kind and width", "", "auto")
+    precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
+    top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")
 
 
 class Imaging(Table):
     """How the image is formed."""
 
-    method: Literal["rtm"] = _key("reverse time migration", "", "rtm")
-    condition: Literal["cross-correlation", "source-normalised"] = _key("imaging condition", "", "cross-correlation")
-    every: Literal["auto"] | Count = _key(
+    method: Literal["rtm"] = key("reverse time migration", "", "rtm")
+    condition: Literal["cross-correlation", "source-normalised"] = key("imaging condition", "", "cross-correlation")
+    every: Literal["auto"] | Count = key(
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
-    laplacian: bool = _key("also write the Laplacian-filtered image", "", True)
+    laplacian: bool = key("also write the Laplacian-filtered image", "", True)
 
 
 class History(Table):
     """Where the source wavefield is kept between the two loops."""
 
-    store: Literal["memory"] = _key("where the snapshots of the source wavefield are kept", "", "memory")
+    store: Literal["memory"] = key("where the snapshots of the source wavefield are kept", "", "memory")
 
 
 class Parallel(Table):
     """How the ranks share the work."""
 
-    ranks_per_shot: Literal["all"] = _key("ranks that work on one shot", "", "all")
-    decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = _key(
+    ranks_per_shot: Literal["all"] = key("ranks that work on one shot", "", "all")
+    memory_budget: Annotated[float, Gt(0), Le(1)] = key(
+        "most of a host's memory that the run may take, as a share of all of it", "", 0.7
+    )
+    decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = key(
         "parts along x, y, z (2D: x, z); auto: the fewest halo bytes", "ranks", "auto"
     )
 
@@ -306,11 +309,11 @@ class Parallel(Table):
 class Threads(Table):
     """Threads of a rank, task by task: the best number differs, and hardware threads of a core help some only."""
 
-    propagate: Literal["auto"] | Count = _key("time steps; auto: all of the rank's", "threads", "auto")
-    imaging: Literal["auto"] | Count = _key(
+    propagate: Literal["auto"] | Count = key("time steps; auto: all of the rank's", "threads", "auto")
+    imaging: Literal["auto"] | Count = key(
         "snapshots and images outside the time steps; auto: all of the rank's", "threads", "auto"
     )
-    io: Literal["auto"] | Count = _key(
+    io: Literal["auto"] | Count = key(
         "traces on their way from and to files; auto: all of the rank's", "threads", "auto"
     )
 
@@ -318,28 +321,28 @@ class Threads(Table):
 class Tuning(Table):
     """How time steps are grouped into sweeps through the memory: of no consequence for the results."""
 
-    search: Literal["auto", "always", "never"] = _key(
+    search: Literal["auto", "always", "never"] = key(
         "measure what is fastest; auto: once for each machine and kind of run, where the run is long enough", "", "auto"
     )
-    time_depth: Literal["auto"] | Count = _key("time steps a sweep; 1: plain sweeps", "time steps", "auto")
-    block: Literal["auto"] | Count = _key("width in x of what takes these steps at a time", "cells", "auto")
-    tile: Literal["auto"] | Count = _key("width in y of the strips that threads go along; 2D: in x", "cells", "auto")
-    team: Literal["auto"] | Count = _key("threads that share a strip", "threads", "auto")
+    time_depth: Literal["auto"] | Count = key("time steps a sweep; 1: plain sweeps", "time steps", "auto")
+    block: Literal["auto"] | Count = key("width in x of what takes these steps at a time", "cells", "auto")
+    tile: Literal["auto"] | Count = key("width in y of the strips that threads go along; 2D: in x", "cells", "auto")
+    team: Literal["auto"] | Count = key("threads that share a strip", "threads", "auto")
 
 
 class Output(Table):
     """Where the results go."""
 
-    directory: FolderName = _key("folder of the results; relative to the survey file", "", "out")
-    image: ImageName = _key("the image; its suffix chooses the format", "", "image.rsf")
+    directory: FolderName = key("folder of the results; relative to the survey file", "", "out")
+    image: ImageName = key("the image; its suffix chooses the format", "", "image.rsf")
 
 
 class Survey(Table):
     """The whole input of one run; `directory` is the folder that its relative paths start from."""
 
-    model: Model = _key("the earth")
-    acquisition: Acquisition = _key("the shots")
-    wavelet: Wavelet = _key("the source's series")
+    model: Model = key("the earth")
+    acquisition: Acquisition = key("the shots")
+    wavelet: Wavelet = key("the source's series")
     propagation: Propagation = _table("how the waves are computed", Propagation)
     imaging: Imaging = _table("how the image is formed", Imaging)
     history: History = _table("where the source wavefield is kept between the two loops", History)

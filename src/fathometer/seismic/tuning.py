@@ -25,6 +25,7 @@ from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import DEEPEST, PLAIN, Stepping, Tiling
 from fathometer.storage import whole
+from fathometer.storage.folder import cache_folder
 
 SCHEMA = 1
 SHORTEST_SECONDS = 0.02  # a measurement; less is the clock's and the neighbours' noise
@@ -223,15 +224,9 @@ def search(wavefield: Propagator, stepping: Stepping, tilings: Iterable[Tiling])
 
 
 def cache_file(folder: Path | None) -> Path | None:
-    """Where choices are kept: $XDG_CACHE_HOME/fathometer/tuning.json, ~/.cache where it names no absolute path; None
-    where there is no home."""
-    if folder is None:
-        named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        try:
-            folder = (named if named.is_absolute() else Path.home() / ".cache") / "fathometer"
-        except RuntimeError:
-            return None
-    return folder / "tuning.json"
+    """Where choices are kept; None where there is no home."""
+    folder = folder or cache_folder()
+    return folder / "tuning.json" if folder is not None else None
 
 
 def key_of(stepping: Stepping) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,16 @@ from fathometer.parallel.agreement import together
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+
+def cache_folder() -> Path | None:
+    """The user's folder for what can be found out again: $XDG_CACHE_HOME/fathometer, in ~/.cache where that names no
+    absolute path; None where there is no home."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    try:
+        return (named if named.is_absolute() else Path.home() / ".cache") / "fathometer"
+    except RuntimeError:
+        return None
 
 
 @contextlib.contextmanager

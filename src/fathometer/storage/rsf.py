@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fathometer.errors import InputError
-from fathometer.storage.block import VolumeInfo, check_shape, readable, reading
+from fathometer.storage.block import BlockReader, VolumeInfo, check_shape, readable, reading
 from fathometer.storage.mapped import MappedVolume
 
 MARK = b"\x0c\x0c\x04"  # ends the header where the values follow in the same file
@@ -40,14 +42,7 @@ def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
     Spacing and origin are converted to metres where the axes' units are km or ft; a spacing is None where
     one of the axes has none, or is not a length.
     """
-    if key is not None:
-        raise InputError(f"{path}:{key}: an .rsf file holds one array and takes no key")
-    readable(path)
-    with reading(path), path.open("rb") as file:
-        head, mark, _ = file.read(LONGEST_HEADER).partition(MARK)
-    if not mark and (len(head) == LONGEST_HEADER or b"\0" in head):
-        raise InputError(f"{path}: is not an RSF header (binary data where key=value text is expected)")
-    values = parse(head.decode("utf-8", "replace"))
+    values, length, mark = _header(path, key)
     info = rsf_info(path, values)
     where = values.get("in")
     if where is None:
@@ -55,8 +50,35 @@ def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
     if where == "stdin":
         if not mark:
             raise InputError(f'{path}: in="stdin", but the bytes 0c 0c 04 that precede the values are missing')
-        return MappedVolume(path, info, path, len(head) + len(MARK))
+        return MappedVolume(path, info, path, length + len(MARK))
     return MappedVolume(path, info, path.parent / where, 0)
+
+
+class HeaderOnly(BlockReader):
+    """A volume of which only the header is there."""
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        raise InputError(f"{self.path}: the values are missing, only the header is there")
+
+
+def rsf_header_only(path: Path, key: str | None = None) -> MappedVolume | HeaderOnly:
+    """As open_rsf, but where the header names no values, or their file is not there, it will do by itself."""
+    values, _, mark = _header(path, key)
+    where = values.get("in")
+    missing = where is None or (not mark if where == "stdin" else not (path.parent / where).exists())
+    return HeaderOnly(path, rsf_info(path, values)) if missing else open_rsf(path, key)
+
+
+def _header(path: Path, key: str | None) -> tuple[dict[str, str], int, bool]:
+    """The pairs of a header, its length in bytes, and whether values follow in the same file."""
+    if key is not None:
+        raise InputError(f"{path}:{key}: an .rsf file holds one array and takes no key")
+    readable(path)
+    with reading(path), path.open("rb") as file:
+        head, mark, _ = file.read(LONGEST_HEADER).partition(MARK)
+    if not mark and (len(head) == LONGEST_HEADER or b"\0" in head):
+        raise InputError(f"{path}: is not an RSF header (binary data where key=value text is expected)")
+    return parse(head.decode("utf-8", "replace")), len(head), bool(mark)
 
 
 def parse(text: str) -> dict[str, str]:

@@ -22,7 +22,7 @@ from fathometer.storage.collective import Piece, write_pieces
 from fathometer.storage.hdf5 import Hdf5Volume
 from fathometer.storage.npy import npy_header, open_npy
 from fathometer.storage.npz import NpzVolume
-from fathometer.storage.rsf import open_rsf, rsf_header
+from fathometer.storage.rsf import open_rsf, rsf_header, rsf_header_only
 from fathometer.storage.segy_volume import SegyVolume
 
 if TYPE_CHECKING:
@@ -57,15 +57,19 @@ def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
     return directory / name, key
 
 
-def open_volume(reference: str, directory: Path) -> Volume:
+def open_volume(reference: str, directory: Path, header_only: bool = False) -> Volume:
     """Open a volume for reading, relative to `directory`.
 
     Reads headers only, except that a SEG-Y's trace headers are all read to find its grid. InputError, in
     one line: the file is missing, unreadable or of an unknown kind; the key is missing; the array is not 2D
     or 3D or not of real numbers; the file's size contradicts its header; an NPY holds pickled objects;
     SEG-Y traces form no grid.
+
+    header_only: of an RSF the header alone will do; reading is an InputError where the values are missing.
     """
     path, key = split_reference(reference, directory)
+    if header_only and path.suffix.lower() == ".rsf":
+        return rsf_header_only(path, key)
     return OPENERS[path.suffix.lower()](path, key)
 
 

@@ -1,0 +1,129 @@
+"""What `plan` says beforehand of three surveys on this machine, and what they then take."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from benchmarks.command import fathometer
+from benchmarks.table import Table
+
+
+@dataclass(frozen=True)
+class Case:
+    """A survey: cells, their size (m), anisotropy, shots, receivers' step (cells), duration (s), order, frequency (Hz),
+    command and ranks."""
+
+    name: str
+    shape: tuple[int, ...]
+    spacing: float
+    vti: bool
+    shots: int
+    step: int
+    duration: float
+    order: int
+    frequency: float
+    command: str
+    ranks: int
+
+
+CASES = (
+    Case("2D VTI line, migrate", (1200, 400), 10.0, True, 12, 5, 2.0, 8, 15.0, "migrate", 1),
+    Case("3D VTI, migrate, 2 ranks", (130, 90, 80), 20.0, True, 6, 3, 1.2, 8, 7.5, "migrate", 2),
+    Case("3D isotropic, model, order 12", (170, 130, 110), 20.0, False, 4, 4, 1.5, 12, 7.5, "model", 1),
+)
+
+
+def plan(threads: int, quick: bool) -> Table:
+    """Calibrate, then plan and run each in turn."""
+    rows = []
+    rounds = 1 if quick else 3
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        machine = folder / "machine.json"
+        took = fathometer("calibrate", "--quiet", "-o", machine, "--files", folder)
+        for case in CASES:
+            prepare(folder, case)
+            survey = folder / f"{case.command}.toml"
+            options = ["--ranks", case.ranks] if case.ranks > 1 else []
+            fathometer("plan", survey, "--on", machine, "--ranks", case.ranks, "--json", folder / "plan.json")
+            said = json.loads((folder / "plan.json").read_text())["asked"]
+            totals, peaks, shown = [], [], {}
+            for _ in range(rounds):
+                fathometer(case.command, survey, "--quiet", *options)
+                run = json.loads((folder / case.command / "run.json").read_text())
+                shown = {figure["name"]: figure["value"] for figure in run["figures"]}
+                totals.append(shown["total"])
+                peaks.append(shown["peak memory"])
+            total, peak = median(totals), median(peaks)
+            rows.append(
+                (
+                    case.name,
+                    f"{said['total_seconds']:.1f}",
+                    f"{total:.1f}",
+                    f"{said['total_seconds'] / total:.2f}",
+                    f"{said['kernel_seconds']:.1f}",
+                    f"{shown['kernel']:.1f}",
+                    f"{said['memory_bytes_per_rank'] / 1e6:.0f}",
+                    f"{peak / 1e6:.0f}",
+                    f"{said['memory_bytes_per_rank'] / peak:.2f}",
+                )
+            )
+    return Table(
+        "Plans and runs",
+        f"`fathometer calibrate` ({took:.0f} s), then `plan`, then the run, medians of {rounds}. Wanted: the total within "
+        "20 %, the memory of the largest rank within 10 %.",
+        ("survey", "plan, s", "run, s", "ratio", "kernel: plan, s", "run, s", "memory: plan, MB", "run, MB", "ratio"),
+        tuple(rows),
+    )
+
+
+def prepare(folder: Path, case: Case) -> None:
+    """The files of a survey, and its recorded shots where it is to be migrated."""
+    *sides, depth = case.shape
+    vp = np.broadcast_to(np.linspace(1600, 3200, depth, dtype=np.float32), case.shape)
+    np.save(folder / "vp.npy", vp)
+    far = [(n - 1) * case.spacing for n in sides]
+    receivers = [[0.0, (n - 1) // case.step * case.step * case.spacing, case.step * case.spacing] for n in sides]
+    first, last = (case.spacing * round(f * far[0] / case.spacing) for f in (0.1, 0.9))
+    each = (last - first) / (case.shots - 1)
+    geometry: dict[str, Any] = {
+        "sources": {"x": [first, first + (case.shots - 1) * each, each], "z": 2 * case.spacing},
+        "receivers": {"x": receivers[0], "z": 2 * case.spacing},
+    }
+    if len(sides) == 2:
+        geometry["sources"]["y"] = case.spacing * (sides[1] // 2)
+        geometry["receivers"]["y"] = receivers[1]
+    acquisitions = {"model": geometry, "migrate": {"gathers": "model/shots.segy"}}
+    for command, acquisition in acquisitions.items():
+        values = {
+            "model": {"vp": "vp.npy", "spacing": [case.spacing] * len(case.shape)}
+            | ({"epsilon": 0.15, "delta": 0.05} if case.vti else {}),
+            "acquisition": acquisition,
+            "wavelet": {"kind": "ricker", "peak_frequency": case.frequency},
+            "propagation": {"order": case.order} | ({"duration": case.duration} if command == "model" else {}),
+            "output": {"directory": command},
+        }
+        (folder / f"{command}.toml").write_text(_toml(values))
+    if case.command == "migrate":
+        fathometer("model", folder / "model.toml", "--quiet")
+
+
+def _toml(values: dict[str, Any]) -> str:
+    """Sections of keys; tables within them inline."""
+
+    def one(value: Any) -> str:
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{key} = {one(entry)}" for key, entry in value.items()) + "}"
+        return json.dumps(value)
+
+    return "\n".join(
+        f"[{section}]\n" + "".join(f"{key} = {one(value)}\n" for key, value in keys.items())
+        for section, keys in values.items()
+    )

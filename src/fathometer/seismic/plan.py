@@ -1,0 +1,313 @@
+"""`fathometer plan`: what a survey will cost on a machine, before it runs, and how it is best run there.
+
+Headers are read, of the model's values at most some rows (EarthFiles.sample), of the traces none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fathometer.errors import InputError
+from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.seismic.capability import Capability
+from fathometer.seismic.earth import FASTEST, SLOWEST, extremes
+from fathometer.seismic.experiment import Frame, check_sampling, frame_of, points_per_wavelength, time_step
+from fathometer.seismic.prediction import Prediction, Store, predict
+from fathometer.seismic.stencil import time_step_limit
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.timing import TimeAxis, time_axis
+
+ASSUMED = (0.2, 0.1)  # epsilon and delta of a VTI model whose values are not there yet
+AS_GOOD_AS = 1.02  # times the least time: then the fewer ranks
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command line asks for; None: the plan's choice.
+
+    Attributes:
+        ranks, nodes, decomposition: of the run. within: most seconds. velocities: lowest and highest, m/s, instead of
+            the model's values. imaging: plan a migration even where the survey has no gathers yet.
+    """
+
+    ranks: int | None = None
+    nodes: int | None = None
+    decomposition: Index3 | None = None
+    within: float | None = None
+    velocities: tuple[float, float] | None = None
+    imaging: bool = False
+    store: Store = "memory"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A prediction for what was asked for, and for what is recommended; the same where nothing was asked for."""
+
+    frame: Frame
+    machine: Capability
+    time: TimeAxis
+    slowest: float
+    fastest: float
+    limit: float
+    velocities: str
+    notes: tuple[str, ...]
+    asked: Prediction
+    recommended: Prediction
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, SI units."""
+        grid, time = self.frame.grid, self.time
+        return {
+            "schema_version": 1,
+            "application": "plan",
+            "survey": str(self.frame.survey.path),
+            "command": "migrate" if self.frame.imaging else "model",
+            "machine": self.machine.name,
+            "shape": grid.shape,
+            "padded_shape": grid.full_shape,
+            "physics": "isotropic" if self.frame.fields == 1 else "vti",
+            "velocities": self.velocities,
+            "time_step_seconds": time.dt,
+            "time_step_limit_seconds": self.limit,
+            "steps": time.steps,
+            "imaging_step": time.every,
+            "shots": len(self.frame.acquisition.shots),
+            "traces": sum(len(shot.receivers) for shot in self.frame.acquisition.shots),
+            "points_per_shortest_wavelength": self.points_per_wavelength,
+            "memory_budget_bytes_per_node": self.budget,
+            "asked": self.asked.as_dict(),
+            "recommended": self.recommended.as_dict(),
+            "notes": self.notes,
+        }
+
+    @property
+    def points_per_wavelength(self) -> float:
+        """Grid cells per shortest wavelength."""
+        return points_per_wavelength(self.slowest, self.frame.wavelet.fmax, self.frame.grid)
+
+    @property
+    def budget(self) -> float:
+        """Bytes of a node that the run may take."""
+        return budget_of(self.frame.survey, self.machine)
+
+
+def budget_of(survey: Survey, machine: Capability) -> float:
+    """Bytes of a node that a run may take."""
+    return survey.parallel.memory_budget * machine.memory_bytes_per_node
+
+
+def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
+    """Predict. Raises InputError for what is wrong with the survey, and for a wish that no layout can meet: what would
+    be needed for it."""
+    frame = frame_of(survey, wish.imaging or survey.acquisition.gathers is not None, headers_only=True)
+    slowest, fastest, limit, told = _velocities(frame, wish.velocities)
+    dt = time_step(survey, limit)
+    notes = check_sampling(survey, slowest, frame.grid, frame.wavelet, frame.acquisition, dt)
+    time, more = frame.time(dt)
+    asked = _asked(frame, time, machine, wish)
+    recommended, changed = _recommended(frame, time, machine, wish)
+    return Plan(
+        frame,
+        machine,
+        time,
+        slowest,
+        fastest,
+        limit,
+        told,
+        notes + more + frame.acquisition.notes + changed,
+        asked or recommended,
+        recommended,
+    )
+
+
+def _velocities(frame: Frame, wanted: tuple[float, float] | None) -> tuple[float, float, float, str]:
+    """Lowest and highest velocity (m/s), the limit of the time step (s), and where they come from."""
+    survey = frame.survey
+    if wanted is not None:
+        arrays = [np.array(wanted, np.float32).reshape(1, 1, 2)]
+        if not frame.files.isotropic:
+            keys = (survey.model.epsilon, survey.model.delta)
+            values = [given if isinstance(given, float) else a for given, a in zip(keys, ASSUMED, strict=True)]
+            arrays += [np.full((1, 1, 2), value, np.float32) for value in values]
+        told = f"assumed from {wanted[0]:g} to {wanted[1]:g} m/s" + (
+            "" if frame.files.isotropic else f", epsilon {arrays[1].max():g}, delta {arrays[2].max():g}"
+        )
+    else:
+        try:
+            arrays, told = frame.files.sample()
+        except InputError as error:
+            raise InputError(f"{error}; a plan needs some rows of them, or --velocities LOWEST,HIGHEST") from None
+        told = f"from {told}"
+    vp = arrays[0]
+    if not (np.isfinite(vp).all() and vp.min() >= SLOWEST and vp.max() <= FASTEST):
+        raise InputError(
+            f"{survey.path}: [model] vp: found {vp.min():g} to {vp.max():g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} "
+            "m/s; is [model] units right?"
+        )
+    epsilon, delta = arrays[1:] or (None, None)
+    slowest, fastest, eigenvalue = extremes(
+        vp, epsilon, delta, frame.grid, frame.radius, survey.propagation.space_weights
+    )
+    return slowest, fastest, time_step_limit(eigenvalue), told
+
+
+def _asked(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> Prediction | None:
+    """The layout that was asked for, be it too large for the memory or not; None where none was."""
+    size = wish.ranks or (math.prod(wish.decomposition) if wish.decomposition else None)
+    if size is None:
+        return None
+    nodes = wish.nodes or (1 if size <= machine.cores_per_node else -(-size // machine.cores_per_node))
+    if nodes > machine.nodes:
+        raise InputError(f"--nodes: {nodes} are needed or asked for; {machine.name} has {machine.nodes}")
+    if size % nodes:
+        raise InputError(f"--ranks {size}: allowed: a multiple of the {nodes} nodes")
+    ranks = (
+        choose_ranks(frame.grid.full_shape, size, frame.halo, wish.decomposition)
+        if (wish.decomposition)
+        else frame.ranks(size)
+    )
+    return predict(frame, time, ranks, nodes, machine, wish.store)
+
+
+def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> tuple[Prediction, tuple[str, ...]]:
+    """The fastest layout that fits the memory; with `within`, the fewest nodes that are fast enough."""
+    budget = budget_of(frame.survey, machine)
+    last = wish.nodes or machine.nodes
+    fewest_bytes, fastest = math.inf, math.inf
+    best: Prediction | None = None
+    for nodes in _numbers_of_nodes(wish.nodes, machine.nodes):
+        for axis in _imaging_steps(frame, time):
+            fitting = []
+            for one in _layouts(frame, axis, machine, nodes, wish.store):
+                node_bytes = one.rank_bytes * one.ranks_per_node
+                fewest_bytes = min(fewest_bytes, node_bytes * nodes)
+                if node_bytes <= budget:
+                    fitting.append(one)
+            if fitting:
+                here = min(one.seconds for one in fitting)
+                one = min((o for o in fitting if o.seconds <= AS_GOOD_AS * here), key=lambda o: o.ranks_per_node)
+                fastest = min(fastest, one.seconds)
+                if wish.within is not None and one.seconds <= wish.within:
+                    return one, _changed(one, time)
+                if best is None or one.seconds < best.seconds:
+                    best = one
+                break  # a longer imaging step only where it must be
+    if best is None:
+        needed = math.ceil(fewest_bytes / budget)
+        raise InputError(
+            f"{frame.survey.path}: no layout fits the memory: {fewest_bytes / 1e9:.4g} GB are needed, "
+            f"{last} node{'s' * (last > 1)} of {machine.name} may use {last * budget / 1e9:.4g} GB "
+            f"({100 * frame.survey.parallel.memory_budget:.0f} % of their memory, [parallel] memory_budget); needed: "
+            f"about {needed} nodes, a larger [imaging] every, larger cells or a smaller model"
+        )
+    if wish.within is not None:
+        raise InputError(
+            f"--within {wish.within:g} s: the fastest layout on up to {last} node{'s' * (last > 1)} of {machine.name} "
+            f"takes {fastest:.4g} s; needed: more nodes, about {math.ceil(last * fastest / wish.within)} where the "
+            "time goes down in proportion"
+        )
+    return best, _changed(best, time)
+
+
+def _numbers_of_nodes(wanted: int | None, most: int) -> Iterator[int]:
+    """The numbers of nodes to look at: the one wanted, or 1, 2, 3, 4, 6, 8, 12 … up to all of them."""
+    if wanted is not None:
+        if wanted > most:
+            raise InputError(f"--nodes {wanted}: the machine has {most}")
+        yield wanted
+        return
+    looked = {most} | {n << k for n in (1, 3) for k in range(most.bit_length()) if n << k <= most}
+    yield from sorted(looked)
+
+
+def _imaging_steps(frame: Frame, time: TimeAxis) -> Iterator[TimeAxis]:
+    """The time axis as it is, then with fewer snapshots, as far as the highest frequency allows."""
+    yield time
+    if frame.imaging and frame.survey.imaging.every == "auto":
+        most = math.floor(1 / (2 * frame.wavelet.fmax * time.dt))
+        if most > time.every:
+            yield time_axis(time.dt, frame.wavelet.lead, frame.acquisition.end, most)
+
+
+def _layouts(frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store) -> Iterator[Prediction]:
+    """Ranks that divide a node's cores, as the grid can be shared among them."""
+    cores = machine.cores_per_node
+    for per_node in (n for n in range(1, cores + 1) if cores % n == 0):
+        try:
+            ranks = choose_ranks(frame.grid.full_shape, per_node * nodes, frame.halo)
+        except InputError:
+            continue  # parts would be too thin
+        yield predict(frame, time, ranks, nodes, machine, store)
+
+
+def _changed(one: Prediction, time: TimeAxis) -> tuple[str, ...]:
+    if one.every == time.every:
+        return ()
+    return (
+        f"the history fits with a snapshot every {one.every} steps instead of {time.every}: set [imaging] every = "
+        f"{one.every}, which the highest frequency just allows",
+    )
+
+
+def lines(one: Plan) -> list[str]:
+    """The plan as a table for people."""
+    frame, time, asked = one.frame, one.time, one.asked
+    grid = frame.grid
+    cells = " x ".join(str(grid.full_shape[axis]) for axis in grid.axes)
+    shots = len(frame.acquisition.shots)
+    text = [
+        f"{'migrate' if frame.imaging else 'model'} {frame.survey.path} on {one.machine.name}",
+        f"{cells} cells with absorbing sides, {shots} shot{'s' * (shots > 1)}, {time.steps} time steps of "
+        f"{1000 * time.dt:.4g} ms, {one.points_per_wavelength:.1f} cells per shortest wavelength",
+        f"velocities: {one.velocities}; a snapshot every {time.every} steps" * frame.imaging
+        or f"velocities: {one.velocities}",
+        *(f"note: {note}" for note in one.notes),
+        "",
+        f"{'':24} {_layout(asked):>24}"
+        + f" {'recommended: ' + _layout(one.recommended):>40}" * (asked != one.recommended),
+    ]
+    other = {phase.name: phase for phase in one.recommended.phases}
+    for phase in asked.phases:
+        line = f"{phase.name:<24} {_seconds(phase.seconds):>12} {_bytes(phase.bytes):>11}"
+        if asked != one.recommended:
+            there = other.get(phase.name)
+            line += f" {_seconds(there.seconds) if there else '-':>40}"
+        text.append(line.rstrip())
+    rows = [
+        ("total", [_seconds(p.seconds) for p in (asked, one.recommended)]),
+        ("kernel", [_seconds(p.kernel_seconds) for p in (asked, one.recommended)]),
+        ("memory a rank", [_bytes(p.rank_bytes) for p in (asked, one.recommended)]),
+        ("memory a node", [_bytes(p.rank_bytes * p.ranks_per_node) for p in (asked, one.recommended)]),
+        ("disk", [_bytes(p.disk_bytes) for p in (asked, one.recommended)]),
+        ("halo bytes a step", [_bytes(p.halo_bytes_per_step) for p in (asked, one.recommended)]),
+        ("overlap, model", [_bytes(p.model_halo_bytes) for p in (asked, one.recommended)]),
+        ("overlap, traces", [_bytes(p.trace_halo_bytes) for p in (asked, one.recommended)]),
+    ]
+    text.append("")
+    for name, (first, second) in rows:
+        text.append(f"{name:<24} {first:>24}" + f" {second:>40}" * (asked != one.recommended))
+    text.append(f"{'memory budget a node':<24} {_bytes(one.budget):>24}")
+    return text
+
+
+def _layout(one: Prediction) -> str:
+    times = " x ".join(str(n) for n in one.ranks)
+    return f"{one.nodes} node{'s' * (one.nodes > 1)}, {times} ranks x {one.threads}"
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s" if value < 10000 else f"{value / 3600:.3g} h"
+
+
+def _bytes(value: float) -> str:
+    if not value:
+        return ""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.0f} B"

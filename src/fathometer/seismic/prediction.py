@@ -1,0 +1,265 @@
+"""What a run will cost: counts that follow from the survey, and seconds that follow from counts and a machine's rates.
+
+    time steps      points / rate of the node for so many points, + a constant for each call
+    halo exchange   latency x neighbours + bytes / bandwidth; between nodes it hides behind the computation of the step,
+                    within a node the same cores copy, and it adds
+    snapshots       in memory: written and read in the time steps, bytes / triad; in files: bytes / storage beside them
+    files           bytes / (what the nodes together can move, at most what the storage can)
+    traces          resampling: a part for each shot, a part for each trace, both in proportion to the time steps
+
+All times are those of the rank with the largest block; nodes have equally many ranks. Nothing is read or measured here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
+from fathometer.seismic.capability import Capability
+from fathometer.seismic.experiment import Frame
+from fathometer.seismic.points import HALF_WIDTH
+from fathometer.seismic.shot import Shot
+from fathometer.seismic.timing import TimeAxis
+
+HEADER_BYTES = 240  # of a SEG-Y trace
+MODEL_FILES_ITEM = 4  # bytes of a cell in the model's files, as the plan assumes
+SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
+STEPS_AT_A_TIME = 24  # of modelling
+
+Store = Literal["memory", "files"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase of the run: seconds of the slowest rank, bytes of all ranks."""
+
+    name: str
+    seconds: float
+    bytes: float = 0.0
+    calls: float = 0.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The cost of one layout.
+
+    Attributes:
+        ranks: along x, y, z. ranks_per_node, threads: of a rank.
+        memory_bytes: of the largest rank, by part. halo_bytes_per_step: sent by all ranks together.
+        model_halo_bytes, trace_halo_bytes: what would be read twice if each rank read the halo of its part as well
+            (codes that keep the model's halo do; this one reads own parts of the model alone).
+    """
+
+    nodes: int
+    ranks: Index3
+    ranks_per_node: int
+    threads: int
+    every: int
+    phases: tuple[Phase, ...]
+    memory_bytes: dict[str, int]
+    disk_bytes: float
+    halo_bytes_per_step: int
+    model_halo_bytes: int
+    trace_halo_bytes: int
+
+    @property
+    def seconds(self) -> float:
+        """In all."""
+        return sum(phase.seconds for phase in self.phases)
+
+    @property
+    def kernel_seconds(self) -> float:
+        """Of the time steps, exchanges included."""
+        return sum(p.seconds for p in self.phases if p.name in KERNEL)
+
+    @property
+    def rank_bytes(self) -> int:
+        """Memory of the largest rank."""
+        return sum(self.memory_bytes.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """JSON-ready, SI units."""
+        return {
+            "nodes": self.nodes,
+            "ranks": self.ranks,
+            "ranks_per_node": self.ranks_per_node,
+            "threads": self.threads,
+            "imaging_step": self.every,
+            "total_seconds": self.seconds,
+            "kernel_seconds": self.kernel_seconds,
+            "phases": [
+                {"phase": p.name, "seconds": p.seconds, "bytes": p.bytes, "calls": p.calls} for p in self.phases
+            ],
+            "memory_bytes_per_rank": self.rank_bytes,
+            "memory_bytes": self.memory_bytes,
+            "disk_bytes": self.disk_bytes,
+            "halo_bytes_per_step": self.halo_bytes_per_step,
+            "model_halo_bytes": self.model_halo_bytes,
+            "trace_halo_bytes": self.trace_halo_bytes,
+        }
+
+
+KERNEL = ("source propagation", "receiver propagation", "halo exchange")
+
+
+def predict(
+    frame: Frame, time: TimeAxis, ranks: Index3, nodes: int, machine: Capability, store: Store = "memory"
+) -> Prediction:
+    """The cost of a run with `ranks` along x, y, z on some nodes (a divisor of the ranks)."""
+    grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks)
+    per_node = size // nodes
+    threads = max(1, machine.cores_per_node // per_node)
+    shots = len(frame.acquisition.shots)
+    traces, mine = _traces(frame, ranks)
+    cells = math.prod(grid.shape)
+    own = math.prod(-(-n // p) for n, p in zip(grid.shape, ranks, strict=True))
+    memory = max(
+        # The last block is one of the largest; in modelling the first rank has all traces.
+        (_memory(frame, Decomposition(grid.full_shape, ranks, rank), time, machine) for rank in (size - 1, 0)),
+        key=lambda parts: sum(parts.values()),
+    )
+    snapshots = time.snapshots * shots if frame.imaging else 0
+    if store == "files":
+        memory.pop("wavefield history", None)
+
+    # Time steps.
+    points = math.prod(-(-n // p) for n, p in zip(grid.full_shape, ranks, strict=True))
+    busy = min(1.0, per_node * threads / machine.cores_per_node)
+    physics = "isotropic" if frame.fields == 1 else "vti"
+    rate = busy * machine.points_per_second(physics, len(grid.axes), 2 * frame.radius, points * per_node) / per_node
+    at_a_time = time.every if frame.imaging else min(STEPS_AT_A_TIME, time.steps)
+    calls = shots * math.ceil(time.steps / at_a_time)
+    steps = shots * time.steps
+    stepping = steps * points / rate + calls * machine.step_seconds
+    loops = 2 if frame.imaging else 1
+    step_bytes = (
+        2 * halo_cells(grid.full_shape, ranks) * frame.halo * itemsize * (frame.fields if frame.off_grid else 1)
+    )
+    exchange = _exchange(frame, ranks, nodes, per_node, points / rate, machine)
+
+    # Memory that moves with snapshots and images, files.
+    def moved(bytes: float) -> float:
+        return bytes * per_node / machine.triad_bytes_per_second
+
+    def stored(bytes: float, rate: float) -> float:
+        most = machine.storage_bytes_per_second or math.inf
+        return bytes / min(rate * nodes, most)
+
+    snapshot_bytes = snapshots * cells * itemsize
+    reading, writing = machine.read_bytes_per_second, machine.write_bytes_per_second
+    pushing, imaging = (moved(snapshots * own * itemsize * n) for n in (SNAPSHOT_MOVES, IMAGE_MOVES))
+    pushed = popped = 0.0
+    if store == "files":
+        pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
+    model_bytes = len(frame.files.paths) * cells * MODEL_FILES_ITEM
+    trace_bytes = traces * (HEADER_BYTES + 4 * frame.acquisition.samples)
+    resampling = shots * time.steps * machine.shot_step_seconds
+    resampling += mine / min(threads, max(1.0, mine / max(1, shots) / 2)) * time.steps * machine.trace_step_seconds
+    images = 2 + frame.survey.imaging.laplacian
+    phases = [
+        Phase("start-up", machine.start_seconds),
+        Phase("read model", stored(model_bytes, reading) + points * machine.model_cell_seconds, model_bytes),
+        Phase("set up", traces * machine.point_seconds),
+    ]
+    if frame.imaging:
+        phases += [
+            Phase("read traces", stored(trace_bytes, reading), trace_bytes),
+            Phase("resample traces", resampling),
+            Phase("source propagation", stepping + pushing, calls=calls),
+            Phase("history push", pushed, snapshot_bytes, snapshots),
+            Phase("receiver propagation", stepping + imaging, calls=calls),
+            Phase("history pop", popped, snapshot_bytes, snapshots),
+        ]
+    else:
+        phases += [
+            Phase("source propagation", stepping, calls=calls),
+            Phase("resample traces", resampling),
+            Phase("write traces", stored(trace_bytes, writing), trace_bytes),
+        ]
+    if size > 1:
+        phases.append(Phase("halo exchange", loops * steps * exchange, loops * steps * step_bytes, loops * steps))
+    if frame.imaging:
+        image_bytes = images * cells * itemsize
+        phases.append(Phase("write image", stored(image_bytes, writing), image_bytes))
+    phases.append(Phase("finish", machine.finish_seconds))
+    written = images * cells * itemsize if frame.imaging else trace_bytes
+    return Prediction(
+        nodes,
+        ranks,
+        per_node,
+        threads,
+        time.every,
+        tuple(phases),
+        memory,
+        written + (snapshots // max(1, shots) * cells * itemsize if store == "files" else 0),
+        step_bytes,
+        2 * frame.radius * halo_cells(grid.shape, ranks) * MODEL_FILES_ITEM * len(frame.files.paths),
+        _trace_halo_bytes(frame, ranks),
+    )
+
+
+def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability) -> dict[str, int]:
+    """Bytes of a rank, by part."""
+    return {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+
+
+def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Capability) -> float:
+    """Seconds that an exchange adds to a step of the rank with the most neighbours."""
+    shape = [-(-n // p) for n, p in zip(frame.grid.full_shape, ranks, strict=True)]
+    fields = frame.fields if frame.off_grid else 1
+    neighbours, bytes = 0, 0
+    for axis, count in enumerate(ranks):
+        beside = min(count - 1, 2)
+        neighbours += beside
+        bytes += beside * frame.halo * math.prod(shape) // shape[axis] * fields * frame.dtype.itemsize
+    if nodes == 1:
+        return neighbours * machine.local_latency_seconds + bytes / machine.local_bytes_per_second
+    travelling = neighbours * machine.network_latency_seconds + bytes * per_node / machine.network_bytes_per_second
+    return max(0.0, travelling - computing)
+
+
+def _traces(frame: Frame, ranks: Index3) -> tuple[int, int]:
+    """Traces of all shots, and of the rank that has most."""
+    counts: dict[int, np.ndarray] = {}
+    mine = np.zeros(math.prod(ranks), np.int64)
+    for shot in frame.acquisition.shots:  # many share their receivers
+        spread = id(shot.receivers)
+        if spread not in counts:
+            places = [
+                np.searchsorted(starts, cells, "right") - 1
+                for starts, cells in zip(_starts(frame, ranks), _cells(frame, shot), strict=True)
+            ]
+            counts[spread] = np.bincount(np.ravel_multi_index(places, ranks), minlength=len(mine))
+        mine += counts[spread]
+    return int(mine.sum()), int(mine.max())
+
+
+def _trace_halo_bytes(frame: Frame, ranks: Index3) -> int:
+    """Bytes of the samples of receivers that lie within HALF_WIDTH cells of a cut: both sides inject them."""
+    known: dict[int, int] = {}
+    total = 0
+    for shot in frame.acquisition.shots:
+        spread = id(shot.receivers)
+        if spread not in known:
+            known[spread] = sum(
+                int(((cells >= cut - HALF_WIDTH) & (cells < cut + HALF_WIDTH)).sum())
+                for starts, cells in zip(_starts(frame, ranks), _cells(frame, shot), strict=True)
+                for cut in starts[1:]
+            )
+        total += known[spread]
+    return total * frame.acquisition.samples * 4
+
+
+def _starts(frame: Frame, ranks: Index3) -> list[list[int]]:
+    """The first cell of each block, along x, y, z."""
+    return [[split(n, p, c)[0] for c in range(p)] for n, p in zip(frame.grid.full_shape, ranks, strict=True)]
+
+
+def _cells(frame: Frame, shot: Shot) -> np.ndarray:
+    """The cells of a shot's receivers, (3, n)."""
+    cells: np.ndarray = np.rint(frame.grid.to_cells(shot.receivers)).astype(np.int64)
+    return cells.T

@@ -1,0 +1,314 @@
+"""The account of real runs against observers of their own: the clock on the wall, the system's accounting of CPU
+seconds and bytes, and the known sizes of all messages."""
+
+import json
+import math
+import os
+import resource
+import signal
+import sys
+import time
+
+import jsonschema
+import numpy as np
+import pytest
+from cli_support import MIGRATE, MODEL, call, finish, inputs, mpirun, program, run, start, survey
+
+from fathometer.record import SCHEMA
+
+UNACCOUNTED = 0.01  # of a rank's wall time, at most
+TICK = 0.02  # s: the system tells the start of a process in hundredths of a second
+
+LARGER = {"nx": 600, "nz": 400}  # cells
+
+
+def larger_inputs(folder, shape=(LARGER["nx"], LARGER["nz"])):
+    """A run of some seconds whose image outweighs its other files."""
+    inputs(folder)
+    vp = np.full(shape, 2000.0, np.float32)
+    vp[:, shape[1] // 2 :] = 2500.0
+    np.save(folder / "vp.npy", vp)
+
+
+def validated(path):
+    record = json.loads(path.read_text())
+    jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(record)
+    return record
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("command", ["model", "migrate"])
+def test_categories_add_up_to_each_ranks_wall_time(tmp_path, command, ranks):
+    larger_inputs(tmp_path)
+    path = survey(tmp_path, MODEL if command == "model" else MIGRATE)
+    began = time.monotonic()
+    done = call(command, path, "--quiet", "--ranks", ranks)
+    observed = time.monotonic() - began
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "out" / "run.json")
+    told = record["ledger"]["ranks"]
+    assert [rank["rank"] for rank in told] == list(range(ranks))
+    for rank in told:
+        total = sum(rank["categories"].values())
+        assert abs(rank["wall_seconds"] - total) <= UNACCOUNTED * rank["wall_seconds"]
+        by_phase = sum(seconds for spent in rank["phases"].values() for seconds in spent.values())
+        assert by_phase == pytest.approx(total, rel=1e-9)
+        assert rank["wall_seconds"] < observed + TICK
+        assert rank["phases"]["start-up"]["compute"] > 0.05  # the interpreter and its modules
+    # Before the ranks' processes is mpirun's start, after the record is what ends them.
+    assert max(rank["wall_seconds"] for rank in told) > 0.5 * observed
+
+
+def test_the_account_begins_with_the_process(tmp_path):
+    """With one rank no launcher comes first: only the end of the process is not in its record."""
+    larger_inputs(tmp_path)
+    path = survey(tmp_path, MIGRATE)
+    began = time.monotonic()
+    process = start(*program(), "migrate", path, "--quiet")
+    done = finish(process)
+    observed = time.monotonic() - began
+    assert done.code == 0, done.err
+    [rank] = validated(tmp_path / "out" / "run.json")["ledger"]["ranks"]
+    assert observed - 0.5 < rank["wall_seconds"] < observed + TICK
+
+
+def test_cpu_seconds_are_the_systems(tmp_path):
+    """One rank and thread have the cpu, or wait for it, whenever they compute or move bytes. What a longer run takes
+    more than a short one is compared: the start waits for MPI's daemon."""
+    larger_inputs(tmp_path)
+
+    def seconds(duration):
+        path = survey(tmp_path, MODEL | {"propagation.duration": duration})
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = finish(start(*program(), "model", path, "--quiet", "--threads", "1"))
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert done.code == 0, done.err
+        [rank] = validated(tmp_path / "out" / "run.json")["ledger"]["ranks"]
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        queue = rank["usage"]["run_queue_seconds"] or 0.0
+        return cpu + queue, rank["categories"]["compute"] + rank["categories"]["io"]
+
+    (short, accounted_short), (long, accounted_long) = seconds(0.1), seconds(40.0)
+    assert accounted_long > 1.5 * accounted_short
+    assert accounted_long - accounted_short == pytest.approx(long - short, rel=0.1)
+
+
+def test_bytes_written_are_the_systems(tmp_path):
+    larger_inputs(tmp_path)
+    done = finish(start(*program(), "migrate", survey(tmp_path, MIGRATE), "--quiet"))
+    assert done.code == 0, done.err
+    told = validated(tmp_path / "out" / "run.json")["ledger"]
+    files = {file["kind"]: file["bytes"] for file in told["files"] if file["direction"] == "write"}
+    image = 4 * math.prod(LARGER.values())
+    headers = sum(p.stat().st_size for p in (tmp_path / "out").glob("*.rsf"))
+    assert files["image"] == 3 * image + headers
+    assert files["picture"] == (tmp_path / "out" / "image.png").stat().st_size
+    [rank] = told["ranks"]
+    assert sum(files.values()) == pytest.approx(rank["usage"]["written_bytes"], rel=0.01)
+
+
+def test_bytes_read_are_the_systems(tmp_path):
+    """What the device gives to a run that finds the model in no cache, less what it gives to one that does."""
+    shape = (3000, 1000)
+    larger_inputs(tmp_path, shape)
+    path = survey(tmp_path, MODEL | {"propagation.duration": 0.02, "model.epsilon": 0.0})
+
+    def device_bytes(cached):
+        with (tmp_path / "vp.npy").open("rb") as file:
+            os.fsync(file.fileno())
+            if cached:
+                file.read()
+            else:
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        done = finish(start(*program(), "model", path, "--quiet"))
+        assert done.code == 0, done.err
+        told = validated(tmp_path / "out" / "run.json")["ledger"]
+        [model] = [file for file in told["files"] if file["kind"] == "model"]
+        assert (model["direction"], model["bytes"], model["overlap_bytes"]) == ("read", 4 * math.prod(shape), 0)
+        return told["ranks"][0]["usage"]["storage_read_bytes"]
+
+    device_bytes(True)
+    warm, cold = device_bytes(True), device_bytes(False)
+    if cold is None or cold == warm:
+        pytest.skip("this file system tells nothing of its device")
+    assert cold - warm == pytest.approx(4 * math.prod(shape), rel=0.02)
+
+
+@pytest.mark.parametrize(("ranks", "cut"), [(2, [2, 1]), (2, [1, 2]), (4, [2, 2])])
+def test_bytes_of_messages_are_those_of_the_halos(tmp_path, ranks, cut):
+    """Both ways over each cut, R planes of the one field whose derivative is taken across it, every step."""
+    inputs(tmp_path)
+    path = survey(tmp_path, MIGRATE | {"parallel.decomposition": cut, "model.epsilon": 0.1})
+    done = call("migrate", path, "--quiet", "--ranks", ranks)
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "out" / "run.json")
+    told, results = record["ledger"], record["results"]
+    nx, _, nz = results["grid"]["padded_shape"]
+    cells = (cut[0] - 1) * nz + (cut[1] - 1) * nx
+    radius, itemsize, both_ways, loops = 4, 4, 2, 2
+    wanted = both_ways * radius * cells * itemsize * results["steps"] * loops * results["shots"]
+    [halo] = [p for p in told["phases"] if (p["phase"], p["category"]) == ("halo exchange", "communication")]
+    assert halo["total_bytes"] == wanted
+
+
+def test_updates_are_those_of_all_steps(tmp_path):
+    inputs(tmp_path)
+    done = call("migrate", survey(tmp_path, MIGRATE), "--quiet", "--ranks", 2)
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "out" / "run.json")
+    results = record["results"]
+    points = sum(p["total_points"] for p in record["ledger"]["phases"])
+    assert points == 2 * math.prod(results["grid"]["padded_shape"]) * results["steps"] * results["shots"]
+
+
+def test_overlap_bytes_are_what_two_ranks_read(tmp_path):
+    """The Laplacian of each half of the image takes one more column, which the other rank reads too."""
+    inputs(tmp_path)
+    keys = MIGRATE | {"parallel.decomposition": [2, 1]}
+    assert call("migrate", survey(tmp_path, keys), "--quiet", "--ranks", 2).code == 0
+    record = validated(tmp_path / "out" / "run.json")
+    nx, _, nz = record["results"]["grid"]["shape"]
+    files = {(f["kind"], f["direction"]): f for f in record["ledger"]["files"]}
+    image, model = files["image", "read"], files["model", "read"]
+    assert (image["own_bytes"], image["overlap_bytes"]) == (4 * nx * nz, 4 * 2 * nz)
+    assert (model["own_bytes"], model["overlap_bytes"]) == (4 * nx * nz, 0)
+
+
+def test_a_late_rank_is_waited_for_and_told(tmp_path):
+    """Rank 1 sleeps before each of its exchanges: the others' idle time is about that, and attributed to it."""
+    inputs(tmp_path)
+    (tmp_path / "late.py").write_text(
+        "import sys, time\n"
+        "from fathometer.parallel import halo\n"
+        "real = halo.HaloExchange.start\n"
+        "def late(self):\n"
+        "    from mpi4py import MPI\n"
+        "    if MPI.COMM_WORLD.rank == 1:\n"
+        "        time.sleep(0.002)\n"
+        "    real(self)\n"
+        "halo.HaloExchange.start = late\n"
+        "from fathometer.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+
+    path = survey(tmp_path, MIGRATE)
+    done = finish(start(*mpirun(2), sys.executable, tmp_path / "late.py", "migrate", path, "--quiet"))
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "out" / "run.json")
+    first, second = record["ledger"]["ranks"]
+    slept = 0.002 * 2 * record["results"]["steps"]
+    assert first["waited_seconds"]["1"] > 0.7 * slept
+    assert first["phases"]["halo exchange"]["idle"] > 0.7 * slept
+    assert second["waited_seconds"].get("0", 0.0) < 0.3 * slept
+
+
+def test_a_trace_holds_the_spans_of_all_ranks(tmp_path):
+    inputs(tmp_path)
+    trace = tmp_path / "trace.json"
+    done = call("migrate", survey(tmp_path, MIGRATE), "--quiet", "--ranks", 2, "--trace", trace)
+    assert done.code == 0, done.err
+    events = json.loads(trace.read_text())["traceEvents"]
+    spans = [e for e in events if e["ph"] == "X"]
+    record = validated(tmp_path / "out" / "run.json")
+    for rank in (0, 1):
+        own = [e for e in spans if e["pid"] == rank]
+        # Spans nest: a later one begins within an earlier one only if it also ends there.
+        stack = []
+        for e in sorted(own, key=lambda e: (e["ts"], -e["dur"])):
+            while stack and e["ts"] >= stack[-1] - 0.002:
+                stack.pop()
+            assert not stack or e["ts"] + e["dur"] <= stack[-1] + 0.002
+            stack.append(e["ts"] + e["dur"])
+        steps = sum(e["dur"] for e in own if e["name"] == "receiver propagation") / 1e6
+        inside = sum(e["dur"] for e in own if e["name"] == "halo exchange" and e["cat"] == "communication") / 1e6
+        phases = record["ledger"]["ranks"][rank]["phases"]
+        assert 0 < steps <= phases["receiver propagation"]["compute"] + sum(phases["halo exchange"].values()) + 1e-3
+        assert inside == pytest.approx(sum(phases["halo exchange"].values()), rel=0.01)
+    assert {e["args"]["name"] for e in events if e["name"] == "process_name"} == {
+        f"rank {rank} ({record['machine']['host']})" for rank in (0, 1)
+    }
+
+
+def test_a_trace_that_cannot_be_written_is_found_before_the_work(tmp_path, capsys):
+    inputs(tmp_path)
+    done = run(capsys, "model", survey(tmp_path, MODEL), "--trace", tmp_path / "nowhere" / "trace.json")
+    assert done.code == 2
+    assert "nowhere is no folder that can be written to" in done.err
+    assert not (tmp_path / "out").exists()
+
+
+def unfinished(folder):
+    """The record of a run that died: whole, of the schema, and marked."""
+    assert not (folder / "run.json").exists()
+    record = validated(folder / "run-unfinished.json")
+    assert (record["validity"]["valid"], record["validity"]["finished"]) == (False, False)
+    assert record["results"]["steps"] > 0
+    return record
+
+
+def test_a_run_that_fails_leaves_the_record_of_what_it_knew(tmp_path, capsys):
+    inputs(tmp_path)
+    (tmp_path / "out" / "shots.segy").mkdir(parents=True)  # in the way of the results
+    done = run(capsys, "model", survey(tmp_path, MODEL), "--quiet")
+    assert done.code == 1
+    record = unfinished(tmp_path / "out")
+    [reason] = record["validity"]["reasons"]
+    assert reason.startswith("unfinished: ")
+    assert "shots.segy: cannot be written" in reason
+    assert record["ledger"]["ranks"][0]["phases"]["source propagation"]["compute"] > 0
+
+
+@pytest.mark.parametrize(
+    ("number", "reason"),
+    [(signal.SIGINT, "unfinished: interrupted"), (signal.SIGKILL, "unfinished: the run goes on, or it was killed")],
+)
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_run_that_is_ended_leaves_the_record_of_what_it_knew(tmp_path, ranks, number, reason):
+    inputs(tmp_path)
+    many = {"acquisition.sources": {"x": [0.0, 390.0, 0.039], "z": 20.0}}
+    path = survey(tmp_path, MODEL | many)
+    process = start(*program(), "model", path, "--quiet", *(["--ranks", ranks] if ranks > 1 else []))
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("out/.shots.segy.*.part")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.3)
+    os.killpg(process.pid, number)
+    finish(process)
+    deadline = time.monotonic() + 10
+    while (record := unfinished(tmp_path / "out"))["validity"]["reasons"] != [reason]:
+        assert time.monotonic() < deadline, record["validity"]
+        time.sleep(0.1)
+
+
+def test_a_finished_run_takes_the_mark_away(tmp_path, capsys):
+    inputs(tmp_path)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "run-unfinished.json").write_text("{}")
+    assert run(capsys, "model", survey(tmp_path, MODEL), "--quiet").code == 0
+    assert not (tmp_path / "out" / "run-unfinished.json").exists()
+    assert validated(tmp_path / "out" / "run.json")["validity"]["finished"]
+
+
+def test_a_survey_that_is_refused_leaves_no_record(tmp_path, capsys):
+    inputs(tmp_path)
+    assert run(capsys, "model", survey(tmp_path, MODEL | {"propagation.dt": 1.0}), "--quiet").code == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_machine_and_what_was_asked_for_are_told(tmp_path, capsys, monkeypatch):
+    inputs(tmp_path)
+    monkeypatch.setenv("OMPI_MCA_btl_base_verbose", "0")
+    monkeypatch.setenv("SLURM_JWT", "secret")
+    assert run(capsys, "model", survey(tmp_path, MODEL), "--quiet").code == 0
+    here = validated(tmp_path / "out" / "run.json")["machine"]
+    assert here["environment"]["OMPI_MCA_btl_base_verbose"] == "0"
+    assert not any("secret" in value for value in here["environment"].values())
+    kinds = {entry["path"]: entry["type"] for entry in here["file_systems"]}
+    assert set(kinds) == {str(tmp_path / "out"), str(tmp_path / "vp.npy")}
+    assert any(interface["name"] == "lo" for interface in here["networks"])
+    if here["processor"]:
+        cores, threads = here["processor"]["cores"], here["processor"]["threads_per_core"]
+        assert cores * threads >= here["processor"]["sockets"] >= 1
+        assert "CPU(s)" in here["processor"]["lscpu"]
