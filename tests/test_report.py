@@ -14,7 +14,7 @@ from plotly.offline import get_plotlyjs
 
 from fathometer.errors import InputError
 from fathometer.lab.report import tables, words
-from fathometer.lab.report.page import Exhibit, comparison_tables, labels, render, run_tables, safe_json
+from fathometer.lab.report.page import Exhibit, check, comparison_tables, labels, render, run_tables, safe_json
 from fathometer.lab.report.records import Run, read_record
 from fathometer.lab.report.schema import complaints
 from fathometer.lab.report.verdict import verdict
@@ -117,6 +117,29 @@ def test_the_reader_finds_what_jsonschema_finds():
     found = [next(complaints(value, schema), None) is None for value in changes]
     assert found == [oracle.is_valid(value) for value in changes]
     assert {True, False} == set(found)
+
+
+def test_odd_values_are_damage_and_never_a_crash(monkeypatch, tmp_path):
+    """What fits the schema, but is not what a run writes, is refused or shown."""
+    monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "")
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    told = a_record()
+    told["machine"]["binding"] = [{"rank": 0, "host": "a", "threads": 1, "cpus": [0], "pinned": True}]
+    refused = shown = 0
+    for part in ("machine", "results", "input"):
+        for value in every_change(told[part]):
+            one = Run(tmp_path / "run.json", told | {part: value})
+            if next(complaints(one.record, schema), None) is not None:
+                continue
+            try:
+                check(one)
+            except InputError:
+                refused += 1
+            else:
+                render([one], Exhibit())
+                shown += 1
+    assert refused > 10
+    assert shown > 50
 
 
 # --- the sentence ----------------------------------------------------------------------------------------------------

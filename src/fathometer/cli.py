@@ -569,7 +569,7 @@ def _publish(path: Path, envelope: dict[str, Any], panels: list[dict[str, Any]])
 
 def _report(options: argparse.Namespace) -> None:
     """Pages and tables from records; raises InputError where none of them can be used."""
-    from fathometer.lab.report.page import comparison_tables, run_tables, write_page
+    from fathometer.lab.report.page import check, comparison_tables, run_tables, write_page
     from fathometer.lab.report.records import read_record
     from fathometer.lab.report.tables import comma_separated, markdown
     from fathometer.storage import whole
@@ -577,7 +577,10 @@ def _report(options: argparse.Namespace) -> None:
     runs: list[Run] = []
     for place in options.records:
         try:
-            runs.append(read_record(place))
+            run = read_record(place)
+            check(run)
+            _exhibit(run, panels=False)
+            runs.append(run)
         except InputError as error:
             _complain(error)
     if not runs:
@@ -596,17 +599,24 @@ def _report(options: argparse.Namespace) -> None:
     print(f"{'report':>13}  {page}", file=sys.stderr)
 
 
-def _exhibit(run: Run) -> Exhibit:
-    """What the record's application shows of a run; nothing for an application that shows nothing."""
+def _exhibit(run: Run, panels: bool = True) -> Exhibit:
+    """What the record's application shows of a run; nothing for an application that shows nothing.
+
+    Raises InputError where the record is not one of that application.
+    """
     from importlib import import_module
 
-    from fathometer.lab.report.page import Exhibit
+    from fathometer.lab.report.page import ODD, Exhibit, odd
 
     name = EXHIBITS.get(run.record["application"])
     if name is None:
         return Exhibit()
     shows = import_module(name)
-    return Exhibit(panels=shows.panels_of_record(run.record, run.path), **shows.heading(run.record))
+    try:
+        found = shows.panels_of_record(run.record, run.path) if panels else []
+        return Exhibit(panels=found, **shows.heading(run.record))
+    except ODD as error:
+        raise InputError(f"{run.path}: damaged: {odd(error)}") from None
 
 
 def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fathometer.errors import InputError
 from fathometer.lab.report import figures, tables, words
 from fathometer.lab.report.records import Run
 from fathometer.lab.report.verdict import verdict
@@ -20,6 +21,8 @@ from fathometer.record import plain
 from fathometer.storage import whole
 
 Panel = dict[str, Any]
+# What code meets that takes a record for what it is not.
+ODD = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 MOST_BOUND = 64  # ranks whose places are listed
 HERE = Path(__file__).parent  # of page.html, page.css and page.js
 DRAWN = {"points": figures.places, "traces": figures.gather}
@@ -42,6 +45,27 @@ def write_page(path: Path, runs: Sequence[Run], exhibit: Exhibit) -> None:
     """
     # Names that are not UTF-8 hold lone surrogates.
     whole.write(path, render(runs, exhibit).encode(errors="backslashreplace"))
+
+
+def check(run: Run) -> None:
+    """Raises InputError where the parts of a record that its schema leaves free hold what no run writes."""
+    record = run.record
+    try:
+        _run(run, Exhibit())
+        _account(record)
+        _configuration(record)
+        _compared([run, run])
+        _notes(record)
+    except ODD as error:
+        raise InputError(f"{run.path}: damaged: {odd(error)}") from None
+
+
+def odd(error: Exception) -> str:
+    """Of an error of ODD, what is wrong with a record that leads to it."""
+    return (
+        f"machine, input or results hold what no run writes ({type(error).__name__}: {' '.join(str(error).split())}); "
+        f"allowed: a record as it was written"
+    )
 
 
 def render(runs: Sequence[Run], exhibit: Exhibit) -> str:
@@ -74,7 +98,7 @@ def render(runs: Sequence[Run], exhibit: Exhibit) -> str:
         overlapped=_table(tables.phases(base["ledger"], "overlapped")) if base["ledger"]["overlapped"] else None,
         waits=_waits(base["ledger"]),
         configuration=_configuration(base),
-        notes=[str(note) for note in base["results"].get("notes", [])],
+        notes=_notes(base),
         validity=base["validity"],
         data=safe_json({"figures": drawn, "volumes": volumes}),
         style=(HERE / "page.css").read_text(encoding="utf-8"),
@@ -87,6 +111,10 @@ def safe_json(value: Any) -> str:
     """JSON that can stand in a script: nothing in it can end the script or begin a comment."""
     text = json.dumps(plain(value), separators=(",", ":"), allow_nan=False)  # ASCII only
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _notes(record: dict[str, Any]) -> list[str]:
+    return [str(note) for note in record["results"].get("notes", [])]
 
 
 def _title(runs: Sequence[Run], exhibit: Exhibit) -> str:
