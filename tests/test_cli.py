@@ -89,9 +89,9 @@ def round_trip(request, tmp_path_factory):
 
 def test_files(round_trip):
     folder, dimension = round_trip
-    assert {p.name for p in (folder / "out").iterdir()} == {"shots.segy", "run.json"}
+    assert {p.name for p in (folder / "out").iterdir()} == {"shots.segy", "run.json", "report.html"}
     volumes = ["image", "image-illumination"] + (["image-laplacian"] if dimension == "2D" else [])
-    wanted = {f"{name}.rsf{end}" for name in volumes for end in ("", "@")} | {"image.png", "run.json"}
+    wanted = {f"{name}.rsf{end}" for name in volumes for end in ("", "@")} | {"image.png", "run.json", "report.html"}
     assert {p.name for p in (folder / "image").iterdir()} == wanted
     assert (folder / "image" / "image.png").read_bytes().startswith(b"\x89PNG")
 

@@ -43,6 +43,7 @@ MOST_IMAGE, MOST_PROPERTY = 1_000_000, 250_000  # values on a page
 MOST_READ = 1 << 28  # values: of a larger volume only some planes are averaged
 SLAB = 1 << 23  # values read at a time
 MOST_TRACES, MOST_SAMPLES = 480, 640  # of the gather on a page
+FILES = "panels"  # the kind of all that is read for the page, in the ledger
 MOST_MARKS = 2500  # receivers on a map
 MOST_SEEN = 500_000  # receivers among which those on a map are chosen
 MOST_LINES = 60  # shots of a 2D line whose receivers are shown
@@ -73,6 +74,8 @@ def panels_of_record(record: Mapping[str, Any], place: Path) -> list[Panel]:
         subject = _subject(record, place)
     except InputError as error:
         return [_missing("The results", str(error))]
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # entries that no run writes
+        return [_missing("The results", f"{place}: results or input hold what no run writes: {error}")]
     return panels(subject)
 
 
@@ -160,7 +163,7 @@ def _image(subject: Subject) -> Panel:
         raise InputError("no image was written")
     path = subject.files[kind]
     filtered = ", Laplacian-filtered" if kind == "laplacian" else ""
-    with open_volume(path.name, path.parent) as volume, ledger.file("image", "read"):
+    with open_volume(path.name, path.parent) as volume, ledger.file(FILES, "read"):
         shape = _three(volume.info.shape)
         flat = len(volume.info.shape) == 2
 
@@ -178,7 +181,7 @@ def _image(subject: Subject) -> Panel:
         judged = np.ones(seen.shape, np.bool_)
         below = None
     else:
-        with ledger.file("model", "read"):
+        with ledger.file(FILES, "read"):
             speed = _averaged(earth.vp, shape, factors)
         seen, judged = below_water(seen, speed.reshape(seen.shape))
         below = _property(
@@ -235,7 +238,7 @@ def _model(subject: Subject) -> Panel:
     earth = subject.earth()
     shape, spacing, origin = earth.grid.shape, earth.grid.spacing, earth.grid.origin
     factors = _factors(shape, MOST_PROPERTY)
-    with ledger.file("model", "read"):
+    with ledger.file(FILES, "read"):
         speed = _averaged(earth.vp, shape, factors)
     return {
         "kind": "volume",
@@ -372,7 +375,7 @@ def _gather(subject: Subject) -> Panel:
     shot = acquisition.shots[len(acquisition.shots) // 2]
     chosen, words = _line(shot)
     chosen = chosen[:: -(-len(chosen) // MOST_TRACES) or 1]
-    with ledger.file("traces", "read"):
+    with ledger.file(FILES, "read"):
         if acquisition.recorded:
             traces, kind = acquisition.traces(shot, chosen), "recorded"
             kind += ", muted as it was migrated" if acquisition.mute is not None else ""
