@@ -77,8 +77,8 @@ def plan(threads: int, quick: bool) -> Table:
             )
     return Table(
         "Plans and runs",
-        f"`fathometer calibrate` ({took:.0f} s), then `plan`, then the run, medians of {rounds}. Wanted: the total within "
-        "20 %, the memory of the largest rank within 10 %.",
+        f"`fathometer calibrate` ({took:.0f} s), then `plan`, then the run, medians of {rounds}. Wanted: the total "
+        "within 20 %, the memory of the largest rank within 10 %.",
         ("survey", "plan, s", "run, s", "ratio", "kernel: plan, s", "run, s", "memory: plan, MB", "run, MB", "ratio"),
         tuple(rows),
     )
