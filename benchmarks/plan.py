@@ -54,6 +54,7 @@ def plan(threads: int, quick: bool) -> Table:
             options = ["--ranks", case.ranks] if case.ranks > 1 else []
             fathometer("plan", survey, "--on", machine, "--ranks", case.ranks, "--json", folder / "plan.json")
             said = json.loads((folder / "plan.json").read_text())["asked"]
+            fathometer(case.command, survey, "--quiet", *options)  # searches for its tiling
             totals, peaks, shown = [], [], {}
             for _ in range(rounds):
                 fathometer(case.command, survey, "--quiet", *options)
