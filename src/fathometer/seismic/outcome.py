@@ -156,7 +156,7 @@ def _figures(experiment: Experiment, told: dict[str, Any], propagations: int) ->
         Figure("peak memory", peak, "bytes", "lower"),
     ]
     for file in told["files"]:
-        if file["bytes_per_second"] is not None:
+        if file["bytes_per_second"]:
             name = f"{file['direction']} {file['kind']}"
             figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
     return figures

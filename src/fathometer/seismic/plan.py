@@ -21,6 +21,7 @@ from fathometer.seismic.prediction import Prediction, Store, predict
 from fathometer.seismic.stencil import time_step_limit
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.timing import TimeAxis, time_axis
+from fathometer.seismic.tuning import LEAST_UPDATES
 
 ASSUMED = (0.2, 0.1)  # epsilon and delta of a VTI model whose values are not there yet
 AS_GOOD_AS = 1.02  # times the least time: then the fewer ranks
@@ -119,7 +120,7 @@ def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
         fastest,
         limit,
         told,
-        notes + more + frame.acquisition.notes + changed,
+        notes + more + frame.acquisition.notes + changed + _search(frame, time),
         asked or recommended,
         recommended,
     )
@@ -243,6 +244,14 @@ def _layouts(frame: Frame, time: TimeAxis, machine: Capability, nodes: int, stor
         except InputError:
             continue  # parts would be too thin
         yield predict(frame, time, ranks, nodes, machine, store)
+
+
+def _search(frame: Frame, time: TimeAxis) -> tuple[str, ...]:
+    loops = 2 if frame.imaging else 1
+    updates = float(math.prod(frame.grid.full_shape)) * time.steps * len(frame.acquisition.shots) * loops
+    if frame.survey.tuning.search == "never" or updates < LEAST_UPDATES:
+        return ()
+    return ("the first run of its kind on a machine also searches for its tiling, which is not in these times",)
 
 
 def _changed(one: Prediction, time: TimeAxis) -> tuple[str, ...]:

@@ -1,0 +1,270 @@
+"""Plans: counts against published ones and against the ledger of real runs, wishes that can and cannot be met."""
+
+import json
+import math
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import MIGRATE, MODEL, NX, NZ, call, finish, inputs, mpirun, run, start, survey
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples.historical import FOLDER, PUBLISHED
+from fathometer.errors import InputError
+from fathometer.seismic.capability import Capability, Rate, load_capability, save_capability
+from fathometer.seismic.plan import Wish, plan
+from fathometer.seismic.stencil import flops_per_point
+from fathometer.seismic.survey import load_survey
+
+MACHINE = Capability(
+    schema_version=1,
+    name="a machine",
+    nodes=4,
+    cores_per_node=4,
+    memory_bytes_per_node=1e9,
+    triad_bytes_per_second=1e10,
+    rates=(
+        Rate(physics="vti", dimensions=3, order=8, points=1e6, points_per_second=4e8),
+        Rate(physics="isotropic", dimensions=2, order=8, points=1e4, points_per_second=8e8),
+        Rate(physics="isotropic", dimensions=2, order=8, points=1e6, points_per_second=2e8),
+    ),
+    network_latency_seconds=1e-5,
+    network_bytes_per_second=1e9,
+    read_bytes_per_second=1e8,
+    write_bytes_per_second=1e8,
+    storage_bytes_per_second=2e8,
+    start_seconds=1.0,
+    finish_seconds=2.0,
+)
+
+
+@pytest.fixture
+def machine_file(tmp_path):
+    path = tmp_path / "machine.json"
+    save_capability(path, MACHINE)
+    return path
+
+
+@pytest.mark.parametrize(("nodes", "model", "traces"), [(16, 2.04e9, 442e6), (8, 0.95e9, 206e6)])
+def test_published_overlap_reads(nodes, model, traces):
+    """(nodes - 1) x 8 x ny x nz x 4 B x 3 files, and (nodes - 1) x 8 x ny x 4 B x 800 samples."""
+    wish = Wish(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
+    one = plan(load_survey(FOLDER / "small.toml"), load_capability(FOLDER / "cluster.json"), wish)
+    assert one.time.steps == 800
+    assert one.frame.acquisition.samples == 800
+    assert one.asked.model_halo_bytes == (nodes - 1) * 8 * 1151 * 1231 * 4 * 3 == pytest.approx(model, rel=0.005)
+    assert one.asked.trace_halo_bytes == (nodes - 1) * 8 * 1151 * 4 * 800 == pytest.approx(traces, rel=0.005)
+    kernel, total = PUBLISHED["small", nodes]
+    assert one.asked.kernel_seconds == pytest.approx(kernel, rel=0.2)
+    assert one.asked.seconds == pytest.approx(total, rel=0.2)
+
+
+def test_the_documents_show_what_the_example_prints():
+    """The table of docs/planning.md is the one that `python -m examples.historical` printed: its published columns and
+    the ratios of what it says is predicted."""
+    page = (Path(__file__).parent.parent / "docs" / "planning.md").read_text()
+    rows = re.findall(
+        r"\| (\d+) x 1151 x 1231 \| (\d+) \| (\d+) s \| (\d+) s \| ([\d.]+) \| (\d+) s \| (\d+) s \| ([\d.]+) \|", page
+    )
+    found = {("small" if n == "1243" else "large", int(m)): (int(k), int(t)) for n, m, k, _, _, t, _, _ in rows}
+    assert found == PUBLISHED
+    for _, _, kernel, predicted, ratio, total, in_all, other in rows:
+        assert float(ratio) == pytest.approx(int(predicted) / int(kernel), abs=0.01)
+        assert float(other) == pytest.approx(int(in_all) / int(total), abs=0.01)
+
+
+@pytest.mark.parametrize(("ranks", "cut"), [(2, [2, 1]), (4, [2, 2])])
+def test_counts_are_those_of_the_run(tmp_path, capsys, machine_file, ranks, cut):
+    """Without reading the volumes: grid, time step, steps, bytes of halos and files are what the run then has."""
+    inputs(tmp_path)
+    path = survey(tmp_path, MIGRATE | {"parallel.decomposition": cut, "model.epsilon": 0.1})
+    assert call("migrate", path, "--quiet", "--ranks", ranks).code == 0
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    done = run(capsys, "plan", path, "--on", machine_file, "--ranks", ranks, "--json", "-")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    results, told = record["results"], record["ledger"]
+    for key in ("steps", "imaging_step", "shots", "traces", "time_step_seconds", "points_per_shortest_wavelength"):
+        assert said[key] == pytest.approx(results[key], rel=1e-6), key
+    assert said["padded_shape"] == results["grid"]["padded_shape"]
+    assert said["asked"]["ranks"] == results["grid"]["decomposition"]
+    phases = {phase["phase"]: phase for phase in said["asked"]["phases"]}
+    entries = {(p["phase"], p["category"]): p for p in told["phases"]}
+    assert phases["halo exchange"]["bytes"] == entries["halo exchange", "communication"]["total_bytes"]
+    assert phases["halo exchange"]["calls"] == 2 * results["steps"] * results["shots"]
+    for name in ("history push", "history pop"):
+        assert phases[name]["bytes"] == entries[name, "compute"]["total_bytes"]
+        assert phases[name]["calls"] == entries[name, "compute"]["calls"]["max"]
+    files = {(f["kind"], f["direction"]): f for f in told["files"]}
+    assert phases["read model"]["bytes"] == files["model", "read"]["own_bytes"] == 4 * NX * NZ
+    assert phases["read traces"]["bytes"] == files["traces", "read"]["own_bytes"]
+    written = files["image", "write"]["bytes"] - sum(p.stat().st_size for p in (tmp_path / "out").glob("*.rsf"))
+    assert phases["write image"]["bytes"] == written
+
+
+def test_the_model_of_costs_by_hand(tmp_path):
+    inputs(tmp_path)
+    survey(tmp_path, MODEL)
+    one = plan(load_survey(tmp_path / "survey.toml"), MACHINE, Wish(2, 2)).asked
+    frame = plan(load_survey(tmp_path / "survey.toml"), MACHINE, Wish(2, 2)).frame
+    nx, _, nz = frame.grid.full_shape
+    phases = {phase.name: phase for phase in one.phases}
+    points = -(-nx // 2) * nz
+    rate = math.exp(math.log(8e8) + (math.log(2e8) - math.log(8e8)) * math.log(points / 1e4) / math.log(100))
+    rate = rate if points > 1e4 else 8e8
+    steps = plan(load_survey(tmp_path / "survey.toml"), MACHINE, Wish(2, 2)).time.steps
+    assert phases["source propagation"].seconds == pytest.approx(steps * points / rate)
+    travelling = 1e-5 + frame.halo * nz * 4 / 1e9
+    assert phases["halo exchange"].seconds == pytest.approx(steps * max(0, travelling - points / rate))
+    assert phases["read model"].seconds == pytest.approx(4 * NX * NZ / 2e8)  # what the storage gives, not two nodes
+    assert (phases["start-up"].seconds, phases["finish"].seconds) == (1.0, 2.0)
+    assert one.seconds == pytest.approx(sum(phase.seconds for phase in one.phases))
+
+
+@given(st.integers(1, 8), st.floats(1e3, 1e8))
+def test_rates_between_those_that_are_known(half, points):
+    """Within the table between its ends; another order costs in proportion to its flops."""
+    at_8 = MACHINE.points_per_second("isotropic", 2, 8, points)
+    assert 2e8 * (1 - 1e-9) <= at_8 <= 8e8 * (1 + 1e-9)
+    other = MACHINE.points_per_second("isotropic", 2, 2 * half, points)
+    assert other == pytest.approx(at_8 * flops_per_point(8, 1, True) / flops_per_point(2 * half, 1, True))
+
+
+def test_a_header_is_enough(tmp_path, capsys, machine_file):
+    inputs(tmp_path)
+    (tmp_path / "vp.rsf").write_text(f"n1={NZ} d1=10 n2={NX} d2=10 o1=0 o2=0\n")
+    path = survey(tmp_path, MODEL | {"model.vp": "vp.rsf", "model.spacing": None})
+    refused = run(capsys, "plan", path, "--on", machine_file)
+    assert refused.code == 2
+    assert "vp.rsf: the values are missing, only the header is there; a plan needs some rows of them, or" in refused.err
+    done = run(capsys, "plan", path, "--on", machine_file, "--velocities", "2000,2500")
+    assert done.code == 0, done.err
+    assert "assumed from 2000 to 2500 m/s" in done.out
+    with_values = run(capsys, "plan", survey(tmp_path, MODEL, "values.toml"), "--on", machine_file, "--json", "-")
+    said = run(capsys, "plan", path, "--on", machine_file, "--velocities", "2000,2500", "--json", "-")
+    assert json.loads(said.out)["steps"] == json.loads(with_values.out)["steps"]
+    assert run(capsys, "model", path, "--quiet").code == 2  # a run needs the values
+
+
+def test_no_more_than_some_rows_are_read(tmp_path, machine_file, capsys, monkeypatch):
+    """Of a volume whose rows lie far apart only those of the sample are looked at."""
+    inputs(tmp_path)
+    np.save(tmp_path / "vp.npy", np.full((90, 80, 20), 2000.0, np.float32))
+    monkeypatch.setattr("fathometer.seismic.earth.MOST_ROWS", 100)
+    keys = {
+        "model.spacing": [10.0] * 3,
+        "acquisition.sources": {"x": 100.0, "y": 100.0, "z": 20.0},
+        "acquisition.receivers": {"x": 100.0, "y": 100.0, "z": 20.0},
+    }
+    done = run(capsys, "plan", survey(tmp_path, MODEL | keys), "--on", machine_file)
+    assert done.code == 0, done.err
+    assert "from 100 of 7200 rows of the model" in done.out
+
+
+def test_the_fewest_nodes_for_a_wanted_time(tmp_path):
+    inputs(tmp_path)
+    np.save(tmp_path / "vp.npy", np.full((NX * 10, NZ * 10), 2000.0, np.float32))
+    loaded = load_survey(survey(tmp_path, MODEL | {"propagation.duration": 20.0}))
+    alone = plan(loaded, MACHINE, Wish(nodes=1)).recommended
+    fastest = plan(loaded, MACHINE, Wish()).recommended
+    assert fastest.seconds < alone.seconds
+    wanted = (alone.seconds + fastest.seconds) / 2
+    chosen = plan(loaded, MACHINE, Wish(within=wanted)).recommended
+    assert chosen.seconds <= wanted
+    assert 1 < chosen.nodes <= MACHINE.nodes
+    assert all(plan(loaded, MACHINE, Wish(nodes=n)).recommended.seconds > wanted for n in range(1, chosen.nodes))
+
+
+def small(memory, **changes):
+    """The machine with so many bytes a node."""
+    return MACHINE.model_copy(update={"memory_bytes_per_node": memory} | changes)
+
+
+def test_what_does_not_fit_says_what_would_be_needed(tmp_path):
+    inputs(tmp_path)
+    loaded = load_survey(survey(tmp_path, MIGRATE))
+    with pytest.raises(InputError, match=r"no layout fits the memory: .* GB are needed, 4 nodes .* needed: about"):
+        plan(loaded, small(1e8), Wish())
+    with pytest.raises(InputError, match=r"--within 1 s: the fastest layout on up to 4 nodes .* needed: more nodes"):
+        plan(loaded, MACHINE, Wish(within=1.0))
+
+
+def test_a_longer_imaging_step_where_memory_is_short(tmp_path):
+    inputs(tmp_path)
+    np.save(tmp_path / "vp.npy", np.full((NX * 10, NZ * 10), 2000.0, np.float32))
+    keys = MIGRATE | {"model.spacing": [1.0, 1.0], "propagation.dt": 0.0002}
+    loaded = load_survey(survey(tmp_path, keys))
+    plenty = plan(loaded, MACHINE, Wish(nodes=1)).recommended
+    need = (plenty.rank_bytes - plenty.memory_bytes["wavefield history"] * 0.1) / 0.7
+    tight = plan(loaded, small(need), Wish(nodes=1))
+    assert tight.recommended.every > plenty.every
+    assert any("set [imaging] every" in note for note in tight.notes)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--on", "nowhere.json"), "nowhere.json: cannot be read: no such file"),
+        (("--on", "survey.toml"), "survey.toml: not JSON"),
+        (("--on", "empty.json"), "empty.json: not a machine file"),
+        (("--on", "newer.json"), "newer.json: found version 2; allowed: 1"),
+        (("--on", "wrong.json"), "wrong.json: [triad_bytes_per_second]: found -1.0; allowed: a number above 0"),
+        (("--on", "machine.json", "--ranks", "3", "--nodes", "2"), "--ranks 3: allowed: a multiple of the 2 nodes"),
+        (("--on", "machine.json", "--nodes", "9"), "--nodes 9: the machine has 4"),
+        (("--on", "machine.json", "--within", "soon"), "found soon; allowed: a time such as 90s, 30m, 8h or 2d"),
+        (("--on", "machine.json", "--velocities", "3000,2000"), "found 3000,2000; allowed: LOWEST,HIGHEST"),
+        (("--on", "machine.json", "--velocities", "2,3"), "found 2 to 3 m/s; allowed: 300 to 9000"),
+        (("--on", "machine.json", "--ranks", "2", "--decomposition", "3,1"), "is for 3 ranks, but 2 are running"),
+    ],
+)
+def test_wrong_words_are_one_error(tmp_path, capsys, machine_file, monkeypatch, words, told):
+    inputs(tmp_path)
+    survey(tmp_path, MODEL)
+    values = json.loads(machine_file.read_text())
+    (tmp_path / "empty.json").write_text("{}")
+    (tmp_path / "newer.json").write_text(json.dumps(values | {"schema_version": 2}))
+    (tmp_path / "wrong.json").write_text(json.dumps(values | {"triad_bytes_per_second": -1.0}))
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, "plan", "survey.toml", *words)
+    assert done.code == 2
+    assert done.err.startswith("fathometer: error: ")
+    assert told in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_a_machine_that_was_not_measured(tmp_path, capsys, monkeypatch):
+    inputs(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    done = run(capsys, "plan", survey(tmp_path, MODEL))
+    assert done.code == 2
+    assert "run `fathometer calibrate`" in done.err
+
+
+def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
+    """Small sizes here: what is measured, not how well."""
+    inputs(tmp_path)
+    (tmp_path / "small.py").write_text(
+        "import sys\n"
+        "from fathometer.lab import calibrate\n"
+        "calibrate.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
+        "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.LONG_ENOUGH = 1 << 16, 1 << 21, 0.0\n"
+        "calibrate.TRACES, calibrate.TRACE_STEPS, calibrate.POINTS = (4, 12), 200, 50\n"
+        "from fathometer.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    words = [*mpirun(2), sys.executable, "small.py", "calibrate", "-o", "here.json", "--name", "here"]
+    done = finish(start(*words))
+    assert done.code == 0, done.err
+    here = load_capability(tmp_path / "here.json")
+    assert (here.name, len(here.rates)) == ("here", 4 * (2 + 3))
+    assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in ("vti", "isotropic") for d in (2, 3)}
+    assert here.local_latency_seconds > 0
+    assert here.process_bytes > 3e7
+    assert not list(tmp_path.glob(".calibrate-*"))
+    said = call("plan", survey(tmp_path, MODEL), "--on", "here.json")
+    assert said.code == 0, said.err
+    assert "on here" in said.out
