@@ -1,4 +1,4 @@
-"""python -m examples.historical: what `fathometer plan` says of published runs on a cluster of 2010, beside what they took.
+"""python -m examples.historical: published runs on a cluster of 2010, and what `fathometer plan` says of them.
 
 The machine is examples/historical/cluster.json: 16 nodes of 2 x six-core 2.93 GHz and 48 GB, QDR InfiniBand, storage at
 1.5 GB/s. Two of its numbers were not published, and are chosen such that the small grid on 8 nodes comes out right: the

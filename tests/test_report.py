@@ -16,7 +16,6 @@ from fathometer.errors import InputError
 from fathometer.lab.report import tables, words
 from fathometer.lab.report.page import Exhibit, check, comparison_tables, labels, render, run_tables, safe_json
 from fathometer.lab.report.records import Run, read_record
-from fathometer.lab.report.schema import complaints
 from fathometer.lab.report.verdict import verdict
 from fathometer.record import SCHEMA
 from fathometer.seismic.exhibit import _averaged, _factors
@@ -68,14 +67,17 @@ def broken(*place, value):
         (broken("schema_version", value=3), "found schema_version 3, newer than this program's; allowed: 2"),
         (broken("schema_version", value=1), "found schema_version 1, older than this program's; allowed: 2"),
         (broken("schema_version", value="2"), "damaged: schema_version: found '2'; allowed: 2"),
-        (broken("ledger", "ranks", value=[]), "damaged: ledger.ranks: found 0 entries; allowed: at least 1"),
+        (broken("ledger", "ranks", value=[]), "damaged: ledger.ranks: [] should be non-empty"),
         (
             broken("ledger", "ranks", 1, "wall_seconds", value="long"),
-            "damaged: ledger.ranks[1].wall_seconds: found 'long'; allowed: number",
+            "damaged: ledger.ranks[1].wall_seconds: 'long' is not of type 'number'",
         ),
-        (broken("figures", 0, "direction", value="up"), "damaged: figures[0].direction: found 'up'; allowed: 'higher'"),
-        (broken("machine", "host", value=None), "damaged: machine.host: found None; allowed: string"),
-        ({k: v for k, v in a_record().items() if k != "results"}, "damaged: results: missing"),
+        (broken("figures", 0, "direction", value="up"), "damaged: figures[0].direction: 'up' is not one of ['higher'"),
+        (broken("machine", "host", value=None), "damaged: machine.host: None is not of type 'string'"),
+        (
+            {k: v for k, v in a_record().items() if k != "results"},
+            "damaged: the whole: 'results' is a required",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_told_in_one_line(tmp_path, content, says):
@@ -110,26 +112,17 @@ def every_change(value, place=()):
         yield from ([inner, *value[1:]] for inner in every_change(value[0]))
 
 
-def test_the_reader_finds_what_jsonschema_finds():
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    oracle = jsonschema.Draft202012Validator(schema)
-    changes = list(every_change(a_record()))
-    found = [next(complaints(value, schema), None) is None for value in changes]
-    assert found == [oracle.is_valid(value) for value in changes]
-    assert {True, False} == set(found)
-
-
 def test_odd_values_are_damage_and_never_a_crash(monkeypatch, tmp_path):
     """What fits the schema, but is not what a run writes, is refused or shown."""
     monkeypatch.setattr("plotly.offline.get_plotlyjs", lambda: "")
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    fits = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     told = a_record()
     told["machine"]["binding"] = [{"rank": 0, "host": "a", "threads": 1, "cpus": [0], "pinned": True}]
     refused = shown = 0
     for part in ("machine", "results", "input"):
         for value in every_change(told[part]):
             one = Run(tmp_path / "run.json", told | {part: value})
-            if next(complaints(one.record, schema), None) is not None:
+            if not fits.is_valid(one.record):
                 continue
             try:
                 check(one)

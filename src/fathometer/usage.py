@@ -1,6 +1,7 @@
 """What the system says that this process has used: an observer of its own, beside the ledger (Linux)."""
 
 import resource
+from contextlib import suppress
 from pathlib import Path
 
 _PROC = Path("/proc/self")
@@ -56,3 +57,9 @@ def _numbers(path: Path) -> dict[str, int]:
     except OSError:  # hidden from this user
         pass
     return found
+
+
+def forget_peak() -> None:
+    """Begin the peak of this process's memory anew, with what it holds now; where that is allowed."""
+    with suppress(OSError):
+        (_PROC / "clear_refs").write_text("5")

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
+
 from fathometer.errors import InputError
-from fathometer.lab.report.schema import complaints
 from fathometer.record import SCHEMA, SCHEMA_VERSION
 from fathometer.storage.block import readable, reading
 
+LONGEST_MESSAGE = 160  # letters
 NAMES = ("run.json", "run-unfinished.json")  # what a folder of results holds; the first that is there counts
 OWN = {"schema_version", "application", "ledger", "validity"}  # keys by which a record is known
 
@@ -50,11 +53,16 @@ def read_record(place: Path) -> Run:
         found = f"an object without {', '.join(sorted(OWN - value.keys()))}" if isinstance(value, dict) else "no object"
         raise InputError(f"{path}: not a record of Fathometer: found {found}; allowed: {_allowed()}")
     _check_version(path, value["schema_version"])
-    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    wrong = next(complaints(value, schema), None)
+    wrong = best_match(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(value))
     if wrong is not None:
-        raise InputError(f"{path}: damaged: {wrong}")
+        where = wrong.json_path.removeprefix("$").removeprefix(".") or "the whole"
+        raise InputError(f"{path}: damaged: {where}: {_short(' '.join(wrong.message.split()))}")
     return Run(path, value)
+
+
+def _short(text: str) -> str:
+    """A message quotes the value that it is about, however long that is."""
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
 
 
 def _file_of(place: Path) -> Path:
