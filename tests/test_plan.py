@@ -133,6 +133,21 @@ def test_rates_between_those_that_are_known(half, points):
     assert other == pytest.approx(at_8 * flops_per_point(8, 1, True) / flops_per_point(2 * half, 1, True))
 
 
+def test_memory_is_what_the_run_takes(tmp_path, machine_file):
+    """Within 10 %: the arrays of a run that are several times the process, and the process as a tiny run has it."""
+    inputs(tmp_path)
+    assert call("migrate", survey(tmp_path, MIGRATE), "--quiet").code == 0
+    process = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"][0]
+    np.save(tmp_path / "vp.npy", np.full((NX * 20, NZ * 20), 2000.0, np.float32))
+    keys = MIGRATE | {"model.spacing": [2.0, 2.0], "model.epsilon": 0.1, "imaging.every": 2}
+    path = survey(tmp_path, keys)
+    said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": float(process)}), Wish(1)).asked
+    assert call("migrate", path, "--quiet").code == 0
+    [peak] = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
+    assert peak > 3 * process
+    assert said.rank_bytes == pytest.approx(peak, rel=0.1)
+
+
 def test_a_header_is_enough(tmp_path, capsys, machine_file):
     inputs(tmp_path)
     (tmp_path / "vp.rsf").write_text(f"n1={NZ} d1=10 n2={NX} d2=10 o1=0 o2=0\n")

@@ -134,7 +134,7 @@ def test_defaults() -> None:
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
     assert resolved["imaging"] == imaging
     assert resolved["history"] == {"store": "memory"}
-    assert resolved["parallel"] == {"ranks_per_shot": "all", "decomposition": "auto"}
+    assert resolved["parallel"] == {"ranks_per_shot": "all", "memory_budget": 0.7, "decomposition": "auto"}
     assert resolved["output"] == {"directory": "out", "image": "image.rsf"}
     assert "sample_interval" not in resolved["acquisition"]  # gathers have their own
     assert survey_of(GEOMETRY, Path("s.toml")).resolved()["acquisition"]["sample_interval"] == 0.004

@@ -5,11 +5,12 @@ import platform
 import socket
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from fathometer.hardware import environment, file_systems, networks, processor
+from fathometer.parallel.launch import launched
 
 PACKAGES = ("fathometer", "h5py", "mpi4py", "numpy", "pydantic", "scipy", "segyio")
 
@@ -35,6 +36,7 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
         "kernel": platform.release(),
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
+        "launcher": _launcher(),
         "mpi": MPI.Get_library_version().rstrip("\0").splitlines()[0].strip(),
         "kernels": _native.variant,
         "commit": commit(Path(__file__).resolve().parent),
@@ -42,6 +44,12 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
         "file_systems": file_systems(paths),
         "environment": environment(),
     }
+
+
+def _launcher() -> dict[str, object] | None:
+    """Who started the ranks and with what numbers, as far as it told; None where nobody did."""
+    world = launched(os.environ)
+    return None if world is None else asdict(world)
 
 
 def commit(package: Path) -> str | None:

@@ -57,6 +57,7 @@ class Plan:
     limit: float
     velocities: str
     notes: tuple[str, ...]
+    store: Store
     asked: Prediction
     recommended: Prediction
 
@@ -77,6 +78,7 @@ class Plan:
             "time_step_limit_seconds": self.limit,
             "steps": time.steps,
             "imaging_step": time.every,
+            "history_store": self.store,
             "shots": len(self.frame.acquisition.shots),
             "traces": sum(len(shot.receivers) for shot in self.frame.acquisition.shots),
             "points_per_shortest_wavelength": self.points_per_wavelength,
@@ -121,6 +123,7 @@ def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
         limit,
         told,
         notes + more + frame.acquisition.notes + changed + _search(frame, time),
+        wish.store,
         asked or recommended,
         recommended,
     )
@@ -292,6 +295,7 @@ def lines(one: Plan) -> list[str]:
         ("kernel", [_seconds(p.kernel_seconds) for p in (asked, one.recommended)]),
         ("memory a rank", [_bytes(p.rank_bytes) for p in (asked, one.recommended)]),
         ("memory a node", [_bytes(p.rank_bytes * p.ranks_per_node) for p in (asked, one.recommended)]),
+        ("snapshots", [_snapshots(frame, p, one.store) for p in (asked, one.recommended)]),
         ("disk", [_bytes(p.disk_bytes) for p in (asked, one.recommended)]),
         ("halo bytes a step", [_bytes(p.halo_bytes_per_step) for p in (asked, one.recommended)]),
         ("overlap, model", [_bytes(p.model_halo_bytes) for p in (asked, one.recommended)]),
@@ -302,6 +306,12 @@ def lines(one: Plan) -> list[str]:
         text.append(f"{name:<24} {first:>24}" + f" {second:>40}" * (asked != one.recommended))
     text.append(f"{'memory budget a node':<24} {_bytes(one.budget):>24}")
     return text
+
+
+def _snapshots(frame: Frame, one: Prediction, store: Store) -> str:
+    if not frame.imaging:
+        return ""
+    return f"in {store}, every {one.every} steps"
 
 
 def _layout(one: Prediction) -> str:
