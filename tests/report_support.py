@@ -39,6 +39,7 @@ MACHINE = {
     "processor": {"sockets": 1, "caches": {"L2": "1 MiB"}, "lscpu": "Architecture: x86_64\n"},
     "networks": [{"name": "eth0", "bits_per_second": None}],
     "file_systems": [{"path": "/data", "mount": "/", "type": "ext4"}],
+    "launcher": None,
     "environment": {"OMP_NUM_THREADS": "1"},
 }
 
