@@ -49,7 +49,7 @@ SIZES: dict[int, tuple[Index3, ...]] = {
     2: ((100, 1, 100), (500, 1, 400), (2500, 1, 1200)),
 }
 ORDERS = (4, 12, 16)  # on the middle size; all sizes at order 8
-STEPS = 12  # taken at a time, as an image is made every so many
+STEPS = 8  # taken at a time: an image is made every five to twelve
 LONG_ENOUGH = 0.4  # s of a measurement
 FILE_BYTES = 1 << 27
 TRACES, TRACE_STEPS = (8, 40), 2000
