@@ -1,9 +1,10 @@
-"""python -m benchmarks [--quick]: measure, show the tables, and write them into docs/performance.md."""
+"""python -m benchmarks [--quick] [--only …]: measure, show the tables, and write them into docs/performance.md."""
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from benchmarks.ledger import ledger
 from benchmarks.plan import plan
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
+from benchmarks.table import Table
 from fathometer.machine import machine
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
@@ -24,23 +26,39 @@ the kind; absolute times do not.
 """
 
 
+MEASURES: dict[str, Callable[[int, bool], Table]] = {
+    "kernel": kernel,
+    "sides": sides,
+    "stencil": stencil,
+    "ledger": ledger,
+    "plan": plan,
+}
+
+
+def replaced(text: str, table: Table) -> str:
+    """The page with a new table under an old title."""
+    title = f"## {table.title}\n"
+    before, found, rest = text.partition(title)
+    if not found:
+        return text.rstrip("\n") + "\n\n" + table.markdown()
+    _, following, after = rest.partition("\n## ")
+    return before + table.markdown() + following + after
+
+
 def main() -> None:
     """Run the benchmarks with one thread and with all that this process may use."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller grids, fewer repeats, no page")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the page is written (docs/performance.md)")
+    parser.add_argument("--only", nargs="+", choices=sorted(MEASURES), help="these tables anew, the others stay")
     options = parser.parse_args()
     threads, console = len(os.sched_getaffinity(0)), Console()
     tables = []
-    for measure, count in [(kernel, n) for n in sorted({1, threads})] + [
-        (sides, threads),
-        (stencil, threads),
-        (ledger, threads),
-        (plan, threads),
-    ]:
-        table = measure(count, options.quick)
-        console.print(table.rich(), table.note, "", sep="\n")
-        tables.append(table)
+    for name in options.only or MEASURES:
+        for count in sorted({1, threads}) if name == "kernel" else [threads]:
+            table = MEASURES[name](count, options.quick)
+            console.print(table.rich(), table.note, "", sep="\n")
+            tables.append(table)
     if options.quick:
         return
     here = machine()
@@ -48,7 +66,13 @@ def main() -> None:
         f"Measured on {datetime.now(UTC):%Y-%m-%d} with `python -m benchmarks` on {here['cpu']} "
         f"({here['logical_cpus']} logical CPUs, {here['os']}).\n"
     )
-    options.page.write_text("\n".join([EXPLANATION, about, *(t.markdown() for t in tables)]), encoding="utf-8")
+    if options.only:
+        text = options.page.read_text(encoding="utf-8")
+        for table in tables:
+            text = replaced(text, table)
+    else:
+        text = "\n".join([EXPLANATION, about, *(t.markdown() for t in tables)])
+    options.page.write_text(text, encoding="utf-8")
     console.print(f"written: {options.page}")
 
 

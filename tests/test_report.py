@@ -18,7 +18,7 @@ from fathometer.lab.report.page import Exhibit, check, comparison_tables, labels
 from fathometer.lab.report.records import Run, read_record
 from fathometer.lab.report.verdict import verdict
 from fathometer.record import SCHEMA
-from fathometer.seismic.exhibit import _averaged, _factors
+from fathometer.seismic.decimation import averaged, factors_for
 from tests.cli_support import MIGRATE, MODEL, call, inputs, run, survey
 from tests.report_support import SECONDS, a_record
 
@@ -387,7 +387,7 @@ def test_a_comparison_shows_the_base_in_full_and_what_differs(tmp_path):
     [((10, 1, 10), 100, (1, 1, 1)), ((100, 1, 100), 2500, (3, 1, 2)), ((64, 64, 64), 32768, (2, 2, 2))],
 )
 def test_decimation_keeps_depth_finer(shape, most, expected):
-    factors = _factors(shape, most)
+    factors = factors_for(shape, most)
     assert np.prod([n // f for n, f in zip(shape, factors, strict=True)]) <= most
     assert factors[2] <= max(factors[:2])
     assert expected[1] == 1 or factors[1] > 1
@@ -399,7 +399,7 @@ def test_decimated_cells_are_means_of_blocks():
     def read(lo, hi):
         return values[lo[0] : hi[0], lo[1] : hi[1], lo[2] : hi[2]]
 
-    found = _averaged(read, values.shape, (2, 3, 4))
+    found = averaged(read, values.shape, (2, 3, 4))
     assert found.shape == (3, 2, 2)
     np.testing.assert_allclose(found[2, 1, 0], values[4:6, 3:6, 0:4].mean())
 

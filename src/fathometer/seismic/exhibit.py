@@ -7,13 +7,12 @@ A panel is a plain dictionary with a `kind` that the page knows how to draw; arr
     traces    one gather
     missing   what cannot be shown, and why; the page goes on
 
-Files are read in slabs and averaged over blocks of cells at once, so that neither a page nor the memory that it takes
-grows with the survey. Nothing here needs MPI: a page can be made again from a record and the files that it names.
+Volumes are averaged over blocks of cells (decimation.py). Nothing here needs MPI: a page can be made again from a
+record and the files that it names.
 """
 
 from __future__ import annotations
 
-import base64
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +29,7 @@ from fathometer.errors import FathometerError, InputError
 from fathometer.pictures.colours import below_water, depth_gain, full_range, symmetric_range
 from fathometer.pictures.plane import bounded
 from fathometer.seismic.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.decimation import as_bytes, averaged, encoded, factors_for, first_centre, span, three
 from fathometer.seismic.earth import EarthFiles
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.survey import Survey, survey_of
@@ -37,11 +37,8 @@ from fathometer.storage.segy import read_traces
 from fathometer.storage.volume import open_volume
 
 Panel = dict[str, Any]
-Read = Callable[[Sequence[int], Sequence[int]], npt.NDArray[np.floating]]  # a half-open box of cells (x, y, z)
 
 MOST_IMAGE, MOST_PROPERTY = 1_000_000, 250_000  # values on a page
-MOST_READ = 1 << 28  # values: of a larger volume only some planes are averaged
-SLAB = 1 << 23  # values read at a time
 MOST_TRACES, MOST_SAMPLES = 480, 640  # of the gather on a page
 FILES = "panels"  # the kind of all that is read for the page, in the ledger
 MOST_MARKS = 2500  # receivers on a map
@@ -164,7 +161,7 @@ def _image(subject: Subject) -> Panel:
     path = subject.files[kind]
     filtered = ", Laplacian-filtered" if kind == "laplacian" else ""
     with open_volume(path.name, path.parent) as volume, ledger.file(FILES, "read"):
-        shape = _three(volume.info.shape)
+        shape = three(volume.info.shape)
         flat = len(volume.info.shape) == 2
 
         def cells(lo: Sequence[int], hi: Sequence[int]) -> npt.NDArray[np.floating]:
@@ -172,8 +169,8 @@ def _image(subject: Subject) -> Panel:
             box = [hi[a] - lo[a] for a in range(3)]
             return volume.read([lo[a] for a in kept], [hi[a] for a in kept]).reshape(box)
 
-        factors = _factors(shape, MOST_IMAGE)
-        image = _averaged(cells, shape, factors)
+        factors = factors_for(shape, MOST_IMAGE)
+        image = averaged(cells, shape, factors)
     earth, why = _earth(subject, shape)
     spacing, origin = _place(earth, volume.info.spacing, volume.info.origin)
     seen: npt.NDArray[np.floating] = image.reshape(-1, image.shape[2])
@@ -182,10 +179,10 @@ def _image(subject: Subject) -> Panel:
         below = None
     else:
         with ledger.file(FILES, "read"):
-            speed = _averaged(earth.vp, shape, factors)
+            speed = averaged(earth.vp, shape, factors)
         seen, judged = below_water(seen, speed.reshape(seen.shape))
         below = _property(
-            speed, [d * f for d, f in zip(spacing, factors, strict=True)], _first(origin, spacing, factors)
+            speed, [d * f for d, f in zip(spacing, factors, strict=True)], first_centre(origin, spacing, factors)
         )
     gain = depth_gain([seen], [judged])
     shown = seen * gain
@@ -202,8 +199,8 @@ def _image(subject: Subject) -> Panel:
         "title": f"The image{filtered}, over the velocity" if earth else f"The image{filtered}",
         "caption": f"{caption} {why}".strip(),
         "file": str(path),
-        "span": _span(shape, spacing, origin),
-        "image": _array(codes.reshape(image.shape), spacing, origin, factors),
+        "span": span(shape, spacing, origin),
+        "image": as_bytes(codes.reshape(image.shape), spacing, origin, factors),
         "property": below,
     }
 
@@ -237,84 +234,29 @@ def _model(subject: Subject) -> Panel:
     """The velocity alone."""
     earth = subject.earth()
     shape, spacing, origin = earth.grid.shape, earth.grid.spacing, earth.grid.origin
-    factors = _factors(shape, MOST_PROPERTY)
+    factors = factors_for(shape, MOST_PROPERTY)
     with ledger.file(FILES, "read"):
-        speed = _averaged(earth.vp, shape, factors)
+        speed = averaged(earth.vp, shape, factors)
     return {
         "kind": "volume",
         "title": "The model: vertical P velocity",
         "caption": f"Means of {_times(factors)} cells." if math.prod(factors) > 1 else "",
         "file": ", ".join(map(str, earth.paths[:1])),
-        "span": _span(shape, spacing, origin),
+        "span": span(shape, spacing, origin),
         "image": None,
         "property": _property(
-            speed, [d * f for d, f in zip(spacing, factors, strict=True)], _first(origin, spacing, factors)
+            speed, [d * f for d, f in zip(spacing, factors, strict=True)], first_centre(origin, spacing, factors)
         ),
     }
 
 
 def _property(values: npt.NDArray[np.floating], spacing: Sequence[float], origin: Sequence[float]) -> dict[str, Any]:
     """A velocity (x, y, z) in m/s as bytes, coarser still."""
-    factors = _factors(_three(values.shape), MOST_PROPERTY)
-    coarse = _averaged(
-        lambda lo, hi: values[lo[0] : hi[0], lo[1] : hi[1], lo[2] : hi[2]], _three(values.shape), factors
-    )
+    factors = factors_for(three(values.shape), MOST_PROPERTY)
+    coarse = averaged(lambda lo, hi: values[lo[0] : hi[0], lo[1] : hi[1], lo[2] : hi[2]], three(values.shape), factors)
     low, high = full_range([coarse])
     codes = np.rint(255 * (np.nan_to_num(coarse, nan=low) - low) / (high - low)).clip(0, 255).astype(np.uint8)
-    return _array(codes, spacing, origin, factors) | {"low": low, "high": high, "label": "vp (m/s)"}
-
-
-def _array(
-    codes: npt.NDArray[np.uint8], spacing: Sequence[float], origin: Sequence[float], factors: Sequence[int]
-) -> dict[str, Any]:
-    return {
-        "shape": list(codes.shape),
-        "first": list(_first(origin, spacing, factors)),
-        "step": [float(d) * f for d, f in zip(spacing, factors, strict=True)],
-        "codes": _encoded(codes),
-    }
-
-
-def _first(origin: Sequence[float], spacing: Sequence[float], factors: Sequence[int]) -> list[float]:
-    """Centre of the first block of cells, m."""
-    return [float(o) + (f - 1) / 2 * float(d) for o, d, f in zip(origin, spacing, factors, strict=True)]
-
-
-def _span(shape: Sequence[int], spacing: Sequence[float], origin: Sequence[float]) -> list[list[float]]:
-    """The first and last cell's centre along x, y, z in m."""
-    return [[float(o), float(o) + (n - 1) * float(d)] for n, d, o in zip(shape, spacing, origin, strict=True)]
-
-
-def _factors(shape: Sequence[int], most: int) -> tuple[int, int, int]:
-    """Cells along x, y, z that become one, so that at most `most` are left: x and y first, z stays twice as fine."""
-    factors = [1, 1, 1]
-    weights = (1.0, 1.0, 0.5)
-
-    def left(axis: int) -> int:
-        return max(1, shape[axis] // factors[axis])
-
-    while left(0) * left(1) * left(2) > most:
-        widest = max(range(3), key=lambda axis: left(axis) * weights[axis])
-        factors[widest] += 1
-    return factors[0], factors[1], factors[2]
-
-
-def _averaged(read: Read, shape: tuple[int, int, int], factors: tuple[int, int, int]) -> npt.NDArray[np.float64]:
-    """Means over blocks of cells (x, y, z), read slab by slab; cells at the end that fill no block are left out."""
-    counts = [n // f for n, f in zip(shape, factors, strict=True)]
-    whole = [n * f for n, f in zip(counts, factors, strict=True)]
-    means = np.empty(counts)
-    planes = max(1, min(factors[0], factors[0] * MOST_READ // math.prod(shape)))  # of each block along x
-    skipped = (factors[0] - planes) // 2
-    together = max(1, SLAB // (factors[0] * shape[1] * shape[2])) if planes == factors[0] else 1
-    for first in range(0, counts[0], together):
-        last = min(first + together, counts[0])
-        begin = first * factors[0] + skipped
-        end = last * factors[0] if planes == factors[0] else begin + planes
-        part = read((begin, 0, 0), (end, whole[1], whole[2]))
-        blocks = part.reshape(last - first, -1, counts[1], factors[1], counts[2], factors[2])
-        means[first:last] = blocks.mean(axis=(1, 3, 5), dtype=np.float64)
-    return means
+    return as_bytes(codes, spacing, origin, factors) | {"low": low, "high": high, "label": "vp (m/s)"}
 
 
 def _map(subject: Subject) -> Panel:
@@ -343,7 +285,7 @@ def _map(subject: Subject) -> Panel:
     outline = None
     try:
         grid = subject.earth().grid
-        outline = _span(grid.shape, grid.spacing, grid.origin)[:2]
+        outline = span(grid.shape, grid.spacing, grid.origin)[:2]
     except (FathometerError, OSError):  # told in the image's panel
         pass
     return {"kind": "points", "title": "Sources and receivers from above", "labels": ["x (m)", "y (m)"]} | {
@@ -398,7 +340,7 @@ def _gather(subject: Subject) -> Panel:
         "x": _rounded(x) if ordered else shot.channel[chosen].tolist(),
         "time": [acquisition.start + (fold - 1) / 2 * acquisition.sample_interval, fold * acquisition.sample_interval],
         "shape": list(codes.T.shape),
-        "codes": _encoded(codes.T),
+        "codes": encoded(codes.T),
     }
 
 
@@ -429,14 +371,5 @@ def _round(value: float) -> float:
     return round(value, 2)
 
 
-def _three(shape: Sequence[int]) -> tuple[int, int, int]:
-    """Cells along x, y, z of a 2D (x, z) or 3D shape."""
-    return (shape[0], 1, shape[1]) if len(shape) == 2 else (shape[0], shape[1], shape[2])
-
-
 def _times(numbers: Sequence[int]) -> str:
     return " × ".join(str(n) for n in numbers)
-
-
-def _encoded(codes: npt.NDArray[np.uint8]) -> str:
-    return base64.b64encode(np.ascontiguousarray(codes).tobytes()).decode("ascii")
