@@ -150,6 +150,22 @@ def test_bytes_of_messages_are_those_of_the_halos(tmp_path, ranks, cut):
     assert halo["total_bytes"] == wanted
 
 
+def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
+    """Its steps and exchanges are tuning; those of the run are counted as without it."""
+    inputs(tmp_path)
+    path = survey(tmp_path, MIGRATE | {"tuning.search": "always"})
+    done = call("migrate", path, "--quiet", "--ranks", 2)
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "out" / "run.json")
+    results, told = record["results"], record["ledger"]
+    assert results["tuning"]["source"] == "search"
+    points = sum(p["total_points"] for p in told["phases"])
+    assert points == 2 * math.prod(results["grid"]["padded_shape"]) * results["steps"] * results["shots"]
+    tuning = [p for p in told["phases"] if p["phase"] == "tuning" and p["category"] == "compute"]
+    assert tuning[0]["seconds"]["max"] > 0.05
+    assert tuning[0]["total_flops"] == 0
+
+
 def test_updates_are_those_of_all_steps(tmp_path):
     inputs(tmp_path)
     done = call("migrate", survey(tmp_path, MIGRATE), "--quiet", "--ranks", 2)

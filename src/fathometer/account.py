@@ -11,7 +11,7 @@ from typing import Any
 from fathometer import ledger
 from fathometer.ledger import CATEGORIES
 from fathometer.parallel.threads import Binding, displaced
-from fathometer.usage import usage
+from fathometer.usage import since, usage
 
 MOST_WAITING = 0.1  # share of a rank's time that its threads may be kept from their cpus in a valid run
 MOST_TIMELINES = 8  # of ranks, in a record
@@ -51,8 +51,11 @@ def own_account(binding: Binding, peak_memory: int | None = None) -> dict[str, A
 
     peak_memory: bytes, where what came after it was measured is not the run's own.
     """
-    used = usage() if peak_memory is None else usage() | {"peak_memory_bytes": peak_memory}
-    return (ledger.current() or ledger.Ledger()).as_dict() | {
+    here = ledger.current() or ledger.Ledger()
+    used = usage() if here.used_before is None else since(here.used_before, usage())
+    if peak_memory is not None:
+        used["peak_memory_bytes"] = peak_memory
+    return here.as_dict() | {
         "rank": binding.rank,
         "host": binding.host,
         "binding": binding.as_dict(),
@@ -64,7 +67,7 @@ def own_account(binding: Binding, peak_memory: int | None = None) -> dict[str, A
 def disturbances(ranks: Sequence[dict[str, Any]]) -> list[str]:
     """Why the times of a run are not to be trusted, as far as a program can see; ranks: own_account of each."""
     crowded = sorted({str(rank["host"]) for rank in ranks if rank["binding"]["oversubscribed"]})
-    reasons = [f"ranks share cores on {host}" for host in crowded]
+    reasons = [f"ranks or threads share cores on {host}" for host in crowded]
     for rank in ranks:
         where, use = f"rank {rank['rank']} on {rank['host']}", rank["usage"]
         if use["swapped_bytes"]:

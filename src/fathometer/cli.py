@@ -382,7 +382,7 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
     from fathometer.parallel.threads import bind, unbind
     from fathometer.seismic.demo import run_demo
     from fathometer.seismic.outcome import Settings
-    from fathometer.seismic.run import run_migrate, run_model
+    from fathometer.seismic.run import run_migrate, run_model, spare_inputs
     from fathometer.seismic.survey import load_survey
 
     def say(line: str) -> None:
@@ -413,6 +413,8 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
             work = run_model if options.command == "model" else run_migrate
             with phase("set up"):
                 survey = load_survey(options.survey)
+            if path is not None:
+                spare_inputs(survey, [path])
             outcome = work(survey, comm, settings)
             if path is not None:
                 trace.write_trace(path, account, zero, comm)
@@ -432,6 +434,8 @@ def _trace(options: argparse.Namespace) -> Path | None:
 def _require_folders(*paths: Path | None) -> None:
     """That files can be written there is looked for before all the work, not after it."""
     for path in paths:
+        if path is not None and path.is_dir():
+            raise InputError(f"{path}: cannot be written: it is a folder")
         if path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
             raise InputError(f"{path}: cannot be written: {path.parent} is no folder that can be written to")
 
@@ -474,9 +478,13 @@ def _plan(options: argparse.Namespace) -> None:
     from fathometer.record import plain
     from fathometer.seismic.capability import load_capability, usual_place
     from fathometer.seismic.plan import Wish, lines, plan
+    from fathometer.seismic.run import spare_inputs
     from fathometer.seismic.survey import load_survey
 
     survey = load_survey(options.survey)
+    if options.json is not None and str(options.json) != "-":
+        _require_folders(options.json)
+        spare_inputs(survey, [options.json])
     machine = options.on or usual_place()
     if options.on is None and not machine.exists():
         raise InputError(

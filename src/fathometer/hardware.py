@@ -66,7 +66,7 @@ def file_systems(paths: Iterable[Path], mounts: Path = Path("/proc/self/mountinf
     """For each path the mount that it lies on and that one's type."""
     known = []
     try:
-        for line in mounts.read_text().splitlines():
+        for line in mounts.read_text(errors="surrogateescape").splitlines():
             left, _, right = line.partition(" - ")
             known.append((_unescaped(left.split()[4]), right.split()[0]))
     except (OSError, IndexError):

@@ -245,10 +245,18 @@ class Ledger:
         start: when the account begins, on now()'s clock; None: now.
         begun: a phase that has been running since then, until `begin_ends`.
         tracing: also keep every span, for a trace.
+        used_before: what the system says that the process had used until then (usage.usage()), where it began earlier.
     """
 
-    def __init__(self, start: float | None = None, begun: str | None = None, tracing: bool = False) -> None:
+    def __init__(
+        self,
+        start: float | None = None,
+        begun: str | None = None,
+        tracing: bool = False,
+        used_before: dict[str, int | float | None] | None = None,
+    ) -> None:
         self.start = now() if start is None else start
+        self.used_before = used_before
         self.timeline: Timeline | None = None
         self.dropped_spans = 0
         self._main = _Line(self.start)

@@ -34,6 +34,20 @@ def usage() -> dict[str, int | float | None]:
     }
 
 
+Usage = dict[str, int | float | None]
+
+
+def since(before: Usage, after: Usage) -> Usage:
+    """What was used between two usages: what adds up is subtracted, what is a state stays."""
+    states = ("swapped_bytes", "peak_memory_bytes")
+
+    def less(name: str) -> int | float | None:
+        first, last = before[name], after[name]
+        return last if name in states or first is None or last is None else max(0, last - first)
+
+    return {name: less(name) for name in after}
+
+
 def _run_queue() -> float | None:
     """Seconds; the second number of each thread's schedstat, in nanoseconds."""
     total = None

@@ -6,6 +6,7 @@ Ranks are numbered with z fastest. *Global* indices count cells of the whole gri
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -82,10 +83,16 @@ class Decomposition:
 
 def arrangements(size: int, two_dimensional: bool) -> Iterator[Index3]:
     """All ways to arrange `size` ranks over x, y, z."""
-    for px in (p for p in range(1, size + 1) if size % p == 0):
+    for px in divisors(size):
         rest = size // px
-        for py in (p for p in range(1, rest + 1) if rest % p == 0 and not (two_dimensional and p > 1)):
+        for py in [1] if two_dimensional else divisors(rest):
             yield px, py, rest // py
+
+
+def divisors(number: int) -> list[int]:
+    """All of them, in order."""
+    small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
+    return small + [number // n for n in reversed(small) if n * n != number]
 
 
 def halo_cells(shape: Index3, ranks: Index3) -> int:
@@ -94,7 +101,8 @@ def halo_cells(shape: Index3, ranks: Index3) -> int:
     return (ranks[0] - 1) * ny * nz + (ranks[1] - 1) * nx * nz + (ranks[2] - 1) * nx * ny
 
 
-def _fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
+def fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
+    """Whether no part is thinner than `thinnest` cells along a cut axis."""
     return all(p == 1 or n // p >= thinnest for n, p in zip(shape, ranks, strict=True))
 
 
@@ -122,7 +130,7 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
                 f"[parallel] decomposition: {asked} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
                 f"but {size} {'is' if size == 1 else 'are'} running"
             )
-        if not _fits(shape, wanted, thinnest):
+        if not fits(shape, wanted, thinnest):
             most = [max(1, shape[a] // thinnest) for a in axes]
             raise InputError(
                 f"[parallel] decomposition: {asked} cuts the grid of {cells} cells (padding included)"
@@ -130,7 +138,7 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
                 f" at most {most} ranks fit along {', '.join('xyz'[a] for a in axes)}"
             )
         return wanted
-    fitting = [r for r in arrangements(size, two_dimensional) if _fits(shape, r, thinnest)]
+    fitting = [r for r in arrangements(size, two_dimensional) if fits(shape, r, thinnest)]
     if not fitting:
         raise InputError(
             f"{size} ranks are too many for a grid of {cells} cells (padding included): parts would be "
@@ -146,5 +154,5 @@ def largest_size(shape: Index3, thinnest: int, below: int) -> int:
     return next(
         size
         for size in range(below - 1, 0, -1)
-        if any(_fits(shape, r, thinnest) for r in arrangements(size, two_dimensional))
+        if any(fits(shape, r, thinnest) for r in arrangements(size, two_dimensional))
     )

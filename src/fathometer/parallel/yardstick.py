@@ -68,7 +68,7 @@ def yardstick(comm: MPI.Intracomm, tasks: Tasks, ranks_on_host: int) -> dict[str
 
 def _timed(comm: MPI.Intracomm, work: Callable[[], object]) -> float:
     """Seconds of work that all ranks begin together."""
-    with ledger.communication():
+    with ledger.idle():
         comm.Barrier()
     begin = now()
     work()

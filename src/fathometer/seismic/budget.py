@@ -8,6 +8,7 @@ from mpi4py import MPI
 
 from fathometer.errors import InputError
 from fathometer.machine import available_memory, total_memory
+from fathometer.parallel.agreement import meet
 
 # Of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees.
 USABLE = 0.9
@@ -19,6 +20,7 @@ def usable_memory(comm: MPI.Intracomm, budget: float = BUDGET) -> int:
 
     budget: share of all of the host's memory, [parallel] memory_budget; what is free now may be less.
     """
+    meet(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     usable: int = host.bcast(int(min(USABLE * available_memory(), budget * total_memory())))
     host.Free()
@@ -32,6 +34,7 @@ def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm) -
     available there, which part is the largest, and what to change.
     """
     own = sum(parts.values())
+    meet(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     needed = host.allreduce(own)
     ranks = host.size

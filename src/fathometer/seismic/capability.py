@@ -12,12 +12,12 @@ from math import exp, log
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
-from annotated_types import Ge, MinLen
+from annotated_types import Ge, Le, MinLen
 from pydantic import ValidationError, model_validator
 
 from fathometer.errors import InputError
 from fathometer.seismic.complaint import complaint
-from fathometer.seismic.survey import Count, Loose, NotNegative, Positive, Table, key
+from fathometer.seismic.survey import Loose, NotNegative, Positive, Table, key
 from fathometer.storage import whole
 from fathometer.storage.folder import cache_folder
 
@@ -39,8 +39,8 @@ class Capability(Table):
 
     schema_version: Literal[1] = key("of this description")
     name: Annotated[str, MinLen(1)] = key("of the machine, for people")
-    nodes: Count = key("of the machine", "", 1)
-    cores_per_node: Count = key("hardware threads that a node computes with")
+    nodes: Annotated[int, Ge(1), Le(1_000_000)] = key("of the machine", "", 1)
+    cores_per_node: Annotated[int, Ge(1), Le(10_000)] = key("hardware threads that a node computes with")
     memory_bytes_per_node: Positive = key("memory of a node", "bytes")
     triad_bytes_per_second: Positive = key("memory bandwidth of a node", "bytes/s")
     rates: Annotated[tuple[Rate, ...], Loose, MinLen(1)] = key("the propagator's rates")

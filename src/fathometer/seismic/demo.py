@@ -22,7 +22,7 @@ from fathometer.seismic.synthetic import DemoModel, demo_model, smooth
 from fathometer.storage import whole
 from fathometer.storage.folder import results_folder
 from fathometer.storage.volume import write_volume
-from fathometer.usage import forget_peak
+from fathometer.usage import forget_peak, usage
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settin
     modelled = run_model(load_survey(directory / "shots.toml"), comm, settings)
     settings.say("\nmigrating them in the smooth model")
     forget_peak()
-    with Ledger():  # an account of its own
+    with Ledger(used_before=usage()):  # an account of its own
         migrated = run_migrate(load_survey(directory / "demo.toml"), comm, settings)
     settings.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)

@@ -91,6 +91,11 @@ class EarthFiles:
         return [volume.path for volume in self._volumes.values()]
 
     @property
+    def bytes_per_cell(self) -> int:
+        """Bytes of a cell in all files together."""
+        return sum(volume.info.dtype.itemsize for volume in self._volumes.values())
+
+    @property
     def dimension(self) -> int:
         return len(self.axes)
 

@@ -147,6 +147,8 @@ def _guarded(title: str, panel: Callable[[Subject], Panel], subject: Subject) ->
         return panel(subject)
     except (FathometerError, OSError) as error:
         return _missing(title, str(error))
+    except Exception as error:  # a page is no reason to lose the record of a run
+        return _missing(title, f"{type(error).__name__}: {error}")
 
 
 def _missing(title: str, reason: str) -> Panel:

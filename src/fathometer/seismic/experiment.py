@@ -129,6 +129,11 @@ class Frame:
         return self.survey.propagation.top == "free-surface"
 
     @property
+    def flat(self) -> bool:
+        """Two dimensions."""
+        return self.grid.two_dimensional
+
+    @property
     def halo(self) -> int:
         """Planes that neighbours exchange."""
         return halo_depth(self.radius, self.off_grid)
@@ -167,14 +172,15 @@ class Frame:
         return parts
 
 
-def frame_of(survey: Survey, imaging: bool, headers_only: bool = False) -> Frame:
+def frame_of(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> Frame:
     """Look at the headers of a survey's files, for imaging or for modelling only.
 
-    headers_only: the model's values may be missing. Raises InputError for whatever is wrong.
+    headers_only: the model's values may be missing. ranks: that all read the same headers.
+    Raises InputError for whatever is wrong.
     """
     with ledger.phase("read model"):
         files = EarthFiles(survey, headers_only)
-    with ledger.phase("read traces"), ledger.file("headers", "read"):
+    with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
         acquisition = acquisition_of(survey, files.dimension)
     wavelet = wavelet_of(survey)
     bare = files.grid
@@ -199,7 +205,7 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     """
     usable = usable_memory(comm, survey.parallel.memory_budget)
     with together(comm):
-        frame = frame_of(survey, imaging)
+        frame = frame_of(survey, imaging, ranks=comm.size)
         ranks = frame.ranks(comm.size)
     files, grid, wavelet, acquisition = frame.files, frame.grid, frame.wavelet, frame.acquisition
     block = Decomposition(grid.full_shape, ranks, comm.rank)

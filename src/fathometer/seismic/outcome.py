@@ -25,6 +25,7 @@ from fathometer.storage import whole
 from fathometer.usage import usage
 
 RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"
+MERITED = ("model", "traces", "image")  # kinds of files whose rates are figures
 KERNEL = ("source propagation", "receiver propagation", "halo exchange")  # the time steps, exchanges included
 
 
@@ -156,7 +157,7 @@ def _figures(experiment: Experiment, told: dict[str, Any], propagations: int) ->
         Figure("peak memory", peak, "bytes", "lower"),
     ]
     for file in told["files"]:
-        if file["bytes_per_second"]:
+        if file["bytes_per_second"] and file["kind"] in MERITED:
             name = f"{file['direction']} {file['kind']}"
             figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
     return figures

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.errors import InputError
-from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.parallel.decomposition import Index3, arrangements, choose_ranks, fits
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.earth import FASTEST, SLOWEST, extremes
 from fathometer.seismic.experiment import Frame, check_sampling, frame_of, points_per_wavelength, time_step
@@ -25,6 +25,8 @@ from fathometer.seismic.tuning import LEAST_UPDATES
 
 ASSUMED = (0.2, 0.1)  # epsilon and delta of a VTI model whose values are not there yet
 AS_GOOD_AS = 1.02  # times the least time: then the fewer ranks
+WORTH_MORE_NODES = 0.8  # of the time on fewer nodes
+ALL_OF = 64  # nodes: up to so many each number is looked at
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
         fastest,
         limit,
         told,
-        notes + more + frame.acquisition.notes + changed + _search(frame, time),
+        notes + more + frame.acquisition.notes + changed + _search(frame, time) + _over(asked, survey, machine),
         wish.store,
         asked or recommended,
         recommended,
@@ -198,9 +200,14 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
                 fastest = min(fastest, one.seconds)
                 if wish.within is not None and one.seconds <= wish.within:
                     return one, _changed(one, time)
-                if best is None or one.seconds < best.seconds:
+                if best is None or one.seconds < WORTH_MORE_NODES * best.seconds:
                     best = one
                 break  # a longer imaging step only where it must be
+    if best is None and math.isinf(fewest_bytes):
+        raise InputError(
+            f"{frame.survey.path}: no layout on {last} node{'s' * (last > 1)} of {machine.name}: parts of the grid "
+            f"would be thinner than the {frame.halo} cells that the stencil reaches; allowed: fewer nodes"
+        )
     if best is None:
         needed = math.ceil(fewest_bytes / budget)
         raise InputError(
@@ -212,20 +219,21 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
     if wish.within is not None:
         raise InputError(
             f"--within {wish.within:g} s: the fastest layout on up to {last} node{'s' * (last > 1)} of {machine.name} "
-            f"takes {fastest:.4g} s; needed: more nodes, about {math.ceil(last * fastest / wish.within)} where the "
+            f"takes {fastest:.4g} s; needed: more nodes, about {last * fastest / wish.within:.3g} where the "
             "time goes down in proportion"
         )
     return best, _changed(best, time)
 
 
 def _numbers_of_nodes(wanted: int | None, most: int) -> Iterator[int]:
-    """The numbers of nodes to look at: the one wanted, or 1, 2, 3, 4, 6, 8, 12 … up to all of them."""
+    """The numbers of nodes to look at: the one wanted, or all up to ALL_OF, then fewer and fewer."""
     if wanted is not None:
         if wanted > most:
             raise InputError(f"--nodes {wanted}: the machine has {most}")
         yield wanted
         return
-    looked = {most} | {n << k for n in (1, 3) for k in range(most.bit_length()) if n << k <= most}
+    looked = set(range(1, min(most, ALL_OF) + 1)) | {most}
+    looked |= {n << k for n in (1, 3, 5, 7) for k in range(most.bit_length()) if n << k <= most}
     yield from sorted(looked)
 
 
@@ -241,11 +249,11 @@ def _imaging_steps(frame: Frame, time: TimeAxis) -> Iterator[TimeAxis]:
 def _layouts(frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store) -> Iterator[Prediction]:
     """Ranks that divide a node's cores, as the grid can be shared among them."""
     cores = machine.cores_per_node
-    for per_node in (n for n in range(1, cores + 1) if cores % n == 0):
-        try:
-            ranks = choose_ranks(frame.grid.full_shape, per_node * nodes, frame.halo)
-        except InputError:
-            continue  # parts would be too thin
+    most = math.prod(max(1, frame.grid.full_shape[axis] // frame.halo) for axis in frame.grid.axes)
+    for per_node in (n for n in range(1, cores + 1) if cores % n == 0 and n * nodes <= most):
+        if not any(fits(frame.grid.full_shape, r, frame.halo) for r in arrangements(per_node * nodes, frame.flat)):
+            continue
+        ranks = choose_ranks(frame.grid.full_shape, per_node * nodes, frame.halo)
         yield predict(frame, time, ranks, nodes, machine, store)
 
 
@@ -255,6 +263,15 @@ def _search(frame: Frame, time: TimeAxis) -> tuple[str, ...]:
     if frame.survey.tuning.search == "never" or updates < LEAST_UPDATES:
         return ()
     return ("the first run of its kind on a machine also searches for its tiling, which is not in these times",)
+
+
+def _over(asked: Prediction | None, survey: Survey, machine: Capability) -> tuple[str, ...]:
+    if asked is None or asked.rank_bytes * asked.ranks_per_node <= (budget := budget_of(survey, machine)):
+        return ()
+    return (
+        f"what is asked for takes {_bytes(asked.rank_bytes * asked.ranks_per_node)} of a node, more than the "
+        f"{_bytes(budget)} of its budget: such a run would be refused",
+    )
 
 
 def _changed(one: Prediction, time: TimeAxis) -> tuple[str, ...]:

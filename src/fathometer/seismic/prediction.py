@@ -12,7 +12,9 @@ All times are those of the rank with the largest block; nodes have equally many 
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,7 +28,7 @@ from fathometer.seismic.shot import Shot
 from fathometer.seismic.timing import TimeAxis
 
 HEADER_BYTES = 240  # of a SEG-Y trace
-MODEL_FILES_ITEM = 4  # bytes of a cell in the model's files, as the plan assumes
+FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
 STEPS_AT_A_TIME = 24  # of modelling
 
@@ -116,21 +118,22 @@ def predict(
     shots = len(frame.acquisition.shots)
     traces, mine = _traces(frame, ranks)
     cells = math.prod(grid.shape)
-    own = math.prod(-(-n // p) for n, p in zip(grid.shape, ranks, strict=True))
-    memory = max(
-        # The last block is one of the largest; in modelling the first rank has all traces.
-        (_memory(frame, Decomposition(grid.full_shape, ranks, rank), time, machine) for rank in (size - 1, 0)),
-        key=lambda parts: sum(parts.values()),
-    )
+    blocks = list(_blocks(frame, ranks))
+    own = max(math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)) for block in blocks)
+    memory = max((_memory(frame, b, time, machine, store) for b in blocks), key=lambda parts: sum(parts.values()))
     snapshots = time.snapshots * shots if frame.imaging else 0
-    if store == "files":
-        memory.pop("wavefield history", None)
 
     # Time steps.
     points = math.prod(-(-n // p) for n, p in zip(grid.full_shape, ranks, strict=True))
     busy = min(1.0, per_node * threads / machine.cores_per_node)
     physics = "isotropic" if frame.fields == 1 else "vti"
-    rate = busy * machine.points_per_second(physics, len(grid.axes), 2 * frame.radius, points * per_node) / per_node
+    rate = (
+        busy
+        * FLOAT32
+        / itemsize
+        * machine.points_per_second(physics, len(grid.axes), 2 * frame.radius, points * per_node)
+        / per_node
+    )
     at_a_time = time.every if frame.imaging else min(STEPS_AT_A_TIME, time.steps)
     calls = shots * math.ceil(time.steps / at_a_time)
     steps = shots * time.steps
@@ -155,7 +158,7 @@ def predict(
     pushed = popped = 0.0
     if store == "files":
         pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
-    model_bytes = len(frame.files.paths) * cells * MODEL_FILES_ITEM
+    model_bytes = frame.files.bytes_per_cell * cells
     trace_bytes = traces * (HEADER_BYTES + 4 * frame.acquisition.samples)
     resampling = shots * time.steps * machine.shot_step_seconds
     resampling += mine / min(threads, max(1.0, mine / max(1, shots) / 2)) * time.steps * machine.trace_step_seconds
@@ -197,14 +200,25 @@ def predict(
         memory,
         written + (snapshots // max(1, shots) * cells * itemsize if store == "files" else 0),
         step_bytes,
-        2 * frame.radius * halo_cells(grid.shape, ranks) * MODEL_FILES_ITEM * len(frame.files.paths),
+        2 * frame.radius * halo_cells(grid.shape, ranks) * frame.files.bytes_per_cell,
         _trace_halo_bytes(frame, ranks),
     )
 
 
-def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability) -> dict[str, int]:
+def _blocks(frame: Frame, ranks: Index3) -> Iterator[Decomposition]:
+    """The blocks of which one is the largest in each respect: the first, the last and those in the middle of each axis,
+    since the outer ones hold the padding and the inner ones more of the model; and rank 0's."""
+    places = [sorted({0, p // 2, max(0, p // 2 - 1), p - 1}) for p in ranks]
+    for x, y, z in itertools.product(*places):
+        yield Decomposition(frame.grid.full_shape, ranks, (x * ranks[1] + y) * ranks[2] + z)
+
+
+def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability, store: Store) -> dict[str, int]:
     """Bytes of a rank, by part."""
-    return {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+    parts = {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+    if store == "files":
+        parts.pop("wavefield history", None)
+    return parts
 
 
 def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Capability) -> float:

@@ -48,14 +48,16 @@ def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcom
 
 def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=False)
-    with ledger.phase("set up"):
-        wavefield = experiment.propagator()
-    tuned = _tuned(experiment, wavefield, settings, modelling_steps(experiment), propagations=1)
     with accounted(experiment, settings):
+        with ledger.phase("set up"):
+            wavefield = experiment.propagator()
+        tuned = _tuned(experiment, wavefield, settings, modelling_steps(experiment), propagations=1)
         _model_shots(experiment, wavefield, path, settings)
         with ledger.phase("finish"):
             wavefield.close()
-        return _finish(experiment, settings, {"shots": path}, tuned, propagations=1)
+        outcome, shown = _finish(experiment, settings, {"shots": path}, tuned, propagations=1)
+    _publish(experiment, settings, outcome, shown)
+    return outcome
 
 
 def _model_shots(experiment: Experiment, wavefield: Propagator, path: Path, settings: Settings) -> None:
@@ -100,10 +102,10 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
 
 def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=True)
-    with ledger.phase("set up"):
-        wavefield = experiment.propagator()
-    tuned = _tuned(experiment, wavefield, settings, experiment.time.every, propagations=2)
     with accounted(experiment, settings):
+        with ledger.phase("set up"):
+            wavefield = experiment.propagator()
+        tuned = _tuned(experiment, wavefield, settings, experiment.time.every, propagations=2)
         with ledger.phase("set up"):
             shape, dtype = wavefield.image_shape, experiment.scheme.dtype
             condition = condition_of(survey.imaging, shape, dtype)
@@ -124,7 +126,9 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
         with ledger.phase("draw"), together(comm):
             if comm.rank == 0:
                 _draw(experiment, files)
-        return _finish(experiment, settings, files, tuned, propagations=2)
+        outcome, shown = _finish(experiment, settings, files, tuned, propagations=2)
+    _publish(experiment, settings, outcome, shown)
+    return outcome
 
 
 def _draw(experiment: Experiment, files: dict[str, Path]) -> None:
@@ -159,7 +163,7 @@ def _tuned(experiment: Experiment, wavefield: Propagator, settings: Settings, st
 
 def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
     """Raises InputError where a result would replace one of the survey's input files."""
-    inputs: dict[str, Path] = {}
+    inputs: dict[str, Path] = {"the survey": survey.path}
     for name in NAMES:
         reference = getattr(survey.model, name)
         if isinstance(reference, str):
@@ -199,8 +203,8 @@ def _progress(experiment: Experiment, settings: Settings, label: str) -> Progres
 
 def _finish(
     experiment: Experiment, settings: Settings, files: dict[str, Path], tuned: Tuned, propagations: int
-) -> Outcome:
-    """Collective. Write run.json and the page on rank 0 and tell the outcome.
+) -> tuple[Outcome, list[Panel]]:
+    """Collective. Write run.json on rank 0; the outcome, and what its page will show.
 
     What the page shows of the files is read before the record is made, which so accounts for it.
     """
@@ -219,6 +223,11 @@ def _finish(
         with together(comm):
             if comm.rank == 0:
                 write_record(files["record"], envelope)
-                if settings.publish is not None:
-                    settings.publish(files["report"], envelope, shown)
-    return Outcome(files, envelope)
+    return Outcome(files, envelope), shown
+
+
+def _publish(experiment: Experiment, settings: Settings, outcome: Outcome, shown: list[Panel]) -> None:
+    """Collective. Write the page of a finished run on rank 0."""
+    with ledger.phase("report"), together(experiment.comm):
+        if experiment.comm.rank == 0 and settings.publish is not None:
+            settings.publish(outcome.files["report"], outcome.record, shown)

@@ -19,8 +19,9 @@ from mpi4py import MPI
 
 from fathometer import __version__, _native
 from fathometer.errors import FathometerError, InputError
-from fathometer.ledger import now
+from fathometer.ledger import Ledger, now
 from fathometer.machine import Caches, caches, cpu_model
+from fathometer.parallel.agreement import meet
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.survey import Tuning
 from fathometer.seismic.tiling import DEEPEST, PLAIN, Stepping, Tiling
@@ -67,6 +68,7 @@ def stepping_of(wavefield: Propagator, steps: int, threads: int) -> Stepping:
     """Collective. What the tiling of a wavefield's steps depends on; its cells and threads are those of the
     smallest rank: all ranks must come to the same choice, and try the same ones."""
     comm, block = wavefield.comm, wavefield.block
+    meet(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     ranks = comm.allreduce(host.size, MPI.MAX)
     host.Free()
@@ -112,7 +114,8 @@ def tune(
         tuned = comm.bcast(recall(stepping, say, folder) if comm.rank == 0 else None)
     updates = float(comm.allreduce(math.prod(wavefield.block.local_shape), MPI.SUM)) * total
     if tuned is None and (wanted.search == "always" or (wanted.search == "auto" and updates >= LEAST_UPDATES)):
-        tuned = search(wavefield, stepping, [with_choices(stepping, t, fixed) for t in candidates(stepping, here)])
+        with Ledger():  # its steps and exchanges are no part of the run's: the phase around keeps their seconds
+            tuned = search(wavefield, stepping, [with_choices(stepping, t, fixed) for t in candidates(stepping, here)])
         if not fixed and comm.rank == 0:
             remember(stepping, tuned, say, folder)
     if tuned is None:

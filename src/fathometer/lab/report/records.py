@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
-
 from fathometer.errors import InputError
 from fathometer.record import SCHEMA, SCHEMA_VERSION
 from fathometer.storage.block import readable, reading
@@ -38,6 +35,10 @@ def read_record(place: Path) -> Run:
     Raises InputError, in one line: no such file; no JSON (damaged); no record of this program (foreign); of another
     version; a record in which something is missing or is not what it must be (damaged).
     """
+    # Imported here, since a run that ends writes its page without reading a record.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
     path = _file_of(place)
     with reading(path):
         data = readable(path).read_bytes()
