@@ -308,7 +308,7 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     done = finish(start(*words))
     assert done.code == 0, done.err
     here = load_capability(tmp_path / "here.json")
-    assert (here.name, len(here.rates)) == ("here", 4 * (2 + 3))
+    assert (here.name, len(here.rates)) == ("here", 4 * 2 * 4)
     assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in ("vti", "isotropic") for d in (2, 3)}
     assert here.local_latency_seconds > 0
     assert here.process_bytes > 3e7

@@ -152,7 +152,7 @@ def beside(waited):
     return told
 
 
-HEAD = "80 % of 10.0 s in the kernel, 15 % in “draw”; the slowest rank spent 10 % on halos"
+HEAD = "80 % of 10.0 s in the kernel, 15 % in “draw”; halos took up to 10 % of a rank's time"
 TAIL = "the image was written at 4.00 GB/s, 5.0 % of the time"
 
 

@@ -1,6 +1,6 @@
 """What came of a run in one sentence, made from its ledger alone.
 
-    87 % of 312 s in the kernel; the slowest rank spent 6 % on halos; “history push” moved 1.9 GB/s beside the
+    87 % of 312 s in the kernel; halos took up to 6 % of a rank's time; “history push” moved 1.9 GB/s beside the
     computation, fully hidden
 
 The kernel is what counts its work (flops), and the exchange of halos that goes with it.
@@ -70,14 +70,13 @@ def _kernel(ledger: dict[str, Any], wall: float) -> str:
 
 
 def _waiting(ledger: dict[str, Any]) -> str:
-    """What halos cost the rank that was slowest in the kernel; without halos, who waited longest."""
+    """The most that halos cost a rank, messages and waiting; without halos, who waited longest."""
     ranks = ledger["ranks"]
     if len(ranks) < 2:
         return ""
     kernel = kernel_phases(ledger)
     if HALO in kernel:
-        slowest = max(ranks, key=lambda rank: _of(rank, kernel))
-        return f"the slowest rank spent {percent(_share(_of(slowest, [HALO]), slowest))} on halos"
+        return f"halos took up to {percent(max(_share(_of(rank, [HALO]), rank) for rank in ranks))} of a rank's time"
     waiting = max(ranks, key=lambda rank: float(rank["categories"]["idle"]))
     return f"rank {waiting['rank']} waited longest, {percent(_share(waiting['categories']['idle'], waiting))}"
 
