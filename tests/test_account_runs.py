@@ -72,24 +72,27 @@ def test_the_account_begins_with_the_process(tmp_path):
 
 
 def test_cpu_seconds_are_the_systems(tmp_path):
-    """One rank and thread have the cpu, or wait for it, whenever they compute or move bytes. What a longer run takes
-    more than a short one is compared: the start waits for MPI's daemon."""
+    """One rank and thread have the cpu, or wait for it, while they compute or move bytes: the system never counts more
+    than is accounted, and nearly as much in the best of some runs. It counts less where another host's guest, a disk or
+    the start of MPI's daemon kept the process from running, of which it knows nothing."""
     larger_inputs(tmp_path)
-
-    def seconds(duration):
-        path = survey(tmp_path, MODEL | {"propagation.duration": duration})
+    path = survey(tmp_path, MODEL | {"propagation.duration": 20.0})
+    best = 0.0
+    for _ in range(5):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = finish(start(*program(), "model", path, "--quiet", "--threads", "1"))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         assert done.code == 0, done.err
         [rank] = validated(tmp_path / "out" / "run.json")["ledger"]["ranks"]
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        queue = rank["usage"]["run_queue_seconds"] or 0.0
-        return cpu + queue, rank["categories"]["compute"] + rank["categories"]["io"]
-
-    (short, accounted_short), (long, accounted_long) = seconds(0.1), seconds(40.0)
-    assert accounted_long > 1.5 * accounted_short
-    assert accounted_long - accounted_short == pytest.approx(long - short, rel=0.1)
+        observed = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        own = rank["usage"]["cpu_user_seconds"] + rank["usage"]["cpu_system_seconds"]
+        accounted = rank["categories"]["compute"] + rank["categories"]["io"]
+        assert own <= observed + TICK
+        assert own <= 1.05 * accounted
+        best = max(best, (own + (rank["usage"]["run_queue_seconds"] or 0.0)) / accounted)
+        if best > 0.85:
+            break
+    assert best > 0.85
 
 
 def test_bytes_written_are_the_systems(tmp_path):
