@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -154,6 +155,24 @@ def finish(process: subprocess.Popen[str], timeout: float = 60) -> Done:
 def call(*words: Any, **options: Any) -> Done:
     """The command in a process of its own."""
     return finish(start(*program(), *words, **options))
+
+
+def under_way(folder: Path, ranks: int) -> tuple[Path, subprocess.Popen[str]]:
+    """A modelling of more shots than anybody will wait for, whose first traces are being written; and its survey."""
+    inputs(folder)
+    many = {
+        "acquisition.sources": {"x": [0.0, 390.0, 0.039], "z": 20.0},
+        "acquisition.receivers": {"x": 0.0, "z": 20.0},
+    }
+    path = survey(folder, MODEL | many)
+    process = start(*program(), "model", path, *(["--ranks", ranks] if ranks > 1 else []))
+    deadline = time.monotonic() + 60
+    while not list(folder.glob("out/.shots.segy.*.part")):
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.05)
+    time.sleep(0.3)
+    return path, process
 
 
 def mpirun(ranks: int) -> list[str]:

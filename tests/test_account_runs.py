@@ -12,7 +12,7 @@ import time
 import jsonschema
 import numpy as np
 import pytest
-from cli_support import MIGRATE, MODEL, call, finish, inputs, mpirun, program, run, start, survey
+from cli_support import MIGRATE, MODEL, call, finish, inputs, mpirun, program, run, start, survey, under_way
 
 from fathometer.record import SCHEMA
 
@@ -282,16 +282,7 @@ def test_a_run_that_fails_leaves_the_record_of_what_it_knew(tmp_path, capsys):
 )
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_a_run_that_is_ended_leaves_the_record_of_what_it_knew(tmp_path, ranks, number, reason):
-    inputs(tmp_path)
-    many = {"acquisition.sources": {"x": [0.0, 390.0, 0.039], "z": 20.0}}
-    path = survey(tmp_path, MODEL | many)
-    process = start(*program(), "model", path, "--quiet", *(["--ranks", ranks] if ranks > 1 else []))
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/.shots.segy.*.part")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.3)
+    _, process = under_way(tmp_path, ranks)
     os.killpg(process.pid, number)
     finish(process)
     deadline = time.monotonic() + 10

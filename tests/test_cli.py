@@ -30,6 +30,7 @@ from cli_support import (
     run,
     start,
     survey,
+    under_way,
     velocity,
 )
 
@@ -348,21 +349,8 @@ def processes(words: str) -> list[str]:
     [(1, signal.SIGINT, 130), (1, signal.SIGTERM, 130), (1, signal.SIGHUP, 130), (2, signal.SIGINT, None)],
 )
 def test_an_interrupt_ends_all_ranks_and_leaves_nothing(ranks, number, code, tmp_path):
-    inputs(tmp_path)
-    # More shots than anybody will wait for.
-    many = {
-        "acquisition.sources": {"x": [0.0, 390.0, 0.039], "z": 20.0},
-        "acquisition.receivers": {"x": 0.0, "z": 20.0},
-    }
-    path = survey(tmp_path, MODEL | many)
-    before = sorted(tmp_path.iterdir())
-    process = start(*program(), "model", path, *(["--ranks", ranks] if ranks > 1 else []))
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob("out/.shots.segy.*.part")):
-        assert time.monotonic() < deadline
-        assert process.poll() is None
-        time.sleep(0.05)
-    time.sleep(0.2)
+    path, process = under_way(tmp_path, ranks)
+    before = sorted(p for p in tmp_path.iterdir() if p.name != "out")
     began = time.monotonic()
     os.killpg(process.pid, number)  # as a terminal does: to mpirun as well
     done = finish(process)

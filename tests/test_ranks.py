@@ -1,13 +1,13 @@
 """Verification 6: traces and wavefields are bitwise the same for any number of ranks, decomposition,
 threads and tiles."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_support import clean_environment, mpirun
 from ranks_program import CASES
 from support import heterogeneous
 
@@ -20,11 +20,9 @@ PROGRAM = Path(__file__).with_name("ranks_program.py")
 
 def under_mpirun(ranks, *arguments):
     """Run a Python program on some ranks, whatever launched these tests."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PMIX_", "PMI_", "SLURM_"))}
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)]
     return subprocess.run(
-        [*command, sys.executable, *map(str, arguments)],
-        env={**clean, "OMP_WAIT_POLICY": "passive"},
+        [*mpirun(ranks), sys.executable, *map(str, arguments)],
+        env={**clean_environment(), "OMP_WAIT_POLICY": "passive"},
         capture_output=True,
         text=True,
         timeout=300,

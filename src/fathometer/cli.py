@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
+
+# What does the work of a command on ranks.
+WORK = {
+    "model": "fathometer.seismic.run",
+    "migrate": "fathometer.seismic.run",
+    "demo": "fathometer.seismic.demo",
+    "stencil": "fathometer.lab.stencil",
+    "calibrate": "fathometer.lab.calibrate",
+}
 
 # What shows a run of an application on its page: heading(record) and panels_of_record(record, path).
 EXHIBITS = {"seismic": "fathometer.seismic.exhibit"}
@@ -380,10 +390,8 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
     from fathometer import trace
     from fathometer.parallel.agreement import together
     from fathometer.parallel.threads import bind, unbind
-    from fathometer.seismic.demo import run_demo
-    from fathometer.seismic.outcome import Settings
-    from fathometer.seismic.run import run_migrate, run_model, spare_inputs
-    from fathometer.seismic.survey import load_survey
+
+    import_module(WORK[options.command])  # a part of the start-up
 
     def say(line: str) -> None:
         if comm.rank == 0 and not options.quiet:
@@ -406,10 +414,17 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         if options.command == "calibrate":
             _calibrate(options, comm, binding, say)
             return
+        from fathometer.seismic.outcome import Settings
+
         settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish)
         if options.command == "demo":
+            from fathometer.seismic.demo import run_demo
+
             outcome = run_demo(options.output, options.quick, comm, settings)
         else:
+            from fathometer.seismic.run import run_migrate, run_model, spare_inputs
+            from fathometer.seismic.survey import load_survey
+
             work = run_model if options.command == "model" else run_migrate
             with phase("set up"):
                 survey = load_survey(options.survey)
@@ -475,7 +490,7 @@ def _plan(options: argparse.Namespace) -> None:
     import mpi4py
 
     mpi4py.rc.initialize = False  # nothing here communicates
-    from fathometer.record import plain
+    from fathometer.record import plain, write_record
     from fathometer.seismic.capability import load_capability, usual_place
     from fathometer.seismic.plan import Wish, lines, plan
     from fathometer.seismic.run import spare_inputs
@@ -503,13 +518,10 @@ def _plan(options: argparse.Namespace) -> None:
     if options.json is None or str(options.json) != "-":
         _write("\n".join(lines(found)))
     if options.json is not None:
-        text = json.dumps(plain(found.as_dict()), indent=2, ensure_ascii=False)
         if str(options.json) == "-":
-            _write(text)
+            _write(json.dumps(plain(found.as_dict()), indent=2, ensure_ascii=False))
         else:
-            from fathometer.storage import whole
-
-            whole.write(options.json, (text + "\n").encode(errors="backslashreplace"))
+            write_record(options.json, found.as_dict())
 
 
 def _calibrate(options: argparse.Namespace, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]) -> None:
@@ -570,9 +582,10 @@ def _publish(path: Path, envelope: dict[str, Any], panels: list[dict[str, Any]])
     """Write the page of a run that ends."""
     from fathometer.lab.report.page import Exhibit, write_page
     from fathometer.lab.report.records import Run
+    from fathometer.record import RECORD
     from fathometer.seismic.exhibit import heading
 
-    write_page(path, [Run(path.with_name("run.json"), envelope)], Exhibit(panels=panels, **heading(envelope)))
+    write_page(path, [Run(path.with_name(RECORD), envelope)], Exhibit(panels=panels, **heading(envelope)))
 
 
 def _report(options: argparse.Namespace) -> None:
@@ -580,6 +593,7 @@ def _report(options: argparse.Namespace) -> None:
     from fathometer.lab.report.page import check, comparison_tables, run_tables, write_page
     from fathometer.lab.report.records import read_record
     from fathometer.lab.report.tables import comma_separated, markdown
+    from fathometer.record import PAGE
     from fathometer.storage import whole
 
     runs: list[Run] = []
@@ -593,7 +607,7 @@ def _report(options: argparse.Namespace) -> None:
             _complain(error)
     if not runs:
         raise InputError(f"report: none of the {len(options.records)} records can be used")
-    page = options.output or runs[0].path.with_name("report.html")
+    page = options.output or runs[0].path.with_name(PAGE)
     outputs = [Path(name) for name in (options.markdown, options.csv) if name not in (None, "-")]
     _require_folders(page, *outputs)
     _spare((page, *outputs), [run.path for run in runs])
@@ -612,8 +626,6 @@ def _exhibit(run: Run, panels: bool = True) -> Exhibit:
 
     Raises InputError where the record is not one of that application.
     """
-    from importlib import import_module
-
     from fathometer.lab.report.page import ODD, Exhibit, odd
 
     name = EXHIBITS.get(run.record["application"])
@@ -629,8 +641,10 @@ def _exhibit(run: Run, panels: bool = True) -> Exhibit:
 
 def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
     """Raises InputError where a page or a table would replace a record that it is made from."""
+    from fathometer.storage import whole
+
     for path in outputs:
-        if path.resolve() in {one.resolve() for one in inputs}:
+        if any(whole.replaces(path, one) for one in inputs):
             raise InputError(f"{path}: is a record that is read; allowed: another name")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ SECRET = ("TOKEN", "JWT", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH", "_KEY", "C
 LONGEST_VALUE = 1000  # letters
 
 
+@cache
 def processor() -> dict[str, Any]:
-    """Sockets, cores, hardware threads, caches and NUMA nodes as lscpu tells them, its text kept; {} without it."""
+    """Sockets, cores, hardware threads, caches and NUMA nodes as lscpu tells them, its text kept; {} without it.
+
+    Asked once in a process: starting another program takes time.
+    """
     try:
         done = subprocess.run(["lscpu"], capture_output=True, text=True, timeout=20, check=True, env=_plain_english())
     except (OSError, subprocess.SubprocessError):

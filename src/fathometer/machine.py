@@ -6,6 +6,7 @@ import socket
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -39,11 +40,17 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
         "launcher": _launcher(),
         "mpi": MPI.Get_library_version().rstrip("\0").splitlines()[0].strip(),
         "kernels": _native.variant,
-        "commit": commit(Path(__file__).resolve().parent),
+        "commit": _own_commit(),
         "networks": networks(),
         "file_systems": file_systems(paths),
         "environment": environment(),
     }
+
+
+@cache
+def _own_commit() -> str | None:
+    """The commit of this program, asked once in a process."""
+    return commit(Path(__file__).resolve().parent)
 
 
 def _launcher() -> dict[str, object] | None:

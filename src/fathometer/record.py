@@ -14,6 +14,7 @@ from fathometer import ledger
 from fathometer.storage import whole
 
 SCHEMA_VERSION = 2
+RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"  # in the folder of a run's results
 SCHEMA = Path(__file__).with_name("run.schema.json")
 
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from mpi4py import MPI
 
-from fathometer import ledger as ledger_module
 from fathometer.ledger import Ledger, now
-from fathometer.parallel.agreement import meet, together
+from fathometer.parallel.agreement import meet, reduced, together
 from fathometer.storage import whole
 
 
@@ -29,15 +28,13 @@ def zero(comm: MPI.Intracomm) -> float:
     return start
 
 
-def write_trace(path: Path, ledger: Ledger, start: float, comm: MPI.Intracomm) -> None:
+def write_trace(path: Path, account: Ledger, start: float, comm: MPI.Intracomm) -> None:
     """Collective. Write the spans of all ranks, rank 0 doing so. Raises FathometerError where that fails."""
-    spans = ledger.spans()
+    spans = account.spans()
     before = max(0.0, start - min((begin for _, _, begin, _, _ in spans), default=start))
-    meet(comm)
-    with ledger_module.communication("write trace"):
-        # Viewers drop what lies before 0: all axes begin as long before the barrier as the first rank began.
-        before = comm.allreduce(before, MPI.MAX)
-        ranks = comm.gather((socket.gethostname(), start - before, spans, ledger.dropped_spans))
+    # Viewers drop what lies before 0: all axes begin as long before the barrier as the first rank began.
+    before = reduced(comm, before, "MAX")
+    ranks = comm.gather((socket.gethostname(), start - before, spans, account.dropped_spans))
     with together(comm):
         if ranks is not None:
             events = [event for rank, told in enumerate(ranks) for event in _events(rank, *told)]

@@ -4,6 +4,8 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
+from fathometer.machine import peak_memory
+
 _PROC = Path("/proc/self")
 
 
@@ -30,7 +32,7 @@ def usage() -> dict[str, int | float | None]:
         "major_page_faults": told.ru_majflt,
         "involuntary_context_switches": told.ru_nivcsw,
         "swapped_bytes": 1024 * memory["VmSwap"] if "VmSwap" in memory else None,
-        "peak_memory_bytes": 1024 * memory["VmHWM"] if "VmHWM" in memory else None,
+        "peak_memory_bytes": peak_memory(),
     }
 
 

@@ -22,8 +22,9 @@ from mpi4py import MPI
 
 from fathometer import _native, ledger
 from fathometer.lab.statistics import timed
+from fathometer.lab.stencil import TRIAD_ELEMENTS
 from fathometer.ledger import Ledger
-from fathometer.machine import cpu_model, total_memory
+from fathometer.machine import cpu_model, peak_memory, total_memory
 from fathometer.parallel.agreement import QUIETLY, meet, together
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
@@ -42,9 +43,7 @@ from fathometer.seismic.survey import Tuning, survey_of
 from fathometer.seismic.tuning import tune
 from fathometer.storage.block import VolumeInfo
 from fathometer.storage.volume import open_volume, write_volume
-from fathometer.usage import usage
 
-TRIAD_ELEMENTS = 1 << 25
 SIZES: dict[int, tuple[Index3, ...]] = {
     3: ((40, 40, 40), (96, 96, 96), (200, 200, 200)),
     2: ((100, 1, 100), (500, 1, 400), (2500, 1, 1200)),
@@ -65,7 +64,7 @@ def calibrate(
 
     Raises FathometerError, the same on all ranks, where nothing can be written into the folder.
     """
-    process = usage()["peak_memory_bytes"]
+    process = peak_memory()
     cpus = _cpus_here(comm)
     say("rank to rank")
     local, network = _exchange_rates(comm)
@@ -94,7 +93,7 @@ def calibrate(
             "name": name or f"{socket.gethostname()} ({cpu_model()})",
             "cores_per_node": len(cpus),
             "memory_bytes_per_node": float(total_memory()),
-            "process_bytes": float(process or 0),
+            "process_bytes": float(process),
             "start_seconds": account.seconds("start-up") if account is not None else 0.0,
             "notes": (f"fathometer calibrate, {comm.size} ranks, files in {folder}",),
             **local,

@@ -101,8 +101,7 @@ def halo_cells(shape: Index3, ranks: Index3) -> int:
     return (ranks[0] - 1) * ny * nz + (ranks[1] - 1) * nx * nz + (ranks[2] - 1) * nx * ny
 
 
-def fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
-    """Whether no part is thinner than `thinnest` cells along a cut axis."""
+def _fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
     return all(p == 1 or n // p >= thinnest for n, p in zip(shape, ranks, strict=True))
 
 
@@ -120,8 +119,7 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
     Raises:
         InputError: if the number of ranks is not the product, or a block would be too thin.
     """
-    two_dimensional = shape[1] == 1
-    axes = (0, 2) if two_dimensional else (0, 1, 2)
+    axes = (0, 2) if shape[1] == 1 else (0, 1, 2)
     cells = " x ".join(str(shape[a]) for a in axes)
     if wanted is not None:
         asked = [wanted[a] for a in axes]
@@ -130,7 +128,7 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
                 f"[parallel] decomposition: {asked} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
                 f"but {size} {'is' if size == 1 else 'are'} running"
             )
-        if not fits(shape, wanted, thinnest):
+        if not _fits(shape, wanted, thinnest):
             most = [max(1, shape[a] // thinnest) for a in axes]
             raise InputError(
                 f"[parallel] decomposition: {asked} cuts the grid of {cells} cells (padding included)"
@@ -138,21 +136,22 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
                 f" at most {most} ranks fit along {', '.join('xyz'[a] for a in axes)}"
             )
         return wanted
-    fitting = [r for r in arrangements(size, two_dimensional) if fits(shape, r, thinnest)]
-    if not fitting:
+    best = best_ranks(shape, size, thinnest)
+    if best is None:
         raise InputError(
             f"{size} ranks are too many for a grid of {cells} cells (padding included): parts would be "
             f"thinner than the {thinnest} cells that the stencil reaches; "
             f"at most {largest_size(shape, thinnest, size)} ranks can be used"
         )
-    return min(fitting, key=lambda r: (r[2] > 1, halo_cells(shape, r), r))
+    return best
+
+
+def best_ranks(shape: Index3, size: int, thinnest: int) -> Index3 | None:
+    """The arrangement that `choose_ranks` prefers; None where parts would be too thin in all of them."""
+    fitting = (r for r in arrangements(size, shape[1] == 1) if _fits(shape, r, thinnest))
+    return min(fitting, key=lambda r: (r[2] > 1, halo_cells(shape, r), r), default=None)
 
 
 def largest_size(shape: Index3, thinnest: int, below: int) -> int:
     """The largest usable number of ranks under `below`."""
-    two_dimensional = shape[1] == 1
-    return next(
-        size
-        for size in range(below - 1, 0, -1)
-        if any(fits(shape, r, thinnest) for r in arrangements(size, two_dimensional))
-    )
+    return next(size for size in range(below - 1, 0, -1) if best_ranks(shape, size, thinnest) is not None)

@@ -9,13 +9,13 @@ from mpi4py import MPI
 from fathometer.errors import InputError
 from fathometer.machine import available_memory, total_memory
 from fathometer.parallel.agreement import meet
+from fathometer.seismic.survey import MEMORY_BUDGET
 
 # Of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees.
 USABLE = 0.9
-BUDGET = 0.7  # of all memory of a host; what a production code found safe on nodes of 48 GB
 
 
-def usable_memory(comm: MPI.Intracomm, budget: float = BUDGET) -> int:
+def usable_memory(comm: MPI.Intracomm, budget: float = MEMORY_BUDGET) -> int:
     """Collective. Bytes that the ranks of this rank's host may take together; asked before they have taken any.
 
     budget: share of all of the host's memory, [parallel] memory_budget; what is free now may be less.

@@ -129,19 +129,15 @@ class Frame:
         return self.survey.propagation.top == "free-surface"
 
     @property
-    def flat(self) -> bool:
-        """Two dimensions."""
-        return self.grid.two_dimensional
-
-    @property
     def halo(self) -> int:
         """Planes that neighbours exchange."""
         return halo_depth(self.radius, self.off_grid)
 
-    def ranks(self, size: int) -> Index3:
-        """How `size` ranks share the grid. Raises InputError where they cannot."""
+    def ranks(self, size: int, wanted: Index3 | None = None) -> Index3:
+        """How `size` ranks share the grid; wanted: instead of the survey's wish. InputError where they cannot."""
         with naming(str(self.survey.path)):
-            return choose_ranks(self.grid.full_shape, size, self.halo, wanted_ranks(self.survey, self.grid))
+            wanted = wanted or wanted_ranks(self.survey, self.grid)
+            return choose_ranks(self.grid.full_shape, size, self.halo, wanted)
 
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
         """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""

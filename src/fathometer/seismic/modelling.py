@@ -16,6 +16,7 @@ from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.resampling import resample
 from fathometer.seismic.rtm import finish_steps, source_series
+from fathometer.seismic.timing import TimeAxis
 
 
 def model_shots(
@@ -35,9 +36,9 @@ def model_shots(
         yield shot, gathered
 
 
-def modelling_steps(experiment: Experiment) -> int:
+def modelling_steps(time: TimeAxis) -> int:
     """Time steps that are taken at a time: several sweeps, and little enough for progress to be seen."""
-    return min(24, experiment.time.steps)
+    return min(24, time.steps)
 
 
 def record_shot(
@@ -52,7 +53,7 @@ def record_shot(
         series = source_series(experiment, source)
         recorded = np.zeros((time.steps, len(receivers.indices)), experiment.scheme.dtype)
         wavefield.reset()
-    at_a_time = modelling_steps(experiment)
+    at_a_time = modelling_steps(time)
     for start in range(0, time.steps, at_a_time):
         count = min(at_a_time, time.steps - start)
         steps = slice(start, start + count)

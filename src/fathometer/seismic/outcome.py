@@ -13,18 +13,16 @@ import numpy as np
 from fathometer import ledger
 from fathometer.account import account, disturbances, own_account, seconds
 from fathometer.errors import FathometerError
-from fathometer.machine import machine
+from fathometer.machine import machine, peak_memory
 from fathometer.parallel.agreement import gathered
 from fathometer.parallel.threads import Binding, tasks_of
 from fathometer.parallel.yardstick import yardstick
-from fathometer.record import Figure, record, write_record
+from fathometer.record import UNFINISHED, Figure, record, write_record
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
-from fathometer.usage import usage
 
-RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"
 MERITED = ("model", "traces", "image")  # kinds of files whose rates are figures
 KERNEL = ("source propagation", "receiver propagation", "halo exchange")  # the time steps, exchanges included
 
@@ -108,10 +106,10 @@ def finished_record(
     experiment: Experiment, settings: Settings, files: Mapping[str, Path], tuned: Tuned, propagations: int
 ) -> dict[str, Any]:
     """Collective. The run's envelope; empty on ranks above 0."""
-    peak = usage()["peak_memory_bytes"]
+    peak = peak_memory()
     with ledger.phase("yardstick"):
         roof = measured(experiment, settings)
-    ranks = gathered(experiment.comm, own_account(settings.binding, None if peak is None else int(peak)))
+    ranks = gathered(experiment.comm, own_account(settings.binding, peak))
     if experiment.comm.rank:
         return {}
     told = account(ranks)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.errors import InputError
-from fathometer.parallel.decomposition import Index3, arrangements, choose_ranks, fits
+from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.earth import FASTEST, SLOWEST, extremes
 from fathometer.seismic.experiment import Frame, check_sampling, frame_of, points_per_wavelength, time_step
@@ -172,12 +172,7 @@ def _asked(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> Pre
         raise InputError(f"--nodes: {nodes} are needed or asked for; {machine.name} has {machine.nodes}")
     if size % nodes:
         raise InputError(f"--ranks {size}: allowed: a multiple of the {nodes} nodes")
-    ranks = (
-        choose_ranks(frame.grid.full_shape, size, frame.halo, wish.decomposition)
-        if (wish.decomposition)
-        else frame.ranks(size)
-    )
-    return predict(frame, time, ranks, nodes, machine, wish.store)
+    return predict(frame, time, frame.ranks(size, wish.decomposition), nodes, machine, wish.store)
 
 
 def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> tuple[Prediction, tuple[str, ...]]:
@@ -248,13 +243,13 @@ def _imaging_steps(frame: Frame, time: TimeAxis) -> Iterator[TimeAxis]:
 
 def _layouts(frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store) -> Iterator[Prediction]:
     """Ranks that divide a node's cores, as the grid can be shared among them."""
-    cores = machine.cores_per_node
-    most = math.prod(max(1, frame.grid.full_shape[axis] // frame.halo) for axis in frame.grid.axes)
-    for per_node in (n for n in range(1, cores + 1) if cores % n == 0 and n * nodes <= most):
-        if not any(fits(frame.grid.full_shape, r, frame.halo) for r in arrangements(per_node * nodes, frame.flat)):
-            continue
-        ranks = choose_ranks(frame.grid.full_shape, per_node * nodes, frame.halo)
-        yield predict(frame, time, ranks, nodes, machine, store)
+    shape = frame.grid.full_shape
+    most = math.prod(max(1, shape[axis] // frame.halo) for axis in frame.grid.axes)
+    for per_node in divisors(machine.cores_per_node):
+        size = per_node * nodes
+        ranks = best_ranks(shape, size, frame.halo) if size <= most else None
+        if ranks is not None:
+            yield predict(frame, time, ranks, nodes, machine, store)
 
 
 def _search(frame: Frame, time: TimeAxis) -> tuple[str, ...]:

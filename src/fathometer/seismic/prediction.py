@@ -23,14 +23,15 @@ import numpy as np
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.experiment import Frame
+from fathometer.seismic.modelling import modelling_steps
+from fathometer.seismic.outcome import KERNEL
 from fathometer.seismic.points import HALF_WIDTH
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.timing import TimeAxis
+from fathometer.storage.segy_layout import HEADER
 
-HEADER_BYTES = 240  # of a SEG-Y trace
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
-STEPS_AT_A_TIME = 24  # of modelling
 
 Store = Literal["memory", "files"]
 
@@ -105,9 +106,6 @@ class Prediction:
         }
 
 
-KERNEL = ("source propagation", "receiver propagation", "halo exchange")
-
-
 def predict(
     frame: Frame, time: TimeAxis, ranks: Index3, nodes: int, machine: Capability, store: Store = "memory"
 ) -> Prediction:
@@ -134,7 +132,7 @@ def predict(
         * machine.points_per_second(physics, len(grid.axes), 2 * frame.radius, points * per_node)
         / per_node
     )
-    at_a_time = time.every if frame.imaging else min(STEPS_AT_A_TIME, time.steps)
+    at_a_time = time.every if frame.imaging else modelling_steps(time)
     calls = shots * math.ceil(time.steps / at_a_time)
     steps = shots * time.steps
     stepping = steps * points / rate + calls * machine.step_seconds
@@ -159,7 +157,7 @@ def predict(
     if store == "files":
         pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
     model_bytes = frame.files.bytes_per_cell * cells
-    trace_bytes = traces * (HEADER_BYTES + 4 * frame.acquisition.samples)
+    trace_bytes = traces * (HEADER + 4 * frame.acquisition.samples)
     resampling = shots * time.steps * machine.shot_step_seconds
     resampling += mine / min(threads, max(1.0, mine / max(1, shots) / 2)) * time.steps * machine.trace_step_seconds
     images = 2 + frame.survey.imaging.laplacian

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,14 +14,14 @@ from fathometer.ledger import now
 from fathometer.parallel.agreement import together
 from fathometer.parallel.threads import tasks_of
 from fathometer.progress import Progress
-from fathometer.record import write_record
+from fathometer.record import PAGE, RECORD, write_record
 from fathometer.seismic.earth import NAMES
 from fathometer.seismic.exhibit import Panel, Subject, panels
 from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.history import MemoryHistory
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.modelling import model_shots, modelling_steps
-from fathometer.seismic.outcome import PAGE, RECORD, Outcome, Settings, accounted, finished_record
+from fathometer.seismic.outcome import Outcome, Settings, accounted, finished_record
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.rtm import migrate
@@ -51,7 +50,7 @@ def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) 
     with accounted(experiment, settings):
         with ledger.phase("set up"):
             wavefield = experiment.propagator()
-        tuned = _tuned(experiment, wavefield, settings, modelling_steps(experiment), propagations=1)
+        tuned = _tuned(experiment, wavefield, settings, modelling_steps(experiment.time), propagations=1)
         _model_shots(experiment, wavefield, path, settings)
         with ledger.phase("finish"):
             wavefield.close()
@@ -173,15 +172,10 @@ def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
         inputs["[wavelet] path"] = survey.directory / survey.wavelet.path
     for result in results:
         for key, path in inputs.items():
-            if _place(result) in (_place(path), Path(os.path.realpath(path))):
+            if whole.replaces(result, path):
                 raise InputError(
                     f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
                 )
-
-
-def _place(path: Path) -> Path:
-    """The path of a file itself, be it a link or not."""
-    return Path(os.path.realpath(path.parent)) / path.name
 
 
 def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> None:

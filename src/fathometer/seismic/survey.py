@@ -96,6 +96,7 @@ def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float
     return values
 
 
+MEMORY_BUDGET = 0.7  # what a production code found safe on nodes of 48 GB
 _MOST_PLACES = 10_000_000  # along one axis: what is meant to be a survey has fewer
 
 # A TOML array arrives as a list, so the tuple itself is not strict; its items are.
@@ -299,7 +300,7 @@ class Parallel(Table):
 
     ranks_per_shot: Literal["all"] = key("ranks that work on one shot", "", "all")
     memory_budget: Annotated[float, Gt(0), Le(1)] = key(
-        "most of a host's memory that the run may take, as a share of all of it", "", 0.7
+        "most of a host's memory that the run may take, as a share of all of it", "", MEMORY_BUDGET
     )
     decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = key(
         "parts along x, y, z (2D: x, z); auto: the fewest halo bytes", "ranks", "auto"

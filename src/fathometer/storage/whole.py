@@ -91,6 +91,15 @@ def place(part: Path, target: Path) -> None:
             os.close(handle)
 
 
+def replaces(target: Path, path: Path) -> bool:
+    """Whether placing `target` would replace the file that `path` names, or the link that it is."""
+
+    def itself(one: Path) -> Path:
+        return Path(os.path.realpath(one.parent)) / one.name
+
+    return itself(target) in (itself(path), Path(os.path.realpath(path)))
+
+
 def remove(path: Path) -> None:
     """Remove a file that may be absent; a failure to do so must not hide the error that led here."""
     with contextlib.suppress(OSError):

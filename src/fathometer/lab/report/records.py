@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from fathometer.errors import InputError
-from fathometer.record import SCHEMA, SCHEMA_VERSION
+from fathometer.record import RECORD, SCHEMA, SCHEMA_VERSION, UNFINISHED
 from fathometer.storage.block import readable, reading
 
 LONGEST_MESSAGE = 160  # letters
-NAMES = ("run.json", "run-unfinished.json")  # what a folder of results holds; the first that is there counts
+NAMES = (RECORD, UNFINISHED)  # what a folder of results holds; the first that is there counts
 OWN = {"schema_version", "application", "ledger", "validity"}  # keys by which a record is known
 
 
