@@ -252,6 +252,17 @@ def test_a_longer_imaging_step_where_memory_is_short(tmp_path):
     assert any("set [imaging] every" in note for note in tight.notes)
 
 
+def test_a_recommended_layout_other_than_the_survey_s(tmp_path):
+    """It says that the survey must then ask for no decomposition of its own."""
+    inputs(tmp_path)
+    free = plan(load_survey(survey(tmp_path, MIGRATE)), MACHINE, Wish(nodes=1)).recommended
+    same = [free.ranks[0], free.ranks[2]]
+    for wanted, expected in ((same, False), ([same[0] + 1, same[1]], True)):
+        path = survey(tmp_path, MIGRATE | {"parallel.decomposition": wanted})
+        notes = plan(load_survey(path), MACHINE, Wish(nodes=1)).notes
+        assert any("[parallel] decomposition" in note for note in notes) is expected, wanted
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -16,7 +16,14 @@ from fathometer.errors import InputError
 from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.earth import FASTEST, SLOWEST, extremes
-from fathometer.seismic.experiment import Frame, check_sampling, frame_of, points_per_wavelength, time_step
+from fathometer.seismic.experiment import (
+    Frame,
+    check_sampling,
+    frame_of,
+    points_per_wavelength,
+    time_step,
+    wanted_ranks,
+)
 from fathometer.seismic.prediction import Prediction, Store, predict
 from fathometer.seismic.stencil import time_step_limit
 from fathometer.seismic.survey import Survey
@@ -194,7 +201,7 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
                 one = min((o for o in fitting if o.seconds <= AS_GOOD_AS * here), key=lambda o: o.ranks_per_node)
                 fastest = min(fastest, one.seconds)
                 if wish.within is not None and one.seconds <= wish.within:
-                    return one, _changed(one, time)
+                    return one, _changed(one, frame, time)
                 if best is None or one.seconds < WORTH_MORE_NODES * best.seconds:
                     best = one
                 break  # a longer imaging step only where it must be
@@ -217,7 +224,7 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
             f"takes {fastest:.4g} s; needed: more nodes, about {last * fastest / wish.within:.3g} where the "
             "time goes down in proportion"
         )
-    return best, _changed(best, time)
+    return best, _changed(best, frame, time)
 
 
 def _numbers_of_nodes(wanted: int | None, most: int) -> Iterator[int]:
@@ -269,13 +276,21 @@ def _over(asked: Prediction | None, survey: Survey, machine: Capability) -> tupl
     )
 
 
-def _changed(one: Prediction, time: TimeAxis) -> tuple[str, ...]:
-    if one.every == time.every:
-        return ()
-    return (
-        f"the history fits with a snapshot every {one.every} steps instead of {time.every}: set [imaging] every = "
-        f"{one.every}, which the highest frequency just allows",
-    )
+def _changed(one: Prediction, frame: Frame, time: TimeAxis) -> tuple[str, ...]:
+    """What the survey must say otherwise for this layout."""
+    notes = []
+    if one.every != time.every:
+        notes.append(
+            f"the history fits with a snapshot every {one.every} steps instead of {time.every}: set [imaging] every = "
+            f"{one.every}, which the highest frequency just allows"
+        )
+    wanted = wanted_ranks(frame.survey, frame.grid)
+    if wanted is not None and wanted != one.ranks:
+        notes.append(
+            f'the recommended layout needs [parallel] decomposition = "auto"; the survey\'s is for '
+            f"{math.prod(wanted)} rank{'s' * (math.prod(wanted) > 1)}"
+        )
+    return tuple(notes)
 
 
 def lines(one: Plan) -> list[str]:
