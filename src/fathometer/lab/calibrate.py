@@ -52,7 +52,7 @@ ORDERS = (4, 8, 12, 16)
 STEPS = 8  # taken at a time: an image is made every five to twelve
 LONG_ENOUGH = 0.3  # s of a measurement
 FILE_BYTES = 1 << 27
-TRACES, TRACE_STEPS = (8, 40), 2000
+TRACES, TRACE_STEPS = (8, 200), 2000
 POINTS = 4000
 FACES = (16, 384)  # cells: a small halo and a large one
 
@@ -79,7 +79,7 @@ def calibrate(
             say("files")
             measured |= _files(folder)
             say("traces")
-            measured |= _traces()
+            measured |= _traces(team)
             say("a whole small run")
             measured |= _whole_run(folder, replace(binding, threads=len(cpus), cpus=list(cpus)))
             own = Tasks(binding.threads, 1, 1, tuple(binding.cpus) if binding.pinned else ())
@@ -220,26 +220,33 @@ def _files(folder: Path) -> dict[str, float]:
     }
 
 
-def _traces() -> dict[str, float]:
-    """One core's seconds for the traces of a shot: a part for the shot, a part for each trace; and for the weights."""
+def _traces(team: Tasks) -> dict[str, float]:
+    """One core's seconds for the traces of a shot: a part for the shot, a part for each trace; and for the weights.
+
+    The traces are shared by all cores, as a run does it: they get less each than one alone would.
+    """
     rng, dt, interval = np.random.default_rng(1), 0.001, 0.004
     seconds = []
     for count in TRACES:
         stepped = rng.standard_normal((count, TRACE_STEPS)).astype(np.float32)
         sampled = rng.standard_normal((count, TRACE_STEPS // 4)).astype(np.float32)
 
-        def model(stepped: np.ndarray = stepped) -> None:
-            resample(inverse_transform(stepped, 100), -0.1, dt, 0.0, interval, TRACE_STEPS // 4, 50.0)
+        def model(traces: np.ndarray) -> np.ndarray:
+            return resample(inverse_transform(traces, 100), -0.1, dt, 0.0, interval, TRACE_STEPS // 4, 50.0)
 
-        def migrate(sampled: np.ndarray = sampled) -> None:
-            adjoint_of_inverse(resample(sampled, 0.0, interval, -0.1, dt, TRACE_STEPS, 50.0), 100)
+        def migrate(traces: np.ndarray) -> np.ndarray:
+            return adjoint_of_inverse(resample(traces, 0.0, interval, -0.1, dt, TRACE_STEPS, 50.0), 100)
 
-        seconds.append((_repeated(model) + _repeated(migrate)) / 2)
+        both = [
+            _repeated(partial(team.on_traces, model, stepped)),
+            _repeated(partial(team.on_traces, migrate, sampled)),
+        ]
+        seconds.append(sum(both) / 2)
     each = max(0.0, (seconds[1] - seconds[0]) / (TRACES[1] - TRACES[0]))
     grid = Homogeneous((64, 64, 64), ISOTROPIC, Pml())
     cells = 8 + 40 * rng.random((POINTS, 3))
     return {
-        "trace_step_seconds": each / TRACE_STEPS,
+        "trace_step_seconds": team.io * each / TRACE_STEPS,
         "shot_step_seconds": max(0.0, seconds[0] - TRACES[0] * each) / TRACE_STEPS,
         "model_cell_seconds": _model_cell(),
         "point_seconds": _repeated(lambda: grid.propagator.injectors(sinc_points(cells))) / POINTS,

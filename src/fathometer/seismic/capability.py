@@ -54,8 +54,10 @@ class Capability(Table):
     process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 1e8)
     start_seconds: NotNegative = key("from a rank's start to its first phase", "s", 0.0)
     finish_seconds: NotNegative = key("record, pictures and page at the end", "s", 0.0)
-    trace_step_seconds: NotNegative = key("of one core: resampling, for each trace and time step", "s", 0.0)
-    shot_step_seconds: NotNegative = key("of one core: resampling, for each shot and time step", "s", 0.0)
+    trace_step_seconds: NotNegative = key(
+        "of one core, all at work: resampling, for each trace and time step", "s", 0.0
+    )
+    shot_step_seconds: NotNegative = key("of one core, all at work: resampling, for each shot and time step", "s", 0.0)
     point_seconds: NotNegative = key("of one core: weights, for each receiver of a shot", "s", 0.0)
     model_cell_seconds: NotNegative = key("of one core: checks of the model, for each cell", "s", 0.0)
     step_seconds: NotNegative = key("of each call for some time steps, beside its cells", "s", 0.0)
