@@ -19,7 +19,7 @@ from fathometer.parallel.agreement import meet
 from fathometer.parallel.threads import bind, tasks_of
 from fathometer.progress import Progress
 from fathometer.seismic.experiment import prepare
-from fathometer.seismic.history import MemoryHistory
+from fathometer.seismic.histories import choose, open_history
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.rtm import migrate
 from fathometer.seismic.survey import survey_of
@@ -58,13 +58,14 @@ def main(rounds: int, cells: int, threads: int) -> None:
         exchange._arrivals.clear()
     shape, dtype = without.image_shape, experiment.scheme.dtype
     condition = condition_of(experiment.survey.imaging, shape, dtype)
+    kept = choose(experiment, without, binding)
     account = Ledger()
 
     def seconds(on: bool) -> float:
         meet(comm)
         start = now()
         with account if on else nullcontext():
-            history = MemoryHistory(experiment.time.snapshots, shape, dtype)
+            history, _ = open_history(experiment, without, kept)
             with Progress(1, now=now, rank=comm.rank, quiet=True) as progress:
                 migrate(experiment, with_account if on else without, history, condition, progress)
         elapsed: float = comm.allreduce(now() - start, MPI.MAX)

@@ -142,6 +142,7 @@ def test_memory_of_the_rank_that_takes_most(tmp_path, machine_file):
     inputs(tmp_path)
     np.save(tmp_path / "vp.npy", np.full((NX * 20, NZ * 20), 2000.0, np.float32))
     keys = MIGRATE | {"model.spacing": [2.0, 2.0], "imaging.every": 2, "parallel.decomposition": [4, 1]}
+    keys |= {"history.store": "memory"}
     keys |= {"propagation.boundary": {"kind": "sponge", "width": 60}}
     path = survey(tmp_path, keys)
     assert call("migrate", path, "--quiet", "--ranks", 4).code == 0

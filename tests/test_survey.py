@@ -133,7 +133,9 @@ def test_defaults() -> None:
     assert resolved["propagation"] == propagation | kinds
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
     assert resolved["imaging"] == imaging
-    assert resolved["history"] == {"store": "memory"}
+    history = {"store": "auto", "encoding": "float32", "tolerance": 1e-3, "memory_budget": "auto"}
+    kept = {"disk_budget": "auto", "directory": None, "direct": False, "states": "memory"}
+    assert resolved["history"] == history | kept
     assert resolved["parallel"] == {"ranks_per_shot": "all", "memory_budget": 0.7, "decomposition": "auto"}
     assert resolved["output"] == {"directory": "out", "image": "image.rsf"}
     assert "sample_interval" not in resolved["acquisition"]  # gathers have their own
@@ -340,7 +342,7 @@ OTHERS = [
     ({"imaging.every": 0}, '[imaging] every: found 0; allowed: "auto" or an integer from 1 (time steps)'),
     ({"imaging.every": 1.5}, "[imaging] every: found 1.5; allowed"),
     ({"imaging.laplacian": "yes"}, '[imaging] laplacian: found "yes"; allowed: true or false'),
-    ({"history.store": "disk"}, '[history] store: found "disk"; allowed: "memory"'),
+    ({"history.store": "tape"}, '[history] store: found "tape"; allowed: "auto"'),
     ({"parallel.ranks_per_shot": 2}, '[parallel] ranks_per_shot: found 2; allowed: "all"'),
     (
         {"parallel.decomposition": [2]},

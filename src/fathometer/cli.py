@@ -193,9 +193,9 @@ def parser() -> argparse.ArgumentParser:
     plan.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
     plan.add_argument(
         "--history",
-        choices=("memory", "files"),
-        default="memory",
-        help="where snapshots are assumed to be kept (memory; files: what it would cost, there is no such store yet)",
+        choices=("memory", "disk", "checkpoint", "files"),
+        help="where snapshots are assumed to be kept (as the survey says; files: on disk, the time steps waiting, as "
+        "older codes do it)",
     )
     plan.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
     calibrate = command(

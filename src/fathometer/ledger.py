@@ -83,6 +83,11 @@ class FileAccount:
         self.seconds = self.flush_seconds = 0.0
         self.calls = self.bytes = self.overlap_bytes = 0
 
+    def add(self, other: FileAccount) -> None:
+        """Take another one's numbers in."""
+        for name in self.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
     def as_dict(self) -> dict[str, float]:
         """The same, JSON-ready."""
         return {name: getattr(self, name) for name in self.__slots__}
@@ -138,12 +143,14 @@ class Timeline:
 
 
 class _Line:
-    """The account of one thread: its entries, and which of them is running."""
+    """The account of one thread: its entries, and which of them is running; its files, and which of them are open."""
 
-    __slots__ = ("entries", "mark", "running")
+    __slots__ = ("entries", "files", "files_open", "mark", "running")
 
     def __init__(self, start: float) -> None:
         self.entries: dict[tuple[str, Category], Entry] = {}
+        self.files: dict[tuple[str, str], FileAccount] = {}
+        self.files_open: list[FileAccount] = []
         self.running: list[tuple[Entry, float]] = []  # and since when
         self.mark = start  # since when the seconds are the running entry's
 
@@ -214,8 +221,9 @@ class _Flush(_Span):
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        if self._ledger._files_open and threading.get_ident() == self._ledger._thread:
-            self._ledger._files_open[-1].flush_seconds += self._ledger._line().mark - self._begin
+        line = self._ledger._line()
+        if line.files_open:
+            line.files_open[-1].flush_seconds += line.mark - self._begin
 
 
 class _File:
@@ -227,12 +235,13 @@ class _File:
         self._ledger, self._key, self._own = ledger, (kind, direction), own
 
     def __enter__(self) -> None:
-        account = self._ledger._files.setdefault(self._key, FileAccount())
-        self._ledger._files_open.append(account)
+        line = self._ledger._line()
+        account = line.files.setdefault(self._key, FileAccount())
+        line.files_open.append(account)
         self._start, self._bytes = now(), account.bytes
 
     def __exit__(self, *_: object) -> None:
-        account = self._ledger._files_open.pop()
+        account = self._ledger._line().files_open.pop()
         account.calls += 1
         account.seconds += now() - self._start
         account.overlap_bytes += round((1 - self._own) * (account.bytes - self._bytes))
@@ -265,8 +274,6 @@ class Ledger:
         self._lines: list[_Line] = []  # of other threads
         self._lock = threading.Lock()
         self._timed = False  # the timeline goes on
-        self._files: dict[tuple[str, str], FileAccount] = {}
-        self._files_open: list[FileAccount] = []
         self._waited: dict[int, float] = {}
         self._spans: list[tuple[str, Category, float, float, int]] | None = [] if tracing else None
         if begun is not None:
@@ -312,7 +319,12 @@ class Ledger:
         wall = self._charge(self._main) - self.start
         entries = list(self._main.entries.values())
         with self._lock:
-            beside = [entry for line in self._lines for entry in line.entries.values()]
+            lines = list(self._lines)
+        beside = [entry for line in lines for entry in line.entries.values()]
+        files: dict[tuple[str, str], FileAccount] = {}
+        for line in (self._main, *lines):
+            for key, account in line.files.items():
+                files.setdefault(key, FileAccount()).add(account)
         overlapped: dict[tuple[str, str], Entry] = {}
         for entry in beside:
             sum_ = overlapped.setdefault((entry.phase, entry.category), Entry(entry.phase, entry.category))
@@ -325,7 +337,7 @@ class Ledger:
             "overlapped": [entry.as_dict() for entry in overlapped.values()],
             "files": [
                 {"kind": kind, "direction": direction} | account.as_dict()
-                for (kind, direction), account in self._files.items()
+                for (kind, direction), account in files.items()
             ],
             "waited_seconds": {str(rank): seconds for rank, seconds in sorted(self._waited.items())},
             "timeline": self.timeline.as_dict() if self.timeline is not None else None,
@@ -399,8 +411,8 @@ def communication(name: str | None = None, bytes: int = 0) -> AbstractContextMan
 def io(name: str | None = None, bytes: int = 0) -> AbstractContextManager[None]:
     """`bytes` from or to files; they are also those of the innermost `file`."""
     ledger = _open.get()
-    if ledger is not None and ledger._files_open and threading.get_ident() == ledger._thread:
-        ledger._files_open[-1].bytes += bytes
+    if ledger is not None and (line := ledger._line()).files_open:
+        line.files_open[-1].bytes += bytes
     return _span(name, "io", bytes)
 
 
@@ -431,9 +443,7 @@ def file(kind: str, direction: Literal["read", "write"], own: float = 1.0) -> Ab
     own: share of the bytes that no other rank moves too.
     """
     ledger = _open.get()
-    if ledger is None or threading.get_ident() != ledger._thread:
-        return _NOTHING
-    return _File(ledger, kind, direction, own)
+    return _NOTHING if ledger is None else _File(ledger, kind, direction, own)
 
 
 def flush() -> AbstractContextManager[None]:

@@ -3,7 +3,7 @@ Kernels of Fathometer: wave propagation, injection, sampling, imaging, threads.
 """
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -187,6 +187,54 @@ def zerosFloat64(
     Zeroed array on huge pages. Arrays that a kernel uses together should differ in `stagger`.
     """
 
+@overload
+def encode_int8(
+    volume: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    encoded: Annotated[NDArray[numpy.int8], dict(shape=(None, None, None), order="C", device="cpu")],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def encode_int8(
+    volume: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    encoded: Annotated[NDArray[numpy.int8], dict(shape=(None, None, None), order="C", device="cpu")],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def decode_int8(
+    encoded: Annotated[NDArray[numpy.int8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    volume: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def decode_int8(
+    encoded: Annotated[NDArray[numpy.int8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    volume: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def encode_float16(
+    volume: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    encoded: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu")],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def encode_float16(
+    volume: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    encoded: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu")],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def decode_float16(
+    encoded: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    volume: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def decode_float16(
+    encoded: Annotated[NDArray[numpy.uint16], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    volume: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> None: ...
 def triad(
     a: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
     b: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],

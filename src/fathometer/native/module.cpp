@@ -13,6 +13,7 @@
 #include <string>
 
 #include "advance.hpp"
+#include "blocks.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
@@ -219,6 +220,34 @@ template <class T> class BoundJob {
     }
 };
 
+// The shapes of a volume, its encoded cells and the scales of their blocks.
+template <class A, class B, class C> void check_blocks(const A &volume, const B &encoded, const C &scales) {
+    for (int axis = 0; axis < 3; ++axis)
+        require(encoded.shape(axis) == volume.shape(axis) &&
+                    int64_t(scales.shape(axis)) == blocks_of(int64_t(volume.shape(axis))),
+                "the encoded cells have the volume's shape, and every block of 8^3 has a scale");
+}
+
+template <class T, class Raw, class Q> void bind_blocks(nb::module_ &m, const char *encode, const char *decode) {
+    static_assert(sizeof(Raw) == sizeof(Q));
+    m.def(
+        encode,
+        [](Input<T, 3> volume, Array<Raw, 3> encoded, Array<float, 3> scales) {
+            check_blocks(volume, encoded, scales);
+            const int64_t n[3] = {int64_t(volume.shape(0)), int64_t(volume.shape(1)), int64_t(volume.shape(2))};
+            encode_blocks(volume.data(), n, reinterpret_cast<Q *>(encoded.data()), scales.data());
+        },
+        "volume"_a.noconvert(), "encoded"_a.noconvert(), "scales"_a.noconvert(), Unlocked());
+    m.def(
+        decode,
+        [](Input<Raw, 3> encoded, Input<float, 3> scales, Array<T, 3> volume) {
+            check_blocks(volume, encoded, scales);
+            const int64_t n[3] = {int64_t(volume.shape(0)), int64_t(volume.shape(1)), int64_t(volume.shape(2))};
+            decode_blocks(reinterpret_cast<const Q *>(encoded.data()), scales.data(), n, volume.data());
+        },
+        "encoded"_a.noconvert(), "scales"_a.noconvert(), "volume"_a.noconvert(), Unlocked());
+}
+
 // depth, block, tile, team
 using TilingNumbers = std::array<int64_t, 4>;
 
@@ -318,6 +347,10 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
     m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, threads.";
     bind<float>(m, "Float32");
     bind<double>(m, "Float64");
+    bind_blocks<float, int8_t, int8_t>(m, "encode_int8", "decode_int8");
+    bind_blocks<double, int8_t, int8_t>(m, "encode_int8", "decode_int8");
+    bind_blocks<float, uint16_t, Half>(m, "encode_float16", "decode_float16");
+    bind_blocks<double, uint16_t, Half>(m, "encode_float16", "decode_float16");
     m.def(
         "triad",
         [](Array<float, 3> a, Input<float, 3> b, Input<float, 3> c) {

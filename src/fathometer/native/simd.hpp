@@ -111,6 +111,33 @@ template <int S, class V> [[gnu::always_inline]] inline V neighbours(V low, V hi
 #endif
 }
 
+// To halves (IEEE 754 binary16, as bits), rounded to the nearest, and back.
+inline void to_halves(const float *from, int64_t n, uint16_t *to) {
+    int64_t k = 0;
+#if defined(__F16C__)
+    for (; k + 8 <= n; k += 8)
+        _mm_storeu_si128(reinterpret_cast<__m128i *>(to + k),
+                         _mm256_cvtps_ph(_mm256_loadu_ps(from + k), _MM_FROUND_TO_NEAREST_INT));
+#endif
+    for (; k < n; ++k) {
+        const _Float16 half = _Float16(from[k]);
+        std::memcpy(to + k, &half, sizeof half);
+    }
+}
+
+inline void from_halves(const uint16_t *from, int64_t n, float *to) {
+    int64_t k = 0;
+#if defined(__F16C__)
+    for (; k + 8 <= n; k += 8)
+        _mm256_storeu_ps(to + k, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from + k))));
+#endif
+    for (; k < n; ++k) {
+        _Float16 half;
+        std::memcpy(&half, from + k, sizeof half);
+        to[k] = float(half);
+    }
+}
+
 // Ask for the cache line at an address to be brought near (second-level cache); reads nothing.
 template <class T> [[gnu::always_inline]] inline void prefetch(const T *address) { __builtin_prefetch(address, 0, 2); }
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,10 +79,17 @@ class Tasks:
         """function(traces) by the threads for traces, each some rows; it treats every row by itself."""
         if self.io == 1 or len(traces) < 2 * self.io:
             return function(traces)
-        # A new thread has the mask of the one that starts it, which is pinned to one cpu.
-        mask = (os.sched_setaffinity, (0, self.cpus)) if self.cpus else (None, ())
-        with ThreadPoolExecutor(self.io, "traces", *mask) as pool:
+        with ThreadPoolExecutor(self.io, "traces", *_masked(self.cpus)) as pool:
             return np.concatenate(list(pool.map(function, np.array_split(traces, self.io))))
+
+    def beside(self, name: str) -> ThreadPoolExecutor:
+        """A thread that works beside the time steps, on the cpus that these leave free, if they leave any."""
+        return ThreadPoolExecutor(1, name, *_masked(self.cpus[self.propagate :] or self.cpus))
+
+
+def _masked(cpus: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """What a new thread begins with: it has the mask of the one that starts it, which is pinned to one cpu."""
+    return (os.sched_setaffinity, (0, cpus)) if cpus else (None, ())
 
 
 def tasks_of(wanted: Mapping[str, int | str], binding: Binding) -> Tasks:

@@ -27,6 +27,15 @@ def usable_memory(comm: MPI.Intracomm, budget: float = MEMORY_BUDGET) -> int:
     return usable
 
 
+def spare_memory(own: int, usable: int, comm: MPI.Intracomm) -> int:
+    """Collective. What is left for each rank of this rank's host beside the `own` bytes of every one of them."""
+    meet(comm)
+    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    spare: int = (usable - host.allreduce(own)) // host.size
+    host.Free()
+    return max(0, spare)
+
+
 def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm) -> int:
     """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes), of which `usable` are on its host.
 

@@ -19,11 +19,10 @@ from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
 from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_below, check_inside
 from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
-from fathometer.seismic.budget import require_memory, usable_memory
+from fathometer.seismic.budget import require_memory, spare_memory, usable_memory
 from fathometer.seismic.dispersion import WORKSPACE_BYTES
 from fathometer.seismic.earth import EarthFiles
 from fathometer.seismic.grid import Grid, Sides
-from fathometer.seismic.history import history_bytes
 from fathometer.seismic.medium import scaled_medium
 from fathometer.seismic.points import HALF_WIDTH, SincPoints, sinc_points
 from fathometer.seismic.propagator import Propagator, Scheme, field_layout, halo_depth
@@ -56,7 +55,9 @@ class Experiment:
     fastest: float
     time_step_limit: float
     off_grid: bool
+    imaging: bool
     memory_bytes: int
+    spare_bytes: int
     warnings: tuple[str, ...]
 
     @property
@@ -90,7 +91,7 @@ class Experiment:
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
             f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self.comm.size} rank{'s' * (self.comm.size > 1)} as {' x '.join(map(str, self.block.ranks))}, "
-            f"{self.memory_bytes / 1e9:.3g} GB on rank 0",
+            f"{self.memory_bytes / 1e9:.3g} GB on rank 0{' beside the history' * self.imaging}",
         ]
 
 
@@ -154,13 +155,20 @@ class Frame:
         """Bytes of a rank's wavefields, model and layers."""
         return wavefield_bytes(block, self.fields, self.radius, self.off_grid, self.boundary, self.grid, self.dtype)
 
+    def image_shape(self, block: Decomposition) -> Index3:
+        """Cells of the model in a block."""
+        x, y, z = (hi - lo for lo, hi in zip(*self.grid.model_box(block), strict=True))
+        return x, y, z
+
+    def snapshot_bytes(self, block: Decomposition) -> int:
+        """Bytes of a rank's part of one snapshot, or of an image."""
+        return math.prod(self.image_shape(block)) * self.dtype.itemsize
+
     def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
-        """Bytes that a rank takes beside its wavefields: snapshots and images, traces."""
-        own = math.prod(hi - lo for lo, hi in zip(*self.grid.model_box(block), strict=True))
+        """Bytes that a rank takes beside its wavefields and the history: images, traces."""
         parts = {}
         if self.imaging:
-            parts["image and illumination"] = 2 * own * self.dtype.itemsize
-            parts["wavefield history"] = history_bytes(time.snapshots, own, self.dtype.itemsize)
+            parts["image and illumination"] = 2 * self.snapshot_bytes(block)
         gathered = not self.imaging and block.rank == 0
         parts |= trace_bytes(self.acquisition, self.grid, block, time, self.dtype, gathered)
         if self.survey.propagation.time_dispersion == "corrected":
@@ -238,7 +246,9 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         earth.fastest,
         earth.time_step_limit,
         frame.off_grid,
+        imaging,
         memory,
+        spare_memory(memory, usable, comm),
         warnings + more + acquisition.notes,
     )
 

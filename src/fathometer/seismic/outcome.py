@@ -23,8 +23,14 @@ from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
 
-MERITED = ("model", "traces", "image")  # kinds of files whose rates are figures
-KERNEL = ("source propagation", "receiver propagation", "halo exchange")  # the time steps, exchanges included
+MERITED = ("model", "traces", "image", "history")  # kinds of files whose rates are figures
+# The time steps, exchanges included.
+KERNEL = (
+    "source propagation",
+    "source recomputation",
+    "receiver propagation",
+    "halo exchange",
+)  # the time steps, exchanges included
 
 
 @dataclass(frozen=True)
@@ -103,9 +109,14 @@ def measured(experiment: Experiment, settings: Settings) -> dict[str, Any]:
 
 
 def finished_record(
-    experiment: Experiment, settings: Settings, files: Mapping[str, Path], tuned: Tuned, propagations: int
+    experiment: Experiment,
+    settings: Settings,
+    files: Mapping[str, Path],
+    tuned: Tuned,
+    propagations: int,
+    facts: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Collective. The run's envelope; empty on ranks above 0."""
+    """Collective. The run's envelope; empty on ranks above 0. facts: further results."""
     peak = peak_memory()
     with ledger.phase("yardstick"):
         roof = measured(experiment, settings)
@@ -122,6 +133,7 @@ def finished_record(
         figures=_figures(experiment, told, propagations),
         results={"files": files}
         | _facts(experiment)
+        | dict(facts)
         | {
             "tuning": tuned.as_dict(),
             "yardstick": roof,

@@ -41,8 +41,9 @@ class Wish:
     """What the command line asks for; None: the plan's choice.
 
     Attributes:
-        ranks, nodes, decomposition: of the run. within: most seconds. velocities: lowest and highest, m/s, instead of
-            the model's values. imaging: plan a migration even where the survey has no gathers yet.
+        ranks, nodes, decomposition: of the run. store: instead of the survey's [history] store. within: most seconds.
+        velocities: lowest and highest, m/s, instead of the model's values. imaging: plan a migration even where the
+        survey has no gathers yet.
     """
 
     ranks: int | None = None
@@ -51,7 +52,7 @@ class Wish:
     within: float | None = None
     velocities: tuple[float, float] | None = None
     imaging: bool = False
-    store: Store = "memory"
+    store: Store | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,6 @@ class Plan:
     limit: float
     velocities: str
     notes: tuple[str, ...]
-    store: Store
     asked: Prediction
     recommended: Prediction
 
@@ -87,7 +87,6 @@ class Plan:
             "time_step_limit_seconds": self.limit,
             "steps": time.steps,
             "imaging_step": time.every,
-            "history_store": self.store,
             "shots": len(self.frame.acquisition.shots),
             "traces": sum(len(shot.receivers) for shot in self.frame.acquisition.shots),
             "points_per_shortest_wavelength": self.points_per_wavelength,
@@ -132,7 +131,6 @@ def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
         limit,
         told,
         notes + more + frame.acquisition.notes + changed + _search(frame, time) + _over(asked, survey, machine),
-        wish.store,
         asked or recommended,
         recommended,
     )
@@ -186,25 +184,29 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
     """The fastest layout that fits the memory; with `within`, the fewest nodes that are fast enough."""
     budget = budget_of(frame.survey, machine)
     last = wish.nodes or machine.nodes
+    undecided = wish.store is None and frame.survey.history.store == "auto"
     fewest_bytes, fastest = math.inf, math.inf
     best: Prediction | None = None
     for nodes in _numbers_of_nodes(wish.nodes, machine.nodes):
-        for axis in _imaging_steps(frame, time):
-            fitting = []
+        fitting: list[Prediction] = []
+        for axis in _imaging_steps(frame, time):  # a longer one only where it must be
             for one in _layouts(frame, axis, machine, nodes, wish.store):
                 node_bytes = one.rank_bytes * one.ranks_per_node
                 fewest_bytes = min(fewest_bytes, node_bytes * nodes)
                 if node_bytes <= budget:
                     fitting.append(one)
-            if fitting:
-                here = min(one.seconds for one in fitting)
-                one = min((o for o in fitting if o.seconds <= AS_GOOD_AS * here), key=lambda o: o.ranks_per_node)
-                fastest = min(fastest, one.seconds)
-                if wish.within is not None and one.seconds <= wish.within:
-                    return one, _changed(one, frame, time)
-                if best is None or one.seconds < WORTH_MORE_NODES * best.seconds:
-                    best = one
-                break  # a longer imaging step only where it must be
+            wanted = [one for one in fitting if not undecided or one.kept is None or one.kept.store == "memory"]
+            if wanted:
+                fitting = wanted
+                break
+        if fitting:
+            here = min(one.seconds for one in fitting)
+            one = min((o for o in fitting if o.seconds <= AS_GOOD_AS * here), key=lambda o: o.ranks_per_node)
+            fastest = min(fastest, one.seconds)
+            if wish.within is not None and one.seconds <= wish.within:
+                return one, _changed(one, frame, time)
+            if best is None or one.seconds < WORTH_MORE_NODES * best.seconds:
+                best = one
     if best is None and math.isinf(fewest_bytes):
         raise InputError(
             f"{frame.survey.path}: no layout on {last} node{'s' * (last > 1)} of {machine.name}: parts of the grid "
@@ -248,7 +250,9 @@ def _imaging_steps(frame: Frame, time: TimeAxis) -> Iterator[TimeAxis]:
             yield time_axis(time.dt, frame.wavelet.lead, frame.acquisition.end, most)
 
 
-def _layouts(frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store) -> Iterator[Prediction]:
+def _layouts(
+    frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store | None
+) -> Iterator[Prediction]:
     """Ranks that divide a node's cores, as the grid can be shared among them."""
     shape = frame.grid.full_shape
     most = math.prod(max(1, shape[axis] // frame.halo) for axis in frame.grid.axes)
@@ -322,7 +326,7 @@ def lines(one: Plan) -> list[str]:
         ("kernel", [_seconds(p.kernel_seconds) for p in (asked, one.recommended)]),
         ("memory a rank", [_bytes(p.rank_bytes) for p in (asked, one.recommended)]),
         ("memory a node", [_bytes(p.rank_bytes * p.ranks_per_node) for p in (asked, one.recommended)]),
-        ("snapshots", [_snapshots(frame, p, one.store) for p in (asked, one.recommended)]),
+        ("snapshots", [_snapshots(p) for p in (asked, one.recommended)]),
         ("disk", [_bytes(p.disk_bytes) for p in (asked, one.recommended)]),
         ("halo bytes a step", [_bytes(p.halo_bytes_per_step) for p in (asked, one.recommended)]),
         ("overlap, model", [_bytes(p.model_halo_bytes) for p in (asked, one.recommended)]),
@@ -335,10 +339,10 @@ def lines(one: Plan) -> list[str]:
     return text
 
 
-def _snapshots(frame: Frame, one: Prediction, store: Store) -> str:
-    if not frame.imaging:
+def _snapshots(one: Prediction) -> str:
+    if one.kept is None:
         return ""
-    return f"in {store}, every {one.every} steps"
+    return f"{one.kept.store}, {one.kept.encoding}, every {one.every} steps"
 
 
 def _layout(one: Prediction) -> str:

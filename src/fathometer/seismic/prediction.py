@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from fathometer.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
 from fathometer.seismic.capability import Capability
+from fathometer.seismic.encoding import SPEED, record_bytes
 from fathometer.seismic.experiment import Frame
+from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
 from fathometer.seismic.outcome import KERNEL
 from fathometer.seismic.points import HALF_WIDTH
@@ -33,7 +36,9 @@ from fathometer.storage.segy_layout import HEADER
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
 
-Store = Literal["memory", "files"]
+# memory, disk, checkpoint: as [history] store; files: as older codes do it, the steps wait for the writing and reading.
+Store = Literal["memory", "disk", "checkpoint", "files"]
+PLANNING_WORK = 1e6  # of a schedule: many layouts are looked at
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,9 @@ class Prediction:
     Attributes:
         ranks: along x, y, z. ranks_per_node, threads: of a rank.
         memory_bytes: of the largest rank, by part. halo_bytes_per_step: sent by all ranks together.
-        model_halo_bytes, trace_halo_bytes: what would be read twice if each rank read the halo of its part as well
-            (codes that keep the model's halo do; this one reads own parts of the model alone).
+        kept: how the history is; None for modelling. model_halo_bytes, trace_halo_bytes: what would be read twice if
+            each rank read the halo of its part as well (codes that keep the model's halo do; this one reads own parts
+            of the model alone).
     """
 
     nodes: int
@@ -68,6 +74,7 @@ class Prediction:
     halo_bytes_per_step: int
     model_halo_bytes: int
     trace_halo_bytes: int
+    kept: Keeping | None = None
 
     @property
     def seconds(self) -> float:
@@ -100,6 +107,7 @@ class Prediction:
             "memory_bytes_per_rank": self.rank_bytes,
             "memory_bytes": self.memory_bytes,
             "disk_bytes": self.disk_bytes,
+            "history": self.kept.as_dict() if self.kept is not None else None,
             "halo_bytes_per_step": self.halo_bytes_per_step,
             "model_halo_bytes": self.model_halo_bytes,
             "trace_halo_bytes": self.trace_halo_bytes,
@@ -107,7 +115,7 @@ class Prediction:
 
 
 def predict(
-    frame: Frame, time: TimeAxis, ranks: Index3, nodes: int, machine: Capability, store: Store = "memory"
+    frame: Frame, time: TimeAxis, ranks: Index3, nodes: int, machine: Capability, store: Store | None = None
 ) -> Prediction:
     """The cost of a run with `ranks` along x, y, z on some nodes (a divisor of the ranks)."""
     grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks)
@@ -118,7 +126,7 @@ def predict(
     cells = math.prod(grid.shape)
     blocks = list(_blocks(frame, ranks))
     own = max(math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)) for block in blocks)
-    memory = max((_memory(frame, b, time, machine, store) for b in blocks), key=lambda parts: sum(parts.values()))
+    memory = max((_memory(frame, block, time, machine) for block in blocks), key=lambda parts: sum(parts.values()))
     snapshots = time.snapshots * shots if frame.imaging else 0
 
     # Time steps.
@@ -153,9 +161,25 @@ def predict(
     snapshot_bytes = snapshots * cells * itemsize
     reading, writing = machine.read_bytes_per_second, machine.write_bytes_per_second
     pushing, imaging = (moved(snapshots * own * itemsize * n) for n in (SNAPSHOT_MOVES, IMAGE_MOVES))
-    pushed = popped = 0.0
-    if store == "files":
-        pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
+    pushed = popped = again = 0.0
+    kept = None
+    if frame.imaging:
+        rates = Rates(
+            time.every * points / rate, 0.0, min(writing * nodes, machine.storage_bytes_per_second or math.inf) / size
+        )
+        kept = _kept(frame, time, blocks, machine, per_node, store, rates)
+        memory["wavefield history"] = kept.memory_bytes
+        if kept.twin:
+            memory["source wavefield"] = _twin(frame, blocks[0])
+        if kept.encoding != "float32":
+            pushed = popped = snapshots * own * itemsize / (threads * SPEED[kept.encoding])
+        if store == "files":
+            pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
+        elif kept.store == "disk":  # beside the time steps
+            share = kept.disk_bytes / (time.snapshots * own * itemsize)
+            pushed += max(0.0, stored(share * snapshot_bytes, writing) - stepping)
+            popped += max(0.0, stored(share * snapshot_bytes, reading) - stepping)
+        again = shots * kept.recomputed * time.every * points / rate
     model_bytes = frame.files.bytes_per_cell * cells
     trace_bytes = traces * (HEADER + 4 * frame.acquisition.samples)
     resampling = shots * time.steps * machine.shot_step_seconds
@@ -172,6 +196,7 @@ def predict(
             Phase("resample traces", resampling),
             Phase("source propagation", stepping + pushing, calls=calls),
             Phase("history push", pushed, snapshot_bytes, snapshots),
+            *([Phase("source recomputation", again)] if again else []),
             Phase("receiver propagation", stepping + imaging, calls=calls),
             Phase("history pop", popped, snapshot_bytes, snapshots),
         ]
@@ -196,10 +221,11 @@ def predict(
         time.every,
         tuple(phases),
         memory,
-        written + (snapshots // max(1, shots) * cells * itemsize if store == "files" else 0),
+        written + (kept.disk_bytes * size if kept is not None else 0),
         step_bytes,
         2 * frame.radius * halo_cells(grid.shape, ranks) * frame.files.bytes_per_cell,
         _trace_halo_bytes(frame, ranks),
+        kept,
     )
 
 
@@ -211,12 +237,50 @@ def _blocks(frame: Frame, ranks: Index3) -> Iterator[Decomposition]:
         yield Decomposition(frame.grid.full_shape, ranks, (x * ranks[1] + y) * ranks[2] + z)
 
 
-def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability, store: Store) -> dict[str, int]:
-    """Bytes of a rank, by part."""
-    parts = {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
-    if store == "files":
-        parts.pop("wavefield history", None)
-    return parts
+def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability) -> dict[str, int]:
+    """Bytes of a rank beside the history, by part."""
+    return {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+
+
+def _twin(frame: Frame, block: Decomposition) -> int:
+    """Bytes of a second wavefield in the same model."""
+    parts = frame.wavefield_bytes(block)
+    return parts["wavefields"] + parts["absorbing layers"]
+
+
+def _kept(
+    frame: Frame,
+    time: TimeAxis,
+    blocks: Sequence[Decomposition],
+    machine: Capability,
+    per_node: int,
+    store: Store | None,
+    rates: Rates,
+) -> Keeping:
+    """How the history would be kept; in memory where nothing fits, so that what is missing can be told."""
+    wanted = frame.survey.history
+    if store is not None:
+        wanted = wanted.model_copy(update={"store": "disk" if store == "files" else store})
+    node = frame.survey.parallel.memory_budget * machine.memory_bytes_per_node
+    shares = []
+    for block in blocks:
+        parts = frame.wavefield_bytes(block)
+        shares.append(
+            Share(
+                max(0.0, node / per_node - sum(_memory(frame, block, time, machine).values())),
+                math.inf if wanted.memory_budget == "auto" else wanted.memory_budget / per_node,
+                math.inf if wanted.disk_budget == "auto" else wanted.disk_budget / per_node,
+                frame.snapshot_bytes(block),
+                record_bytes(frame.image_shape(block), frame.dtype),
+                2 * frame.fields * math.prod(block.local_shape) * frame.dtype.itemsize + parts["absorbing layers"],
+                _twin(frame, block),
+            )
+        )
+    try:
+        return keeping(wanted, time.snapshots, shares, lambda: rates, "", PLANNING_WORK)
+    except InputError:
+        needed = max(time.snapshots * share.snapshot for share in shares)
+        return Keeping("memory", "float32", False, time.snapshots, time.snapshots, 0, time.snapshots, needed)
 
 
 def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Capability) -> float:

@@ -75,7 +75,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class State:
-    """A wavefield put aside: the step, which time level is now, and copies of all arrays that change."""
+    """A wavefield put aside: the step, which time level is now, and copies of all that changes on the owned cells."""
 
     step: int
     level: int
@@ -185,20 +185,50 @@ class Propagator:
         self._wave.level = 0
         self.step = 0
 
-    def save(self) -> State:
-        """A copy of the whole wavefield as it is now."""
-        return State(self.step, self._wave.level, [array.copy() for array in self._arrays()])
+    def save(self, room: np.ndarray | None = None) -> State:
+        """A copy of the whole wavefield as it is now, less the halos, which are exchanged before they are used.
+
+        room: memory to copy it to, `state_bytes` long, whose first byte begins a cache line; None: new memory.
+        """
+        room = np.empty(self.state_bytes, np.uint8) if room is None else room
+        arrays, at = [], 0
+        for array in self._changing():
+            copy = room[at : at + array.nbytes].view(array.dtype).reshape(array.shape)
+            copy[...] = array
+            arrays.append(copy)
+            at += padded(array.nbytes, 1)
+        return State(self.step, self._wave.level, arrays)
 
     def restore(self, state: State) -> None:
         """Back to what `save` of this propagator returned."""
-        for array, saved in zip(self._arrays(), state.arrays, strict=True):
+        for array, saved in zip(self._changing(), state.arrays, strict=True):
             array[...] = saved
         self._wave.level = state.level
         self.step = state.step
 
     def _arrays(self) -> list[np.ndarray]:
         """All that changes from step to step: fields and the layers' memories."""
-        return self._buffers + [memory for layer in self._layers for memory in (layer.psi, layer.zeta)]
+        return self._buffers + self._memories()
+
+    def _memories(self) -> list[np.ndarray]:
+        return [memory for layer in self._layers for memory in (layer.psi, layer.zeta)]
+
+    def _changing(self) -> list[np.ndarray]:
+        """The same, of the fields only this rank's own cells and their mirror image above a free surface."""
+        (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
+        above = self.scheme.radius if self.scheme.free_surface and self.block.lo[2] == 0 else 0
+        own = [array[x : x + nx, y : y + ny, z - above : z + nz] for array in self._buffers]
+        return own + self._memories()
+
+    @property
+    def changing_bytes(self) -> int:
+        """Of the fields with their halos and the layers' memories: what a second wavefield in the same model takes."""
+        return sum(array.nbytes for array in self._arrays())
+
+    @property
+    def state_bytes(self) -> int:
+        """Of what `save` returns."""
+        return sum(padded(array.nbytes, 1) for array in self._changing())
 
     def owned(self, array: np.ndarray) -> np.ndarray:
         """View of the owned cells of one of the fields' arrays."""

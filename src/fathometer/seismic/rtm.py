@@ -3,6 +3,8 @@
 for each shot
     source loop:    snapshots of the source wavefield, forwards in time
     receiver loop:  traces injected backwards in time, correlated with the snapshots in reverse order
+
+The receiver loop has a wavefield of its own where the history goes back to the source's, else they are one.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from fathometer.seismic.dispersion import adjoint_of_inverse, forward_transform
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.history import History
 from fathometer.seismic.imaging import ImagingCondition
-from fathometer.seismic.propagator import PointSet, Propagator
+from fathometer.seismic.propagator import PointSet, Propagator, State
 from fathometer.seismic.resampling import resample
 
 STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
@@ -29,8 +31,11 @@ def migrate(
     history: History,
     condition: ImagingCondition,
     progress: Progress,
+    source_wavefield: Propagator | None = None,
 ) -> None:
     """Collective. Accumulate all shots of the survey in the imaging condition, in the survey's order.
+
+    source_wavefield: of the source loop, where the history computes snapshots again; None: the same as the receivers'.
 
     Raises FathometerError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
@@ -39,31 +44,60 @@ def migrate(
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
             with ledger.phase("set up"), together(experiment.comm):
                 receivers, traces = reversed_traces(experiment, wavefield, shot)
-            source_loop(experiment, wavefield, shot, history, progress)
+            source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
+            source_loop(source, history, progress)
             receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, progress)
             progress.finish_shot()
 
 
-def source_loop(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, history: History, progress: Progress
-) -> None:
+class SourceWavefield:
+    """The source's wavefield of a shot, at rest at first, from imaging step to imaging step (history.Source)."""
+
+    def __init__(self, experiment: Experiment, wavefield: Propagator, shot: Shot) -> None:
+        self.time, self.wavefield = experiment.time, wavefield
+        self.where = f"{shot.name}, source loop"
+        with ledger.phase("set up"):
+            self._source = wavefield.injectors(experiment.points(shot.source))
+            self._series = source_series(experiment, self._source)
+            wavefield.reset()
+
+    def look(self, snapshot: np.ndarray) -> None:
+        """snapshot = the pressure now."""
+        self.wavefield.pressure(snapshot)
+
+    def advance(self, snapshot: np.ndarray | None) -> None:
+        """Go on to the next imaging step and write the pressure there, if wanted."""
+        start, every = self.wavefield.step, self.time.every
+        self.wavefield.advance(every, self._source, self._series[start : start + every], snapshot=snapshot)
+
+    def save(self, room: np.ndarray | None = None) -> State:
+        return self.wavefield.save(room)
+
+    def restore(self, state: State | None) -> None:
+        """Back to a saved state; None: at rest."""
+        if state is None:
+            self.wavefield.reset()
+        else:
+            self.wavefield.restore(state)
+
+
+def source_loop(source: SourceWavefield, history: History, progress: Progress) -> None:
     """Propagate the source's series and push a snapshot every imaging step, the first and last state included."""
-    time = experiment.time
-    where = f"{shot.name}, source loop"
-    with ledger.phase("set up"):
-        source = wavefield.injectors(experiment.points(shot.source))
-        series = source_series(experiment, source)
-        wavefield.reset()
+    history.begin(source)
     with ledger.phase("history push", bytes=history.snapshot_bytes):
-        wavefield.pressure(history.room())
+        room = history.room()
+        if room is not None:
+            source.look(room)
         history.push()
-    for start in range(0, time.steps, time.every):
+        room = history.room()
+    for left in reversed(range(source.time.snapshots - 1)):
         with ledger.phase("source propagation"):
-            wavefield.advance(time.every, source, series[start : start + time.every], snapshot=history.room())
+            source.advance(room)
         with ledger.phase("history push", bytes=history.snapshot_bytes):
             history.push()
-        finish_steps(wavefield, time.every, progress, where)
-    wavefield.check(where)
+            room = history.room() if left else None
+        finish_steps(source.wavefield, source.time.every, progress, source.where)
+    source.wavefield.check(source.where)
 
 
 def receiver_loop(

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from mpi4py import MPI
 
 from fathometer import ledger
 from fathometer.errors import InputError, naming
 from fathometer.ledger import now
-from fathometer.parallel.agreement import together
+from fathometer.parallel.agreement import gathered, together
 from fathometer.parallel.threads import tasks_of
 from fathometer.progress import Progress
 from fathometer.record import PAGE, RECORD, write_record
 from fathometer.seismic.earth import NAMES
 from fathometer.seismic.exhibit import Panel, Subject, panels
 from fathometer.seismic.experiment import Experiment, prepare
-from fathometer.seismic.history import MemoryHistory
+from fathometer.seismic.histories import choose, open_history
+from fathometer.seismic.history import History
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.modelling import model_shots, modelling_steps
 from fathometer.seismic.outcome import Outcome, Settings, accounted, finished_record
@@ -108,12 +111,18 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
         with ledger.phase("set up"):
             shape, dtype = wavefield.image_shape, experiment.scheme.dtype
             condition = condition_of(survey.imaging, shape, dtype)
-            history = MemoryHistory(experiment.time.snapshots, shape, dtype)
-        with _progress(experiment, settings, "migrate") as progress:
-            migrate(experiment, wavefield, history, condition, progress)
+            kept = choose(experiment, wavefield, settings.binding)
+            settings.say(str(kept))
+            history, source_wavefield = open_history(experiment, wavefield, kept)
+        with _closing(history):
+            with _progress(experiment, settings, "migrate") as progress:
+                migrate(experiment, wavefield, history, condition, progress, source_wavefield)
+            told = gathered(comm, history.told())
         with ledger.phase("finish"):
-            wavefield.close()
-            del history
+            for one in (wavefield, source_wavefield):
+                if one is not None:
+                    one.close()
+            del history, source_wavefield
         with ledger.phase("sum images"):
             image = condition.image(comm)
         with ledger.phase("write image"):
@@ -125,9 +134,20 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
         with ledger.phase("draw"), together(comm):
             if comm.rank == 0:
                 _draw(experiment, files)
-        outcome, shown = _finish(experiment, settings, files, tuned, propagations=2)
+        facts = {"history": kept.as_dict() | {"ranks": told}}
+        outcome, shown = _finish(experiment, settings, files, tuned, propagations=2, facts=facts)
     _publish(experiment, settings, outcome, shown)
     return outcome
+
+
+@contextmanager
+def _closing(history: History) -> Iterator[None]:
+    """What a history holds is given back, however the block ends: large files take their time."""
+    try:
+        yield
+    finally:
+        with ledger.phase("finish"):
+            history.close()
 
 
 def _draw(experiment: Experiment, files: dict[str, Path]) -> None:
@@ -196,7 +216,12 @@ def _progress(experiment: Experiment, settings: Settings, label: str) -> Progres
 
 
 def _finish(
-    experiment: Experiment, settings: Settings, files: dict[str, Path], tuned: Tuned, propagations: int
+    experiment: Experiment,
+    settings: Settings,
+    files: dict[str, Path],
+    tuned: Tuned,
+    propagations: int,
+    facts: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[Outcome, list[Panel]]:
     """Collective. Write run.json on rank 0; the outcome, and what its page will show.
 
@@ -213,7 +238,7 @@ def _finish(
                 Subject(experiment.survey, lambda: experiment.files, lambda: experiment.acquisition, written)
             )
     with ledger.phase("finish"):
-        envelope = finished_record(experiment, settings, files, tuned, propagations)
+        envelope = finished_record(experiment, settings, files, tuned, propagations, facts)
         with together(comm):
             if comm.rank == 0:
                 write_record(files["record"], envelope)

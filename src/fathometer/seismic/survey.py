@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Gt, Le, Len, MinLen, MultipleOf
+from annotated_types import Ge, Gt, Le, Len, Lt, MinLen, MultipleOf
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -290,9 +290,37 @@ class Imaging(Table):
 
 
 class History(Table):
-    """Where the source wavefield is kept between the two loops."""
+    """Where the source wavefield is kept between the two loops, and how."""
 
-    store: Literal["memory"] = key("where the snapshots of the source wavefield are kept", "", "memory")
+    store: Literal["auto", "memory", "disk", "checkpoint"] = key(
+        "where its snapshots are kept; checkpoint: some, and what the others are computed from again; auto: memory, or "
+        "what adds the least time",
+        "",
+        "auto",
+    )
+    encoding: Literal["auto", "float32", "float16", "int8", "zfp", "wavelet"] = key(
+        "how snapshots are kept; float32: as they are (also float64), all others lose something; auto: int8 where "
+        "float32 does not fit into memory and that adds less time",
+        "",
+        "float32",
+    )
+    tolerance: Annotated[float, Gt(0), Lt(1)] = key(
+        "of zfp and wavelet: the largest error of a cell, relative to the snapshot's peak", "", 1e-3
+    )
+    memory_budget: Literal["auto"] | Positive = key(
+        "memory of a host for snapshots and saved states; auto: what is left", "bytes", "auto"
+    )
+    disk_budget: Literal["auto"] | Positive = key(
+        "the same of the disk of a host; auto: nine tenths of what is free", "bytes", "auto"
+    )
+    directory: FolderName | None = key(
+        "folder of what is kept on disk, best on a disk of the host's own; relative to the survey file; left out: the "
+        "folder of the results",
+        "",
+        None,
+    )
+    direct: bool = key("snapshots go to the disk and back past the system's cache", "", False)
+    states: Literal["memory", "disk"] = key("where checkpoint saves states", "", "memory")
 
 
 class Parallel(Table):
@@ -346,7 +374,7 @@ class Survey(Table):
     wavelet: Wavelet = key("the source's series")
     propagation: Propagation = _table("how the waves are computed", Propagation)
     imaging: Imaging = _table("how the image is formed", Imaging)
-    history: History = _table("where the source wavefield is kept between the two loops", History)
+    history: History = _table("where and how the source wavefield is kept between the two loops", History)
     parallel: Parallel = _table("how the ranks share the work", Parallel)
     threads: Threads = _table("threads of a rank, task by task", Threads)
     tuning: Tuning = _table("how time steps are grouped; of no consequence for the results", Tuning)

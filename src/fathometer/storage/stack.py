@@ -1,0 +1,291 @@
+"""Records on a stack, last in, first out, in memory or on disk: what is put aside now and wanted back in reverse.
+
+    room = stack.room()      # where the next record is to be written: `largest` bytes
+    stack.push(used)         # keep the first `used` of them
+    record = stack.pop()     # the latest record not yet popped; valid until the next call
+
+Records lie one behind the other in slabs, large pieces of memory that are written and read whole.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import mmap
+import os
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer import ledger
+from fathometer.errors import FathometerError, InputError
+from fathometer.storage import whole
+
+Bytes = NDArray[np.uint8]
+
+ALIGNMENT = 64  # of a record: a cache line
+PAGE = 4096  # of what moves past the system's cache
+
+
+def padded(size: int, unit: int = ALIGNMENT) -> int:
+    """`size` rounded up to whole units."""
+    return -(-size // unit) * unit
+
+
+class Stack(Protocol):
+    """See the head of this file.
+
+    Attributes:
+        stored_bytes: of all records pushed so far.
+    """
+
+    @property
+    def stored_bytes(self) -> int: ...
+
+    def room(self) -> Bytes: ...
+
+    def push(self, used: int) -> None: ...
+
+    def pop(self) -> Bytes: ...
+
+    def close(self) -> None: ...
+
+
+class _Slabs:
+    """Where records lie: (slab, first byte, bytes) of each, and how far the last slab is filled."""
+
+    def __init__(self, largest: int, slab_bytes: int) -> None:
+        self.largest, self.slab_bytes = padded(largest), slab_bytes
+        self.records: list[tuple[int, int, int]] = []
+        self.stored_bytes = 0
+
+    @property
+    def end(self) -> tuple[int, int]:
+        """Slab and byte where the next record begins."""
+        if not self.records:
+            return 0, 0
+        slab, first, used = self.records[-1]
+        first += padded(used)
+        return (slab, first) if first + self.largest <= self.slab_bytes else (slab + 1, 0)
+
+    def push(self, used: int) -> None:
+        slab, first = self.end
+        self.records.append((slab, first, used))
+        self.stored_bytes += used
+
+
+class MemoryStack:
+    """Records in memory.
+
+    Args:
+        largest: bytes of a record. slab_bytes: memory is taken so much at a time, and kept.
+        make: hands out a slab of so many bytes. limit: of all slabs, in bytes.
+
+    Attributes:
+        slabs: the memory; what records do not fill of it may be used otherwise.
+
+    `room` raises FathometerError where there is no memory, or no more than the limit.
+    """
+
+    def __init__(self, largest: int, slab_bytes: int, make: Callable[[int], Bytes], limit: float = math.inf) -> None:
+        self._at = _Slabs(largest, max(slab_bytes, padded(largest)))
+        self._make, self._limit = make, limit
+        self.slabs: list[Bytes] = [make(self._at.slab_bytes)]
+
+    @property
+    def stored_bytes(self) -> int:
+        return self._at.stored_bytes
+
+    def room(self) -> Bytes:
+        slab, first = self._at.end
+        if slab == len(self.slabs):
+            try:
+                if (slab + 1) * self._at.slab_bytes > self._limit:
+                    raise MemoryError
+                self.slabs.append(self._make(self._at.slab_bytes))
+            except MemoryError:
+                raise FathometerError(
+                    f"not enough memory: {slab * self._at.slab_bytes / 1e9:.3g} GB of records are held and one more "
+                    f"piece of {self._at.slab_bytes / 1e9:.3g} GB is needed"
+                ) from None
+        return self.slabs[slab][first : first + self._at.largest]
+
+    def push(self, used: int) -> None:
+        self._at.push(used)
+
+    def pop(self) -> Bytes:
+        slab, first, used = self._at.records.pop()
+        return self.slabs[slab][first : first + used]
+
+    def close(self) -> None:
+        self.slabs.clear()
+
+
+class DiskStack:
+    """Records in a file without a name, which goes with the process, however that ends.
+
+    Two slabs are in memory: while one is filled (or used up), the other is written (or read) by a thread beside.
+
+    Args:
+        folder: of the file. largest: bytes of a record. slab_bytes: at least two records should fit, or one large one.
+        reserved: slabs whose place on the disk is taken at once; beyond, as needed.
+        worker: the thread beside; it is ended with the stack. direct: past the system's cache.
+        kind: of the file in the account; writes are its "push", reads its "pop".
+
+    Raises FathometerError: no such folder, no place, a failing disk. InputError: `direct` where that is not possible.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        largest: int,
+        slab_bytes: int,
+        reserved: int,
+        worker: ThreadPoolExecutor,
+        direct: bool = False,
+        kind: str = "records",
+    ) -> None:
+        size = padded(max(slab_bytes, padded(largest)), PAGE)
+        self._at = _Slabs(largest, size)
+        self._folder, self._kind = folder, kind
+        self._memory = [_pages(size) for _ in range(2)]
+        self._holds: list[int | None] = [0, None]  # the slab that is (or is being) held by each memory
+        self._moving: list[Future[None] | None] = [None, None]
+        self._worker = worker
+        self._file = nameless(folder, direct)
+        try:
+            if reserved:
+                with ledger.file(kind, "write"), ledger.io():
+                    whole.reserve(self._file, reserved * size)
+        except OSError as error:
+            self.close()
+            raise self._failure(error) from None
+
+    @property
+    def stored_bytes(self) -> int:
+        return self._at.stored_bytes
+
+    def room(self) -> Bytes:
+        slab, first = self._at.end
+        memory = self._memory[self._place(slab)]
+        return memory[first : first + self._at.largest]
+
+    def push(self, used: int) -> None:
+        before, _ = self._at.end
+        self._at.push(used)
+        after, _ = self._at.end
+        if after > before:  # full
+            place = self._holds.index(before)
+            self._move(place, self._write, before)
+
+    def pop(self) -> Bytes:
+        slab, first, used = self._at.records.pop()
+        place = self._place(slab)
+        if slab and self._at.records and self._holds[1 - place] != slab - 1:
+            self._wait(1 - place)
+            self._holds[1 - place] = slab - 1
+            self._move(1 - place, self._read, slab - 1)
+        return self._memory[place][first : first + used]
+
+    def flush(self) -> None:
+        """Wait until all that was handed to the disk is there."""
+        for place in (0, 1):
+            self._wait(place)
+        try:
+            with ledger.flush():
+                os.fsync(self._file)
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def close(self) -> None:
+        self._worker.shutdown(wait=True)
+        with ledger.io(), suppress(OSError):
+            os.close(self._file)
+        self._memory.clear()
+
+    def _place(self, slab: int) -> int:
+        """Which memory holds the slab, or is free to be filled with it, once what moves there has moved."""
+        if slab in self._holds:
+            place = self._holds.index(slab)
+        else:  # the one that does not hold the slab before
+            place = next(p for p in (0, 1) if self._holds[p] is None or self._holds[p] != slab - 1)
+            self._wait(place)
+            self._holds[place] = slab
+        self._wait(place)
+        return place
+
+    def _move(self, place: int, task: Callable[[int, int], None], slab: int) -> None:
+        self._moving[place] = self._worker.submit(ledger.carried(task), place, slab)
+
+    def _wait(self, place: int) -> None:
+        moving, self._moving[place] = self._moving[place], None
+        if moving is None:
+            return
+        try:
+            if moving.done():
+                moving.result()
+            else:
+                with ledger.idle():
+                    moving.result()
+        except OSError as error:
+            raise self._failure(error) from None
+
+    def _write(self, place: int, slab: int) -> None:
+        with ledger.file(self._kind, "write"), ledger.io(f"{self._kind} push", bytes=self._at.slab_bytes):
+            whole.write_at(self._file, self._memory[place].data, slab * self._at.slab_bytes)
+
+    def _read(self, place: int, slab: int) -> None:
+        with ledger.file(self._kind, "read"), ledger.io(f"{self._kind} pop", bytes=self._at.slab_bytes):
+            read_at(self._file, self._memory[place].data, slab * self._at.slab_bytes)
+
+    def _failure(self, error: OSError) -> FathometerError:
+        return FathometerError(f"{self._folder}: the {self._kind} cannot be kept there: {error.strerror or error}")
+
+
+def _pages(size: int) -> Bytes:
+    """Zeroed memory that begins with a page, in huge pages where the system has them."""
+    memory = mmap.mmap(-1, size)
+    with suppress(AttributeError, OSError):
+        memory.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(memory, np.uint8)
+
+
+def nameless(folder: Path, direct: bool) -> int:
+    """A new file in `folder` that has no name, for reading and writing."""
+    flags = os.O_RDWR | (getattr(os, "O_DIRECT", 0) if direct else 0)
+    if direct and not hasattr(os, "O_DIRECT"):
+        raise InputError(f"{folder}: this system has no direct input and output; needed: direct = false")
+    try:
+        try:
+            return os.open(folder, flags | os.O_TMPFILE, 0o600)
+        except (AttributeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
+                raise
+        handle, name = tempfile.mkstemp(prefix=".fathometer-", dir=folder)
+        os.close(handle)
+        try:
+            return os.open(name, flags)
+        finally:
+            os.unlink(name)
+    except OSError as error:
+        if direct and error.errno == errno.EINVAL:
+            raise InputError(
+                f"{folder}: this file system has no direct input and output; needed: direct = false, or another folder"
+            ) from None
+        raise FathometerError(f"{folder}: no file can be made there: {error.strerror or error}") from None
+
+
+def read_at(handle: int, data: memoryview, offset: int) -> None:
+    """Fill `data` from `offset`, however few bytes each system call brings."""
+    done = 0
+    while done < len(data):
+        count = os.preadv(handle, [data[done : done + whole.LARGEST_PIECE]], offset + done)
+        if count == 0:
+            raise OSError(errno.EIO, "the file ends too early")
+        done += count
