@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from benchmarks.history import history
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
 from benchmarks.plan import plan
@@ -32,6 +33,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "stencil": stencil,
     "ledger": ledger,
     "plan": plan,
+    "history": history,
 }
 
 

@@ -118,12 +118,12 @@ def prepare(folder: Path, case: Case) -> None:
             "tuning": {"search": "never"},  # as calibration steps them
             "output": {"directory": command},
         }
-        (folder / f"{command}.toml").write_text(_toml(values))
+        (folder / f"{command}.toml").write_text(toml(values))
     if case.command == "migrate":
         fathometer("model", folder / "model.toml", "--quiet")
 
 
-def _toml(values: dict[str, Any]) -> str:
+def toml(values: dict[str, Any]) -> str:
     """Sections of keys; tables within them inline."""
 
     def one(value: Any) -> str:

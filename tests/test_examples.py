@@ -90,3 +90,20 @@ def test_dead_and_auxiliary_traces_are_left_out(tmp_path):
         assert any("1 of 41 traces" in note for note in outcome.record["results"]["notes"])
         assert outcome.record["results"]["traces"] == 40
     assert np.array_equal(*images)
+
+
+def test_marmousi_with_a_lossy_history(shared_data, tmp_path):
+    """Within 1 % of the image without losses, at the default tolerance, relative L2."""
+    surveys = marmousi.write_inputs(shared_data / "marmousi_vti2d", tmp_path, 1 if FULL else 3, 31 if FULL else 5)
+    run_survey(surveys["shots"])
+    image = load(run_survey(surveys["vti"]).files["image"])
+    text = surveys["vti"].read_text()
+    for encoding in ("float16", "int8", "zfp", "wavelet"):
+        if encoding == "wavelet":
+            pytest.importorskip("hdf5plugin")
+        surveys["vti"].write_text(f'{text}\n[history]\nencoding = "{encoding}"\n')
+        outcome = run_survey(surveys["vti"])
+        error = np.linalg.norm(load(outcome.files["image"]) - image) / np.linalg.norm(image)
+        [kept] = outcome.record["results"]["history"]["ranks"]
+        print(f"{encoding}: image error {error:.2e}, bytes {kept['stored_bytes'] / kept['logical_bytes']:.3f}")
+        assert 0 < error <= 0.01, encoding
