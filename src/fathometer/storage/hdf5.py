@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import importlib.util
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -58,14 +59,21 @@ def missing(direction: str, ranks: int) -> str:
     return f"HDF5 is not written by {ranks} ranks with this h5py, which knows no MPI; install one that does: {INSTALL}"
 
 
+def filters_missing() -> str:
+    """What lacks for compression, with how to install it; "" for nothing."""
+    if importlib.util.find_spec("hdf5plugin"):
+        return ""
+    return "filter=zfp, sperr and blosc2 need hdf5plugin: pip install hdf5plugin"
+
+
 def filter_options(strategy: Strategy) -> dict[str, Any]:
     """What create_dataset takes for a filter. OSError where hdf5plugin is missing."""
     if strategy.filter == "none":
         return {}
-    try:
-        import hdf5plugin
-    except ImportError:
-        raise OSError(errno.ENOSYS, f"filter={strategy.filter} needs hdf5plugin: pip install hdf5plugin") from None
+    if lacking := filters_missing():
+        raise OSError(errno.ENOSYS, lacking)
+    import hdf5plugin
+
     match strategy.filter:
         case "zfp":
             return dict(hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True))

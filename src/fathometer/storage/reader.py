@@ -45,11 +45,6 @@ class SharedVolume:
             with self._step():
                 self._source = form.source(volume, comm, self.strategy)
 
-    @property
-    def overlaps(self) -> bool:
-        """Whether a cell that several ranks ask for is read by each of them."""
-        return not self._by_root
-
     @contextlib.contextmanager
     def _step(self) -> Iterator[None]:
         try:

@@ -59,6 +59,11 @@ class Strategy:
     bits: int = 0
     hints: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether a cell that several ranks want to read is read by each of them."""
+        return self.name != ROOT
+
     @classmethod
     def of(cls, text: str) -> Strategy:
         """The strategy of a text NAME or NAME:option=value,…; InputError that says what is allowed."""
