@@ -8,7 +8,6 @@ from typing import Any
 
 from fathometer.storage.formats import FORMATS, Format
 from fathometer.storage.hdf5 import filters_missing
-from fathometer.storage.strategy import ROOT
 
 SEVERAL = 2  # ranks
 
@@ -45,21 +44,14 @@ def availability() -> list[Availability]:
 
 
 def _availability(form: Format) -> Availability:
-    missing = {direction: form.missing(direction, SEVERAL) for direction in ("read", "write")}
-    alone = {direction: form.missing(direction, 1) for direction in ("read", "write")}
-
-    def usable(names: tuple[str, ...], direction: str) -> tuple[str, ...]:
-        if alone[direction]:
-            return ()
-        # What several ranks lack, the root alone, or one rank, has not got to have.
-        return names if not missing[direction] else tuple(name for name in names if name == ROOT)
-
-    lines = [*missing.values(), *(filters_missing() for _ in form.filters[1:2])]
+    lacking = [form.missing(name, SEVERAL) for name in (*form.reads, *form.writes)]
+    if len(form.filters) > 1:
+        lacking.append(filters_missing())
     return Availability(
         form.name,
         form.suffixes,
-        usable(form.reads, "read"),
-        usable(form.writes, "write"),
-        tuple(dict.fromkeys(line for line in lines if line)),
+        tuple(name for name in form.reads if not form.missing(name, SEVERAL)),
+        tuple(name for name in form.writes if not form.missing(name, SEVERAL)),
+        tuple(dict.fromkeys(line for line in lacking if line)),
         form.note,
     )

@@ -24,6 +24,12 @@ def overlap(one: Box, other: Box) -> Box | None:
     return (lo, hi) if all(a < b for a, b in zip(lo, hi, strict=True)) else None
 
 
+def surrounding(boxes: Sequence[Box]) -> Box:
+    """The smallest box that holds some."""
+    lows, highs = zip(*boxes, strict=True)
+    return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
+
+
 def within(box: Box, lo: Sequence[int]) -> tuple[slice, ...]:
     """A box as slices of an array whose first cell is `lo`."""
     return tuple(slice(a - start, b - start) for a, b, start in zip(*box, lo, strict=True))

@@ -62,7 +62,7 @@ class Format:
         source: (volume, ranks, strategy) to what reads it on all of them; None: each rank by itself, by its volume.
         pieces: (path, info) to the files of a volume, the one that holds the array first.
         sink: (first piece's unfinished file, path, info, ranks, strategy) to what writes it.
-        missing: what this machine lacks to (read, write) it, on this many ranks, with how to install it; "": nothing.
+        missing: what this machine lacks for (a strategy's name, ranks), with how to install it; "": nothing.
         note: what else is to be said of it.
     """
 
@@ -74,7 +74,7 @@ class Format:
     source: Callable[[Volume, MPI.Intracomm, Strategy], Source | None]
     pieces: Callable[[Path, VolumeInfo], list[Piece]] | None = None
     sink: Callable[[Path, Path, VolumeInfo, MPI.Intracomm, Strategy], Sink] | None = None
-    missing: Callable[[str, int], str] = lambda direction, ranks: ""
+    missing: Callable[[str, int], str] = lambda name, ranks: ""
     filters: tuple[str, ...] = ("none",)
     note: str = ""
 
@@ -99,7 +99,7 @@ class Format:
                 f"{path}: filter={strategy.filter} with {INDEPENDENT}: ranks share compressed chunks "
                 f"(allowed: {COLLECTIVE}, {ROOT})"
             )
-        if lacking := self.missing(direction, 1 if strategy.name == ROOT else ranks):
+        if lacking := self.missing(strategy.name, ranks):
             raise InputError(f"{path}: {lacking}")
         return strategy
 

@@ -28,7 +28,7 @@ from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shap
 from fathometer.storage.boxes import Box, extent, slabs, within
 from fathometer.storage.keys import choose_key
 from fathometer.storage.raw import check_opening
-from fathometer.storage.strategy import COLLECTIVE, SHARED, Strategy
+from fathometer.storage.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -52,11 +52,11 @@ def parallel() -> bool:
     return bool(h5py.get_config().mpi)
 
 
-def missing(direction: str, ranks: int) -> str:
+def missing(name: str, ranks: int) -> str:
     """See formats.Format.missing."""
-    if direction == "read" or ranks == 1 or parallel():
+    if name in (SHARED, ROOT) or ranks == 1 or parallel():
         return ""
-    return f"HDF5 is not written by {ranks} ranks with this h5py, which knows no MPI; install one that does: {INSTALL}"
+    return f"{name} of HDF5 on several ranks needs an h5py that knows MPI, unlike this one: {INSTALL}"
 
 
 def filters_missing() -> str:
@@ -207,7 +207,9 @@ def _move(
     values: Any, block: NDArray[Any], lo: Sequence[int], comm: MPI.Intracomm, strategy: Strategy, write: bool
 ) -> None:
     """Collective. This rank's block, which may be empty, to or from a dataset; all ranks make as many calls."""
-    collective = strategy.name == COLLECTIVE and comm.size > 1
+    # Ranks that share a compressed chunk would read the same bytes in one collective call: see SharedVolume._apart.
+    compressed = values.id.get_create_plist().get_nfilters() > 0
+    collective = strategy.name == COLLECTIVE and comm.size > 1 and (write or not compressed)
     hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
     boxes: list[Box | None] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
     if collective:

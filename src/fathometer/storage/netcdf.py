@@ -41,7 +41,7 @@ def pieces(path: Path, info: VolumeInfo) -> list[whole.Piece]:
     return [whole.Piece(path)]
 
 
-def missing(direction: str, ranks: int) -> str:
+def missing(name: str, ranks: int) -> str:
     """See formats.Format.missing."""
     return pnetcdf.missing()
 
@@ -115,7 +115,9 @@ class NetcdfFile:
                     request = ctypes.c_int()
                     first = moved(f"i{verb}_vara", box, first, ctypes.byref(request))
                     requests[place] = request.value
-                step("wait_all", len(boxes), requests, states)
+                step("begin_indep_data")
+                step("wait", len(boxes), requests, states)
+                step("end_indep_data")
             else:
                 nothing = tuple(lo), tuple(lo)
                 for box in boxes + [nothing] * (most - len(boxes)):

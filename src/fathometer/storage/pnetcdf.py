@@ -45,7 +45,7 @@ TYPES: dict[str, list[Any]] = {
     "ncmpi_get_vara": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p],
     "ncmpi_get_vara_all": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p],
     "ncmpi_iget_vara": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p, INTS],
-    "ncmpi_wait_all": [c_int, c_int, INTS, INTS],
+    "ncmpi_wait": [c_int, c_int, INTS, INTS],
     "ncmpi_sync": [c_int],
     "ncmpi_close": [c_int],
     "ncmpi_inq_nvars": [c_int, INTS],

@@ -62,7 +62,7 @@ class Strategy:
     @property
     def overlaps(self) -> bool:
         """Whether a cell that several ranks want to read is read by each of them."""
-        return self.name != ROOT
+        return self.name not in (ROOT, COLLECTIVE)
 
     @classmethod
     def of(cls, text: str) -> Strategy:

@@ -13,6 +13,7 @@ from fathometer.errors import InputError
 from fathometer.storage.block import Volume, VolumeInfo
 from fathometer.storage.formats import BY_SUFFIX, format_of
 from fathometer.storage.rsf import rsf_header_only
+from fathometer.storage.strategy import ROOT
 from fathometer.storage.writer import write_volume
 
 __all__ = ["Volume", "VolumeInfo", "open_volume", "split_reference", "write_volume"]
@@ -46,6 +47,6 @@ def open_volume(reference: str, directory: Path, header_only: bool = False) -> V
     if header_only and path.suffix.lower() == ".rsf":
         return rsf_header_only(path, key)
     form = format_of(path)
-    if lacking := form.missing("read", 1):
+    if lacking := form.missing(ROOT, 1):
         raise InputError(f"{path}: {lacking}")
     return form.opener(path, key)

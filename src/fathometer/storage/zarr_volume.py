@@ -25,7 +25,7 @@ from fathometer.parallel.agreement import gathered, together
 from fathometer.storage import whole
 from fathometer.storage.axes import coordinates, described, info_of, names_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
-from fathometer.storage.boxes import Box, extent, overlap, within
+from fathometer.storage.boxes import extent, overlap, surrounding, within
 from fathometer.storage.exchange import exchange
 from fathometer.storage.keys import choose_key
 from fathometer.storage.strategy import Strategy
@@ -43,7 +43,7 @@ def pieces(path: Path, info: VolumeInfo) -> list[whole.Piece]:
     return [whole.Piece(path, folder=True)]
 
 
-def missing(direction: str, ranks: int) -> str:
+def missing(name: str, ranks: int) -> str:
     """See formats.Format.missing."""
     return "" if importlib.util.find_spec("zarr") else f"Zarr needs the package zarr: {INSTALL}"
 
@@ -116,7 +116,7 @@ class ZarrSink:
         """See formats.Sink. What lies in another rank's shard is sent to it."""
         box = tuple(map(int, lo)), tuple(int(a + n) for a, n in zip(lo, block.shape, strict=True))
         shared = [one for other in gathered(self._comm, box) if (one := overlap(other, self._mine))]
-        around = _around(shared) if shared else (self._mine[0], self._mine[0])
+        around = surrounding(shared) if shared else (self._mine[0], self._mine[0])
         values = exchange(self._comm, block, lo, *around)
         # At once where the blocks fill what is around them, since each time the shard is written anew.
         full = sum(math.prod(extent(one)) for one in shared) == values.size
@@ -169,12 +169,6 @@ class ZarrVolume(BlockReader):
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         with _system_errors():
             return np.asarray(self._values[box])
-
-
-def _around(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds some."""
-    lows, highs = zip(*boxes, strict=True)
-    return tuple(map(min, *lows, lows[0])), tuple(map(max, *highs, highs[0]))
 
 
 @contextlib.contextmanager
