@@ -78,7 +78,8 @@ def main(folder, reference):
         values = values_of(shape)
         reads = itertools.cycle(strategies(form, form.reads))
         count = len(list(strategies(form, form.reads)))
-        for text, (lo, hi) in itertools.product(strategies(form, form.writes), blocks_of(shape, comm)):
+        cuts = itertools.cycle(list(blocks_of(shape, comm)))
+        for text, (lo, hi) in ((text, next(cuts)) for text in strategies(form, form.writes) for _ in range(2)):
             path = folder / (name + suffix)
             written = Strategy.of(text)
             case = f"{form.name} {shape} {text} {lo} {hi}"

@@ -44,6 +44,7 @@ class BlocksSink:
     """See formats.Sink. A rank's file is made with its first block; a rank that hands several makes several."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        self._path = path
         self._folder, self._info, self._comm, self._strategy = part, info, comm, strategy
         self._written: list[tuple[Path, Sequence[int], Sequence[int]]] = []
         self._files: list[PosixFile] = []
@@ -74,7 +75,7 @@ class BlocksSink:
         for file in self._files:
             file.close()
         found = gathered(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
-        with together(self._comm), whole.writing(self._folder):
+        with together(self._comm), whole.writing(self._path):
             if self._comm.rank == 0:
                 self._write_index([one for rank in found for one in rank])
         if self._strategy.sync != "none":
@@ -93,6 +94,11 @@ class BlocksSink:
             "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in written],
         }
         whole.write(self._folder / INDEX, json.dumps(index, indent=1).encode())
+
+    def abandon(self, error: FathometerError) -> None:
+        """See formats.Sink."""
+        for file in self._files:
+            file.close()
 
 
 class BlocksVolume(BlockReader):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from fathometer.errors import InputError
+from fathometer.errors import FathometerError, InputError
 from fathometer.storage import blocks, hdf5, netcdf, rawfile, zarr_volume
 from fathometer.storage.block import Volume, VolumeInfo
 from fathometer.storage.boxes import Box
@@ -49,6 +49,9 @@ class Sink(Protocol):
     def flush(self) -> None: ...
 
     def close(self) -> None: ...
+
+    def abandon(self, error: FathometerError) -> None:
+        """Let go after a step that failed with `error` on all ranks; what it ends with is of no interest."""
 
 
 @dataclass(frozen=True)

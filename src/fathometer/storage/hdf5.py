@@ -11,8 +11,10 @@ import errno
 import importlib.util
 import math
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any
 
 import h5py
@@ -20,14 +22,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.errors import InputError
-from fathometer.parallel.agreement import reduced
+from fathometer.errors import FathometerError, InputError
+from fathometer.ledger import now
+from fathometer.parallel.agreement import NAP_SECONDS, gathered, meet, reduced
 from fathometer.storage import whole
 from fathometer.storage.axes import coordinates, described, info_of, names_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable
 from fathometer.storage.boxes import Box, extent, slabs, within
 from fathometer.storage.keys import choose_key
 from fathometer.storage.raw import check_opening
+from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
 if TYPE_CHECKING:
@@ -35,6 +39,8 @@ if TYPE_CHECKING:
 
 LARGEST_CALL = 1 << 30  # bytes
 DATASET = "values"
+PATIENCE = 5.0  # s that a rank whose write failed gives the others to come out of theirs
+CHUNK_BYTES = 1 << 20
 CHUNK = {2: 512, 3: 64}  # cells along each axis: 1 MiB of float32
 INSTALL = (
     "apt-get install libhdf5-openmpi-dev; HDF5_MPI=ON CC=mpicc HDF5_DIR=/usr/lib/$(gcc -dumpmachine)/hdf5/openmpi "
@@ -88,15 +94,15 @@ class Hdf5Sink:
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(part, comm, os.O_RDWR)
-        self._comm, self._strategy, self._part = comm, strategy, part
+        self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
-        if strategy.filter == "none":  # HDF5 itself reserves nothing
-            whole.require_space(part, math.prod(info.shape) * info.dtype.itemsize)
+        self._samples = Samples(CHUNK_BYTES)
         options = filter_options(strategy)
         driver = {"driver": "mpio", "comm": comm, "info": _hints(strategy)} if self._shared else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(part, "w", libver=("earliest", "v110"), **driver)
             self._values = self._create(info, options)
+        self._reserve(math.prod(info.shape) * info.dtype.itemsize)
 
     def _create(self, info: VolumeInfo, options: dict[str, Any]) -> Any:
         side = CHUNK[len(info.shape)]
@@ -112,9 +118,32 @@ class Hdf5Sink:
                 values.dims[axis].attach_scale(scale)
         return values
 
+    def _reserve(self, size: int) -> None:
+        """Have a full disk show now: in the middle of collective writes the library ends some ranks only.
+
+        What compression leaves of it is given back when the file is closed.
+        """
+        failures: list[OSError] = []
+        if self._comm.rank == 0:
+            try:
+                with self._part.open("r+b") as file:
+                    whole.reserve(file.fileno(), self._part.stat().st_size + size)
+            except OSError as error:
+                failures.append(error)
+        for failure in gathered(self._comm, failures)[0]:
+            self.close()
+            raise failure
+
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See formats.Sink."""
-        _move(self._values, block, lo, self._comm, self._strategy, True)
+        try:
+            _move(self._values, block, lo, self._comm, self._strategy, True)
+        except OSError as error:
+            self._await_others(whole.failure(self._path, error))
+            raise
+        self._await_others(None)
+        if self._shared and self._strategy.filter == "none":
+            self._samples.take(block, lo)
 
     def flush(self) -> None:
         """See formats.Sink."""
@@ -131,6 +160,35 @@ class Hdf5Sink:
         """See formats.Sink."""
         with _system_errors(), ledger.io():
             self._file.close()
+        if self._shared:
+            meet(self._comm)
+            with _system_errors(), h5py.File(self._part, "r") as file:
+                values = file[DATASET]
+                self._samples.check(lambda cell: np.asarray(values[cell]).tobytes())
+
+    def _await_others(self, error: FathometerError | None) -> None:
+        """Where a write fails on one rank the library may leave the others waiting for it in the next of its calls."""
+        if not self._shared:
+            return
+        deadline = now() + PATIENCE
+        with ledger.idle():
+            everyone = self._comm.Ibarrier()
+            while not everyone.Test():
+                sleep(NAP_SECONDS)
+                if error is not None and now() > deadline:
+                    print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
+                    whole.remove(self._part)
+                    self._comm.Abort(error.exit_code)
+
+    def abandon(self, error: FathometerError) -> None:
+        """See formats.Sink. To close such a file, the library's ranks would wait for each other without end."""
+        if not self._shared:
+            self.close()
+        else:
+            if self._comm.rank == 0:
+                print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
+            meet(self._comm)
+            self._comm.Abort(error.exit_code)
 
 
 class Hdf5Volume(BlockReader):

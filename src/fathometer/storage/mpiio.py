@@ -23,6 +23,7 @@ from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import reduced, together
 from fathometer.storage.boxes import Box, extent, runs
 from fathometer.storage.raw import RawArray, check_opening
+from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import Strategy
 
 LARGEST_CALL = 1 << 30  # bytes
@@ -49,11 +50,14 @@ class MpiFile:
         finally:
             info.Free()
         self._element = MPI.BYTE.Create_contiguous(array.dtype.itemsize).Commit()
+        self._samples = Samples() if write else None
         self._sync = write and strategy.sync == "fsync"
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See RawFile.write."""
         self._move(block, lo, True)
+        if self._samples is not None:
+            self._samples.take(block, lo)
 
     def read(self, box: Box) -> NDArray[Any]:
         """See RawFile.read."""
@@ -116,8 +120,13 @@ class MpiFile:
 
     def _finish(self, request: MPI.Request, count: int) -> None:
         status = MPI.Status()
-        request.Wait(status)
+        while not request.Get_status(status):
+            pass
+        # Open MPI 4.1.4 crashes where a request that failed is waited for.
+        if status.Get_error() != MPI.SUCCESS:
+            raise _system_error(MPI.Exception(status.Get_error()))
         self._check_count(status, count)
+        request.Wait()
 
     def _check_count(self, status: MPI.Status, count: int) -> None:
         moved = status.Get_count(MPI.BYTE)
@@ -178,6 +187,8 @@ class MpiFile:
             raise _system_error(error) from None
         finally:
             self._element.Free()
+        if self._samples is not None:
+            self._samples.check_raw(self._array)
 
 
 def _failures(step: Callable[[], Any]) -> list[OSError]:

@@ -17,14 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.errors import InputError
+from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.agreement import gathered, reduced
 from fathometer.storage import pnetcdf, whole
 from fathometer.storage.axes import coordinates, names_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable, reading
 from fathometer.storage.boxes import Box, extent, slabs
 from fathometer.storage.keys import choose_key
-from fathometer.storage.raw import check_opening
+from fathometer.storage.raw import RawArray, check_opening
+from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, Strategy
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class NetcdfSink:
         if strategy.name not in (COLLECTIVE, INDEPENDENT, NONBLOCKING):  # the root alone
             strategy = Strategy.of(COLLECTIVE + ":sync=" + ("none" if strategy.sync == "none" else "fsync"))
         self._sync = strategy.sync == "fsync"
+        self._samples = Samples()
         self._file = NetcdfFile(part, comm, strategy, create=True)
         try:
             self._define(info)
@@ -149,7 +151,7 @@ class NetcdfSink:
                 mine = places if comm.rank == 0 else places[:0]
                 self._file.move(variable, mine, (0,), True)
         except OSError:
-            self.close()
+            self._file.close()
             raise
 
     def _define(self, info: VolumeInfo) -> None:
@@ -184,6 +186,7 @@ class NetcdfSink:
     def _reserve(self, part: Path, info: VolumeInfo, comm: MPI.Intracomm) -> None:
         """Have a full disk show now."""
         start = self._file.asked("inq_varoffset", self._variable, kind=ctypes.c_longlong)
+        self._array = RawArray(part, start, info.shape, info.dtype.newbyteorder(">"))
         failures: list[OSError] = []
         if comm.rank == 0:
             try:
@@ -200,6 +203,7 @@ class NetcdfSink:
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See formats.Sink."""
         self._file.move(self._variable, block, lo, True)
+        self._samples.take(block.astype(self._array.dtype), lo)
 
     def flush(self) -> None:
         """See formats.Sink."""
@@ -208,6 +212,11 @@ class NetcdfSink:
                 self._file("sync")
 
     def close(self) -> None:
+        """See formats.Sink."""
+        self._file.close()
+        self._samples.check_raw(self._array)
+
+    def abandon(self, error: FathometerError) -> None:
         """See formats.Sink."""
         self._file.close()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.errors import FathometerError
 from fathometer.storage.block import Volume, VolumeInfo
 from fathometer.storage.boxes import Box
 from fathometer.storage.npy import npy_header
@@ -61,6 +62,10 @@ class RawSink:
         self._file.flush()
 
     def close(self) -> None:
+        """See formats.Sink."""
+        self._file.close()
+
+    def abandon(self, error: FathometerError) -> None:
         """See formats.Sink."""
         self._file.close()
 

@@ -92,12 +92,12 @@ class VolumeWriter:
         try:
             with together(self.comm), whole.writing(self.path):
                 yield
-        except FathometerError:
+        except FathometerError as error:
+            self._discard()
             sink, self._sink = self._sink, None
             if sink is not None:
                 with contextlib.suppress(OSError, FathometerError):
-                    sink.close()
-            self._discard()
+                    sink.abandon(error)
             raise
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.errors import InputError
+from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.agreement import gathered, together
 from fathometer.storage import whole
 from fathometer.storage.axes import coordinates, described, info_of, names_of
@@ -68,6 +68,7 @@ class ZarrSink:
     """See formats.Sink."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        self._path = path
         self._part, self._info, self._comm, self._strategy = part, info, comm, strategy
         chunks, shards = chunks_and_shards(info.shape, comm.size)
         first, last = (min(rank * shards[0], info.shape[0]) for rank in (comm.rank, comm.rank + 1))
@@ -128,7 +129,7 @@ class ZarrSink:
         """See formats.Sink."""
         if self._strategy.sync == "none":
             return
-        with together(self._comm), whole.writing(self._part), ledger.flush():
+        with together(self._comm), whole.writing(self._path), ledger.flush():
             files = [path for path in self._part.rglob("*") if path.is_file()]
             for path in files[self._comm.rank :: self._comm.size]:
                 with path.open("rb") as file:
@@ -138,6 +139,12 @@ class ZarrSink:
                     whole.flush_folder(folder)
 
     def close(self) -> None:
+        """See formats.Sink. The library makes folders that are not there: one that vanished would not be missed."""
+        with together(self._comm), whole.writing(self._path):
+            for path in (self._part / "zarr.json", self._part / ARRAY / "zarr.json"):
+                path.stat()
+
+    def abandon(self, error: FathometerError) -> None:
         """See formats.Sink."""
 
 
