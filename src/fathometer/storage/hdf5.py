@@ -82,11 +82,12 @@ def filter_options(strategy: Strategy) -> dict[str, Any]:
 
     match strategy.filter:
         case "zfp":
-            return dict(hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True))
+            found = hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True)
         case "sperr":
-            return dict(hdf5plugin.Sperr(rate=strategy.bits or 8))
+            found = hdf5plugin.Sperr(rate=strategy.bits or 8)
         case _:
-            return dict(hdf5plugin.Blosc2(cname="zstd", filters=hdf5plugin.Blosc2.SHUFFLE))
+            found = hdf5plugin.Blosc2(cname="zstd", filters=hdf5plugin.Blosc2.SHUFFLE)
+    return {**found, "fletcher32": True}  # a checksum: damage must not be unpacked into something else
 
 
 class Hdf5Sink:
@@ -97,6 +98,7 @@ class Hdf5Sink:
         self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
         self._samples = Samples(CHUNK_BYTES)
+        self._broken = False  # a collective write failed here
         options = filter_options(strategy)
         driver = {"driver": "mpio", "comm": comm, "info": _hints(strategy)} if self._shared else {}
         with _system_errors(), ledger.io():
@@ -139,6 +141,7 @@ class Hdf5Sink:
         try:
             _move(self._values, block, lo, self._comm, self._strategy, True)
         except OSError as error:
+            self._broken = self._shared
             self._await_others(whole.failure(self._path, error))
             raise
         self._await_others(None)
@@ -182,8 +185,8 @@ class Hdf5Sink:
 
     def abandon(self, error: FathometerError) -> None:
         """See formats.Sink. To close such a file, the library's ranks would wait for each other without end."""
-        if not self._shared:
-            self.close()
+        if not any(gathered(self._comm, self._broken)):
+            self._file.close()
         else:
             if self._comm.rank == 0:
                 print(f"fathometer: error: {error}", file=sys.stderr, flush=True)

@@ -244,6 +244,9 @@ class NetcdfVolume(BlockReader):
                 check_values(name, dtype)
                 shape = check_shape(name, [cells for _, cells in dimensions])
                 names = tuple(one for one, _ in dimensions)
+                start = self._file.asked("inq_varoffset", self.variable, kind=ctypes.c_longlong)
+                if path.stat().st_size < start + math.prod(shape) * dtype.itemsize:  # the library would read zeros
+                    raise InputError(f"{name}: is truncated: {path.stat().st_size} bytes, its values reach beyond")
                 labels = self._text("labels")
                 info = VolumeInfo(
                     shape,
