@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import clean_environment, mpirun, partial
+from cli_support import clean_environment, mpirun
 from mpi4py import MPI
 
 from fathometer.errors import InputError
@@ -33,51 +33,47 @@ NONBLOCKING = (".npy", "mpiio-nonblocking")
 ROOT = (".rsf", "root-broadcast")
 
 
-def fails(folder, kind, case, launch=OMPIO):
-    suffix, strategy = case
-    if lacking := BY_SUFFIX[suffix].missing(strategy, RANKS):
-        pytest.skip(lacking)
-    words = [*mpirun(RANKS), *launch, sys.executable, PROGRAM, folder, kind, suffix, strategy]
-    return subprocess.run([str(w) for w in words], env=clean_environment(), capture_output=True, text=True, timeout=60)
+def attempted(folder, kind, cases, launch=OMPIO):
+    """The program on those of the cases whose formats this machine has."""
+    usable = [(suffix, name) for suffix, name in cases if not BY_SUFFIX[suffix].missing(name, RANKS)]
+    if not usable:
+        pytest.skip("a library is missing: see fathometer info --formats")
+    words = [*mpirun(RANKS), *launch, sys.executable, PROGRAM, folder, kind, *("=".join(case) for case in usable)]
+    done = subprocess.run([str(w) for w in words], env=clean_environment(), capture_output=True, text=True, timeout=90)
+    return done, usable
 
 
-def one_message(done, words):
-    """Whether all ranks ended with the same line."""
+def one_message(folder, kind, cases, launch=OMPIO):
+    """All ranks end each case with the same line, with its words, and nothing is left. `cases`: words by case."""
+    done, usable = attempted(folder, kind, cases, launch)
     assert done.returncode == 0, done.stdout + done.stderr
     [*_, line] = done.stdout.splitlines()
-    errors = json.loads(line)
-    assert len(set(errors)) == 1, errors
-    assert errors[0] is not None
-    assert words in errors[0]
-    assert "\n" not in errors[0]
+    for case, errors in zip(usable, json.loads(line), strict=True):
+        assert len(set(errors)) == 1, (case, errors)
+        assert cases[case] in (errors[0] or "nothing"), case
+        assert "\n" not in errors[0]
+    if kind != "read":
+        assert [path for path in folder.rglob("*") if path.parent != folder] == []
 
 
-@pytest.mark.parametrize(
-    ("case", "launch", "words"),
-    [
-        (SHARED, OMPIO, "File too large"),
-        (PER_RANK, OMPIO, "File too large"),
-        (ZARR, OMPIO, "File too large"),
-        (ROOT, OMPIO, "File too large"),
-        (COLLECTIVE, OMPIO, "are not in the file, although no write failed"),  # Open MPI's own tells of none
-        (NETCDF, OMPIO, "are not in the file, although no write failed"),
-        (COLLECTIVE, ROMIO, "MPI_ERR_IO"),
-        (NETCDF, ROMIO, "PnetCDF: "),
-        (NONBLOCKING, OMPIO, "MPI"),
-        (NONBLOCKING, ROMIO, "MPI_ERR_IO"),
-    ],
-)
-def test_a_short_write(tmp_path, case, launch, words):
-    one_message(fails(tmp_path, "limit", case, launch), words)
-    assert not list(tmp_path.iterdir())
+def test_a_short_write(tmp_path):
+    lost = "are not in the file, although no write failed"  # Open MPI's own MPI-IO tells of nothing
+    large = "File too large"
+    words = dict.fromkeys([SHARED, PER_RANK, ZARR, ROOT], large) | {COLLECTIVE: lost, NETCDF: lost}
+    one_message(tmp_path, "limit", words | {NONBLOCKING: "MPI moved 0 bytes"})
+
+
+def test_a_short_write_under_romio(tmp_path):
+    told = "MPI_ERR_IO"
+    one_message(tmp_path, "limit", {COLLECTIVE: told, NETCDF: "PnetCDF: ", NONBLOCKING: told}, ROMIO)
 
 
 def test_a_short_write_that_hdf5_cannot_leave(tmp_path):
     """Other ranks may be left in the library, waiting: the job ends, with the message."""
-    done = fails(tmp_path, "limit", HDF5, ROMIO)
+    done, _ = attempted(tmp_path, "limit", [HDF5], ROMIO)
     assert done.returncode != 0
     assert "v.h5: cannot be written: HDF5: " in done.stderr
-    assert not list(tmp_path.iterdir())
+    assert not list((tmp_path / "0").iterdir())
 
 
 @pytest.fixture
@@ -90,32 +86,26 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", folder], check=True)
 
 
-@pytest.mark.parametrize("case", [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, ROOT])
-def test_a_full_disk(small_disk, case):
-    one_message(fails(small_disk, "none", case), "No space left on device")
-    assert not list(small_disk.iterdir())
+def test_a_full_disk(small_disk):
+    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, ROOT]
+    one_message(small_disk, "full", dict.fromkeys(cases, "No space left on device"))
 
 
-@pytest.mark.parametrize("case", [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5])
-def test_one_rank_has_no_permission(tmp_path, case):
-    one_message(fails(tmp_path, "permission", case), "Permission denied")
-    assert not list(tmp_path.iterdir())
+def test_one_rank_has_no_permission(tmp_path):
+    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5]
+    one_message(tmp_path, "permission", dict.fromkeys(cases, "Permission denied"))
 
 
-@pytest.mark.parametrize("case", [SHARED, PER_RANK, ZARR, COLLECTIVE, HDF5])
-def test_the_directory_vanishes(tmp_path, case):
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    one_message(fails(folder, "vanished", case), "No such file or directory")
-    assert not partial(tmp_path)
-    assert not list(tmp_path.rglob("v.*"))
+def test_the_directory_vanishes(tmp_path):
+    cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, HDF5]
+    one_message(tmp_path, "vanished", dict.fromkeys(cases, "No such file or directory"))
 
 
 @pytest.mark.parametrize("case", [SHARED, COLLECTIVE])
 def test_a_rank_is_killed(tmp_path, case):
-    done = fails(tmp_path, "killed", case)
+    done, _ = attempted(tmp_path, "killed", [case])
     assert done.returncode != 0
-    assert not list(tmp_path.glob("v.*"))  # but unfinished files, of which nobody could be rid
+    assert not list(tmp_path.rglob("v.*"))  # but unfinished files, of which nobody could be rid
 
 
 def saved(folder, suffix, strategy="auto"):
@@ -145,12 +135,14 @@ def test_a_truncated_file(tmp_path, suffix):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("case", [SHARED, COLLECTIVE, NETCDF, HDF5])
-def test_a_truncated_file_on_several_ranks(tmp_path, case):
-    suffix, strategy = case
-    _, largest, _ = saved(tmp_path, suffix)
-    os.truncate(largest, largest.stat().st_size // 2)
-    one_message(fails(tmp_path, "read", (suffix, strategy)), f"/v{suffix}")
+def test_a_truncated_file_on_several_ranks(tmp_path):
+    cases = [SHARED, COLLECTIVE, NETCDF, HDF5]
+    cases = {case: f"/v{case[0]}" for case in cases if not BY_SUFFIX[case[0]].missing(case[1], RANKS)}
+    for number, (suffix, _) in enumerate(cases):
+        (tmp_path / str(number)).mkdir()
+        _, largest, _ = saved(tmp_path / str(number), suffix)
+        os.truncate(largest, largest.stat().st_size // 2)
+    one_message(tmp_path, "read", cases)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def missing(name: str, ranks: int) -> str:
     """See formats.Format.missing."""
     if name in (SHARED, ROOT) or ranks == 1 or parallel():
         return ""
-    return f"{name} of HDF5 on several ranks needs an h5py that knows MPI, unlike this one: {INSTALL}"
+    return f"HDF5 on several ranks needs an h5py that knows MPI, unlike this one, or {ROOT}: {INSTALL}"
 
 
 def filters_missing() -> str:
@@ -186,7 +186,8 @@ class Hdf5Sink:
     def abandon(self, error: FathometerError) -> None:
         """See formats.Sink. To close such a file, the library's ranks would wait for each other without end."""
         if not any(gathered(self._comm, self._broken)):
-            self._file.close()
+            with _system_errors():
+                self._file.close()
         else:
             if self._comm.rank == 0:
                 print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
