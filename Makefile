@@ -16,7 +16,7 @@ help: ## show this list
 demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
-test: build $(STAMPS)/test-packages ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
+test: build $(STAMPS)/test-packages $(STAMPS)/formats ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q $(ARGS)
 
 verify: build ## the verifications at full size
@@ -64,6 +64,11 @@ $(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
 # Asked for once: whoever cannot install them is told, and the tests that need them are skipped.
 $(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(STAMPS)/venv
 	@tools/packages.sh --optional packages-test.txt
+	@touch $@
+
+# Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped.
+$(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/dependencies $(STAMPS)/test-packages
+	@tools/formats.sh $(BIN)/python
 	@touch $@
 
 $(STAMPS)/build: $(STAMPS)/dependencies CMakeLists.txt $(KERNELS)

@@ -4,6 +4,7 @@ what the records tell. `python histories_program.py FOLDER [HISTORY …]`
 
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,8 @@ LOSSY = {
     "zfp checkpoints": {"store": "checkpoint", "encoding": "zfp", "memory_budget": 0.12},
     "wavelet": {"store": "memory", "encoding": "wavelet"},
 }
+if find_spec("hdf5plugin") is None:
+    LOSSY = {name: keys for name, keys in LOSSY.items() if keys["encoding"] not in ("zfp", "wavelet")}
 
 
 def prepare(folder, cells, spacing):

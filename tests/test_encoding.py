@@ -20,6 +20,8 @@ SHAPES = [(1, 1, 1), (40, 1, 33), (9, 1, 5), (33, 10, 70), (65, 17, 12), (3, 64,
 
 
 def there_and_back(name, snapshot):
+    if name in EXPECTED:
+        pytest.importorskip("hdf5plugin")
     encoding = encoding_of(name, snapshot.shape, snapshot.dtype, TOLERANCE)
     record = np.full(encoding.largest + 64, 77, np.uint8)
     used = encoding.encode(snapshot, record[: encoding.largest])
@@ -59,6 +61,8 @@ def test_nothing_stays_nothing(name):
 @pytest.mark.parametrize("name", list(BOUND))
 def test_what_does_not_shrink_is_kept(name):
     """Noise of all magnitudes at a bound next to nothing takes at most what it took before."""
+    if name in EXPECTED:
+        pytest.importorskip("hdf5plugin")
     noise = np.random.default_rng(1).standard_normal((40, 12, 20)) * 10.0 ** np.random.default_rng(2).integers(0, 9)
     encoding = encoding_of(name, noise.shape, noise.dtype, 1e-12)
     record = np.zeros(encoding.largest, np.uint8)

@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 from fathometer.errors import FathometerError, InputError
 from fathometer.storage import whole
-from fathometer.storage.collective import runs
+from fathometer.storage.boxes import runs
 from fathometer.storage.volume import VolumeInfo, open_volume, split_reference, write_volume
 
 SELF = MPI.COMM_SELF
@@ -415,7 +415,7 @@ def test_file_systems_that_cannot_reserve(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "dtype", "shape", "lo", "words"),
     [
-        ("v.segy", "f4", (2, 3), (0, 0), r"written as .rsf or .npy, not .segy"),
+        ("v.npz", "f4", (2, 3), (0, 0), r"written as .rsf, .npy, .segy, .sgy, .nc, .+, not .npz"),
         ("v", "f4", (2, 3), (0, 0), "without a suffix"),
         ("v.npy", "i4", (2, 3), (0, 0), "values of type int32"),
         ("v.npy", "f4", (2, 3), (1, 0), "does not lie in"),

@@ -115,10 +115,14 @@ def parser() -> argparse.ArgumentParser:
     info = command(
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
-        "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .segy.",
-        "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png",
+        "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .blocks.",
+        "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png\n"
+        "  fathometer info --formats",
     )
-    info.add_argument("files", nargs="+", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
+    info.add_argument("files", nargs="*", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
+    info.add_argument(
+        "--formats", action="store_true", help="which formats are read and written here, how, and what is missing"
+    )
     info.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     info.add_argument("--json", action="store_true", help="print JSON")
     demo = command(
@@ -648,9 +652,25 @@ def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
             raise InputError(f"{path}: is a record that is read; allowed: another name")
 
 
+def _formats(options: argparse.Namespace) -> None:
+    from fathometer.storage.availability import availability
+
+    if not options.formats or options.files or options.picture is not None:
+        raise InputError("info: found neither FILE nor --formats, or both; allowed: one of them")
+    found = availability()
+    if options.json:
+        _write(json.dumps([one.as_dict() for one in found], indent=2, ensure_ascii=False))
+    else:
+        for one in found:
+            _write("\n".join([one.format, *(f"  {label:<10} {text}" for label, text in one.rows())]))
+
+
 def _info(options: argparse.Namespace) -> None:
     from fathometer.storage.describe import describe
 
+    if options.formats or not options.files:
+        _formats(options)
+        return
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
     _require_png(options.picture)

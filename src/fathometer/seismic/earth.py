@@ -16,11 +16,14 @@ import numpy as np
 
 from fathometer import ledger
 from fathometer.errors import InputError, naming
-from fathometer.parallel.agreement import reduced, together
+from fathometer.parallel.agreement import reduced
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.grid import Grid, Vector
 from fathometer.seismic.stencil import largest_eigenvalue, time_step_limit
 from fathometer.seismic.survey import Survey
+from fathometer.storage.formats import format_of
+from fathometer.storage.reader import SharedVolume
+from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import Volume, open_volume
 
 if TYPE_CHECKING:
@@ -69,6 +72,7 @@ class EarthFiles:
         headers_only: an RSF header will do, its values may be missing.
         """
         self._keys = survey.model
+        self._strategy = Strategy.of(survey.storage.read)
         self._weights = survey.propagation.space_weights
         self._name = str(survey.path)
         self._volumes: dict[str, Volume] = {}
@@ -199,12 +203,11 @@ class EarthFiles:
         where), epsilon < delta (how many, the worst and where), a file that cannot be read.
         """
         arrays: dict[str, np.ndarray] = {}
-        with together(comm):
-            for name in NAMES:
-                if name == "vp" or not self.isotropic:
-                    arrays[name] = self._part(name, grid, block)
-                if name != "vp" and name in self._volumes:
-                    self._volumes[name].close()  # vp is read once more, for the picture
+        for name in NAMES:
+            if name == "vp" or not self.isotropic:
+                arrays[name] = self._part(name, grid, block, comm)
+            if name != "vp" and name in self._volumes:
+                self._volumes[name].close()  # vp is read once more, for the picture
         x, y, z = (slice(lo, hi) for lo, hi in zip(*grid.local_box(block), strict=True))
         own: Box = (x, y, z)
         for name, values in arrays.items():
@@ -251,8 +254,8 @@ class EarthFiles:
             read = [volume.read([*row, 0], [*(n + 1 for n in row), cells]).reshape(1, cells) for row in rows]
             return np.asarray(self._in_units(name, np.array(read)), np.float32)
 
-    def _part(self, name: str, grid: Grid, block: Decomposition) -> np.ndarray:
-        """float32 [x, y, z] on the block's cells: read where they are the model's, repeated around it."""
+    def _part(self, name: str, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> np.ndarray:
+        """Collective. float32 [x, y, z] on the block's cells: read where they are the model's, repeated around it."""
         ranges, before, after = [], [], []
         for lo, hi, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True):
             a = min(max(lo - pad, 0), n - 1)
@@ -261,21 +264,36 @@ class EarthFiles:
             before.append(min(max(a - (lo - pad), 0), hi - lo - 1))
             after.append((hi - lo) - (b - a) - before[-1])
         own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))
-        with ledger.file("model", "read", own=own / math.prod(b - a for a, b in ranges)):
-            cells = self._cells(name, ranges)
+        share = own / math.prod(b - a for a, b in ranges) if self._strategy.overlaps else 1.0
+        with ledger.file("model", "read", own=share):
+            cells = self._cells(name, ranges, comm)
         return np.pad(cells, list(zip(before, after, strict=True)), mode="edge")
 
-    def _cells(self, name: str, ranges: Sequence[tuple[int, int]]) -> np.ndarray:
-        """float32 [x, y, z] of the model's cells in these ranges (half-open, x, y, z)."""
+    def _cells(self, name: str, ranges: Sequence[tuple[int, int]], comm: MPI.Intracomm | None = None) -> np.ndarray:
+        """float32 [x, y, z] of the model's cells in these ranges (half-open, x, y, z).
+
+        Collective where ranks are given, which read by the survey's strategy.
+        """
         shape = [b - a for a, b in ranges]
         value = getattr(self._keys, name)
         if not isinstance(value, str):
             return np.full(shape, self._in_units(name, np.float32(value)), np.float32)
         box = dict(zip("xyz", ranges, strict=True))
-        raw = self._volumes[name].read([box[axis][0] for axis in self.axes], [box[axis][1] for axis in self.axes])
+        lo, hi = ([box[axis][end] for axis in self.axes] for end in (0, 1))
+        if comm is None:
+            raw = self._volumes[name].read(lo, hi)
+        else:
+            with self._shared(name, comm) as shared:
+                raw = shared.read(lo, hi)
         order = [self.axes.index(axis) for axis in "xyz" if axis in self.axes]
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):  # found by the checks
             return np.asarray(self._in_units(name, raw.transpose(order).reshape(shape)), np.float32)
+
+    def _shared(self, name: str, comm: MPI.Intracomm) -> SharedVolume:
+        volume = self._volumes[name]
+        with naming(f"{self._name}: [storage] read"):
+            format_of(volume.path).chosen(volume.path, self._strategy, "read", comm.size)
+        return SharedVolume(volume, comm, self._strategy)
 
     def _in_units(self, name: str, values: Any) -> Any:
         if name != "vp" or self._keys.units == "m/s":

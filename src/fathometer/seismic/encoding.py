@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -76,7 +77,7 @@ class Blocks:
 
 
 class Pieces:
-    """What a library encodes, some planes at a time: a power of two, the lengths of the pieces, then the pieces.
+    """What a library encodes, some planes at a time: a power of two, the bound, the lengths of the pieces, the pieces.
 
     Libraries lose their bound for very small and very large numbers, so these are divided by the power of two.
     """
@@ -86,7 +87,7 @@ class Pieces:
     def __init__(self, shape: Index3, dtype: np.dtype[Any], tolerance: float) -> None:
         self._tolerance, self._dtype = tolerance, dtype
         self._planes = [(lo, min(lo + PIECE_PLANES, shape[0])) for lo in range(0, shape[0], PIECE_PLANES)]
-        self._head = LENGTH.itemsize * (1 + len(self._planes))
+        self._head = LENGTH.itemsize * (2 + len(self._planes))
         self.largest = self._head + math.prod(shape) * dtype.itemsize
 
     def encode(self, snapshot: np.ndarray, record: Bytes) -> int:
@@ -95,7 +96,8 @@ class Pieces:
         _, power = math.frexp(peak)
         head[0] = power if abs(power) > SAFE_POWER else 0
         error = self._tolerance * math.ldexp(peak, -int(head[0]))
-        for number, (lo, hi) in enumerate(self._planes, start=1):
+        head[1:2].view(np.float64)[0] = error
+        for number, (lo, hi) in enumerate(self._planes, start=2):
             piece = np.squeeze(snapshot[lo:hi])
             if head[0]:
                 piece = np.ldexp(piece, -int(head[0]))
@@ -110,7 +112,8 @@ class Pieces:
 
     def decode(self, record: Bytes, snapshot: np.ndarray) -> None:
         at, head = self._head, record[: self._head].view(LENGTH)
-        for length, (lo, hi) in zip(head[1:], self._planes, strict=True):
+        error = float(head[1:2].view(np.float64)[0])
+        for length, (lo, hi) in zip(head[2:], self._planes, strict=True):
             data = record[at : at + abs(length)]
             out = snapshot[lo:hi]
             if length == 0:
@@ -118,7 +121,7 @@ class Pieces:
             elif length < 0:
                 out[...] = data.view(self._dtype).reshape(out.shape)
             else:
-                out[...] = self._grow(data, np.squeeze(out).shape).reshape(out.shape)
+                out[...] = self._grow(data, np.squeeze(out).shape, error).reshape(out.shape)
             if head[0] and length:
                 np.ldexp(out, int(head[0]), out=out)
             at += abs(length)
@@ -126,39 +129,27 @@ class Pieces:
     def _shrink(self, piece: np.ndarray, error: float) -> bytes:
         raise NotImplementedError
 
-    def _grow(self, data: Bytes, shape: tuple[int, ...]) -> np.ndarray:
+    def _grow(self, data: Bytes, shape: tuple[int, ...], error: float) -> np.ndarray:
         raise NotImplementedError
 
 
-class Zfp(Pieces):
-    """zfp with a bound on the error of every cell."""
+class Filtered(Pieces):
+    """zfp or SPERR with a bound on the error of every cell, through their HDF5 filters: a chunk of a file in memory."""
 
-    def __init__(self, shape: Index3, dtype: np.dtype[Any], tolerance: float) -> None:
-        import zfpy
-
-        super().__init__(shape, dtype, tolerance)
-        self._library = zfpy
-
-    def _shrink(self, piece: np.ndarray, error: float) -> bytes:
-        data: bytes = self._library.compress_numpy(np.ascontiguousarray(piece), tolerance=error)
-        return data
-
-    def _grow(self, data: Bytes, shape: tuple[int, ...]) -> np.ndarray:
-        return np.asarray(self._library.decompress_numpy(data.tobytes()))
-
-
-class Wavelet(Pieces):
-    """SPERR with a bound on the error of every cell, through its HDF5 filter: one chunk of a file in memory."""
-
-    def __init__(self, shape: Index3, dtype: np.dtype[Any], tolerance: float) -> None:
+    def __init__(self, name: str, shape: Index3, dtype: np.dtype[Any], tolerance: float) -> None:
         try:
             import hdf5plugin
         except ImportError:
             raise InputError(
-                'encoding: "wavelet" needs the Python package hdf5plugin: pip install "fathometer[formats]"'
+                f'encoding: "{name}" needs the Python package hdf5plugin: pip install "fathometer[formats]"'
             ) from None
         super().__init__(shape, dtype, tolerance)
-        self._library = hdf5plugin
+        filters: dict[str, Callable[[float], Any]] = {
+            "zfp": lambda error: hdf5plugin.Zfp(accuracy=error),
+            # It counts axes from the fastest, unless told otherwise.
+            "wavelet": lambda error: hdf5plugin.Sperr(absolute=error, swap=True),
+        }
+        self._filter = filters[name]
 
     def _shrink(self, piece: np.ndarray, error: float) -> bytes:
         with self._file() as file:
@@ -167,9 +158,9 @@ class Wavelet(Pieces):
             skipped, data = dataset.id.read_direct_chunk((0,) * piece.ndim)
             return b"" if skipped else bytes(data)
 
-    def _grow(self, data: Bytes, shape: tuple[int, ...]) -> np.ndarray:
+    def _grow(self, data: Bytes, shape: tuple[int, ...], error: float) -> np.ndarray:
         with self._file() as file:
-            dataset = self._dataset(file, shape, 1.0)  # a record tells its own bound
+            dataset = self._dataset(file, shape, error)
             dataset.id.write_direct_chunk((0,) * len(shape), data.tobytes())
             return np.asarray(dataset[...])
 
@@ -179,16 +170,15 @@ class Wavelet(Pieces):
         return h5py.File("snapshot", "w", driver="core", backing_store=False)
 
     def _dataset(self, file: Any, shape: tuple[int, ...], error: float) -> Any:
-        how = self._library.Sperr(absolute=error, swap=True)  # the filter counts axes from the fastest
-        return file.create_dataset("p", shape, self._dtype, chunks=shape, compression=how)
+        return file.create_dataset("p", shape, self._dtype, chunks=shape, compression=self._filter(error))
 
 
 _KINDS: Mapping[str, Callable[[Index3, np.dtype[Any], float], Encoding]] = MappingProxyType(
     {
         "float16": lambda shape, dtype, tolerance: Blocks("float16", shape),
         "int8": lambda shape, dtype, tolerance: Blocks("int8", shape),
-        "zfp": Zfp,
-        "wavelet": Wavelet,
+        "zfp": partial(Filtered, "zfp"),
+        "wavelet": partial(Filtered, "wavelet"),
     }
 )
 

@@ -13,6 +13,8 @@ from fathometer.parallel.agreement import together
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.imaging import laplacian
+from fathometer.storage.boxes import widened
+from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
 
 
@@ -35,7 +37,8 @@ def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = ""
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
     with ledger.phase("write image"), ledger.file("image", "write"):
-        write_volume(path, volume_info(grid, values.dtype, unit), block, [start[a] for a in axes], experiment.comm)
+        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(experiment.survey.storage.write)
+        write_volume(path, info, block, [start[a] for a in axes], experiment.comm, strategy)
 
 
 def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...]) -> None:
@@ -49,8 +52,7 @@ def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tupl
         lo = [start[a] for a in grid.axes]
         hi = [start[a] + shape[a] for a in grid.axes]
         if all(a < b for a, b in zip(lo, hi, strict=True)):
-            wide_lo = [max(a - 1, 0) for a in lo]
-            wide_hi = [min(b + 1, n) for b, n in zip(hi, volume.info.shape, strict=True)]
+            wide_lo, wide_hi = widened(lo, hi, 1, volume.info.shape)
             around = [(1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)]
             own = math.prod(b - a for a, b in zip(lo, hi, strict=True))
             with ledger.file("image", "read", own / math.prod(b - a for a, b in zip(wide_lo, wide_hi, strict=True))):

@@ -33,7 +33,9 @@ from fathometer.seismic.tuning import Tuned, tune
 from fathometer.storage import whole
 from fathometer.storage.folder import results_folder
 from fathometer.storage.segy import GatherWriter
+from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import split_reference
+from fathometer.storage.writer import check_writable
 
 
 def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
@@ -98,6 +100,8 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
         files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
     files["picture"] = survey.output_directory / "image.png"
     spare_inputs(survey, files.values())
+    with naming(f"{survey.path}: [storage] write"):
+        check_writable(image, Strategy.of(survey.storage.write), comm.size)
     with results_folder(survey.output_directory, comm):
         return _migrate(survey, files, comm, settings)
 

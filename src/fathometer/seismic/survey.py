@@ -26,6 +26,8 @@ from pydantic_core import PydanticCustomError
 from fathometer.errors import InputError
 from fathometer.seismic.allowed import Says
 from fathometer.seismic.complaint import complaint
+from fathometer.storage.formats import written
+from fathometer.storage.strategy import Strategy
 
 
 class Table(BaseModel):
@@ -72,9 +74,17 @@ def _path_name(name: str) -> str:
 
 
 def _image_name(name: str) -> str:
-    if "\0" in name or Path(name).suffix not in (".rsf", ".npy") or Path(name).name != name:
+    if "\0" in name or Path(name).suffix not in written() or Path(name).name != name:
         raise _not_allowed()
     return name
+
+
+def _strategy(text: str) -> str:
+    try:
+        Strategy.of(text)
+    except InputError as error:
+        raise ValueError(f"found {error}") from None
+    return text
 
 
 def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float]:
@@ -123,8 +133,9 @@ Corners = Annotated[
     Says("[f1, f2, f3, f4], increasing, from 0"),
 ]
 ImageName = Annotated[
-    str, AfterValidator(_image_name), Says("a file name, without a folder, that ends in .rsf or .npy")
+    str, AfterValidator(_image_name), Says(f"a file name, without a folder, that ends in one of {', '.join(written())}")
 ]
+StrategyName = Annotated[str, AfterValidator(_strategy), Says("a strategy, see storage.md")]
 
 
 class Model(Table):
@@ -359,6 +370,13 @@ class Tuning(Table):
     team: Literal["auto"] | Count = key("threads that share a strip", "threads", "auto")
 
 
+class Storage(Table):
+    """How volumes move between ranks and files: of no consequence for what is in them."""
+
+    read: StrategyName = key("how the model is read; auto: the usual way of its format", "", "auto")
+    write: StrategyName = key("how images are written; auto: the usual way of their format", "", "auto")
+
+
 class Output(Table):
     """Where the results go."""
 
@@ -378,6 +396,7 @@ class Survey(Table):
     parallel: Parallel = _table("how the ranks share the work", Parallel)
     threads: Threads = _table("threads of a rank, task by task", Threads)
     tuning: Tuning = _table("how time steps are grouped; of no consequence for the results", Tuning)
+    storage: Storage = _table("how volumes move between ranks and files", Storage)
     output: Output = _table("where the results go", Output)
 
     _path: Path = PrivateAttr(default=Path("survey"))

@@ -67,12 +67,7 @@ class BlockReader:
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
         """See Volume.read."""
-        shape = self.info.shape
-        inside = len(lo) == len(hi) == len(shape) and all(
-            0 <= a <= b <= n for a, b, n in zip(lo, hi, shape, strict=True)
-        )
-        if not inside:
-            raise InputError(f"{self.path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {shape}")
+        check_box(self.path, self.info.shape, lo, hi)
         box = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi, strict=True))
         with reading(self.path), ledger.io(bytes=self._bytes(box)):
             block = self._block(box)
@@ -110,6 +105,13 @@ def check_values(name: str, dtype: np.dtype[Any]) -> None:
     """InputError unless `dtype` is one real number per cell."""
     if dtype.fields is not None or dtype.subdtype is not None or dtype.kind not in "fiu":
         raise InputError(f"{name}: values of type {dtype} are not real numbers (allowed: floats and integers)")
+
+
+def check_box(path: Path, shape: Sequence[int], lo: Sequence[int], hi: Sequence[int]) -> None:
+    """InputError unless the block [lo, hi) lies within the shape."""
+    inside = len(lo) == len(hi) == len(shape) and all(0 <= a <= b <= n for a, b, n in zip(lo, hi, shape, strict=True))
+    if not inside:
+        raise InputError(f"{path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {tuple(shape)}")
 
 
 def check_shape(name: str, shape: Sequence[int]) -> tuple[int, ...]:

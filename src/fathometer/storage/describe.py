@@ -12,22 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.storage.block import Volume
+from fathometer.storage.formats import format_of
 from fathometer.storage.segy import TraceTable, decode_traces, scan
 from fathometer.storage.segy_layout import FORMATS, Layout, layout_of
 from fathometer.storage.segy_volume import SegyVolume, holds_gathers
 from fathometer.storage.volume import open_volume, split_reference
 
 SLAB = 1 << 24  # values read at a time
-
-NAMES = {
-    ".rsf": "RSF",
-    ".npy": "NPY",
-    ".npz": "NPZ",
-    ".h5": "HDF5",
-    ".hdf5": "HDF5",
-    ".segy": "SEG-Y",
-    ".sgy": "SEG-Y",
-}
 
 
 @dataclass(frozen=True)
@@ -194,7 +185,7 @@ def describe(reference: str, directory: Path) -> Description:
     where the file cannot be read.
     """
     path, key = split_reference(reference, directory)
-    if NAMES[path.suffix.lower()] == "SEG-Y" and key is None:
+    if format_of(path).name == "SEG-Y" and key is None:
         layout = layout_of(path)
         if holds_gathers(layout):
             return _describe_gathers(layout, scan(path))
@@ -206,7 +197,7 @@ def _describe_volume(volume: Volume) -> VolumeDescription:
     info = volume.info
     return VolumeDescription(
         path=volume.path,
-        format=NAMES[volume.path.suffix.lower()],
+        format=format_of(volume.path).name,
         dtype=volume.format_name if isinstance(volume, SegyVolume) else _type_name(info.dtype),
         shape=info.shape,
         labels=info.labels,

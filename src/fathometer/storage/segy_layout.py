@@ -51,6 +51,8 @@ FIELDS = MappingProxyType(
         "file_sequence": (int(TraceField.TRACE_SEQUENCE_FILE), "i4"),
         "ffid": (int(TraceField.FieldRecord), "i4"),
         "channel": (int(TraceField.TraceNumber), "i4"),
+        "cdp": (int(TraceField.CDP), "i4"),
+        "cdp_trace": (int(TraceField.CDP_TRACE), "i4"),
         "kind": (int(TraceField.TraceIdentificationCode), "i2"),
         "offset": (int(TraceField.offset), "i4"),
         "receiver_elevation": (int(TraceField.ReceiverGroupElevation), "i4"),
@@ -66,6 +68,8 @@ FIELDS = MappingProxyType(
         "delay": (int(TraceField.DelayRecordingTime), "i2"),
         "samples": (int(TraceField.TRACE_SAMPLE_COUNT), "u2"),
         "interval": (int(TraceField.TRACE_SAMPLE_INTERVAL), "i2"),
+        "cdp_x": (int(TraceField.CDP_X), "i4"),
+        "cdp_y": (int(TraceField.CDP_Y), "i4"),
         "inline": (int(TraceField.INLINE_3D), "i4"),
         "crossline": (int(TraceField.CROSSLINE_3D), "i4"),
         "time_scalar": (int(TraceField.ScalarTraceHeader), "i2"),
@@ -123,7 +127,11 @@ class Layout:
         """The samples, (n, samples) as real numbers in native byte order, of n traces as they lie in the
         file.
         """
-        raw = np.ascontiguousarray(rows[:, HEADER:])
+        return self.decode_samples(rows[:, HEADER:])
+
+    def decode_samples(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
+        """The same of n traces without their headers."""
+        raw = np.ascontiguousarray(rows)
         if self.format == IBM:
             return from_ibm(raw.view(self.sample_type).astype(np.uint32))
         if self.format == INT24:

@@ -9,6 +9,7 @@ or metres of depth, and numbers of lines are not distances, so that spacing and 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 
 from fathometer.errors import InputError
 from fathometer.storage.block import BlockReader, VolumeInfo
-from fathometer.storage.segy_layout import FORMATS, IBM, INT24, Layout, layout_of
+from fathometer.storage.boxes import Box
+from fathometer.storage.raw import RawArray
+from fathometer.storage.segy_layout import FORMATS, HEADER, IBM, INT24, Layout, layout_of
 
 
 class SegyVolume(BlockReader):
@@ -37,6 +40,7 @@ class SegyVolume(BlockReader):
             dtype = np.dtype(np.float32)
         super().__init__(path, VolumeInfo(shape, dtype, None, None, (*labels, "z"), None))
         self._rows = self._layout.rows()
+        self.raw = RawArray(path, self._layout.start, (*lengths, self._layout.trace_bytes), np.dtype(np.uint8))
 
     @property
     def format_name(self) -> str:
@@ -53,6 +57,18 @@ class SegyVolume(BlockReader):
         numbers = np.arange(math.prod(lengths)).reshape(lengths)[box[:-1]]
         traces = self._layout.decode(self._rows[numbers.reshape(-1)])
         return traces.reshape(*numbers.shape, self.info.shape[-1])[..., box[-1]]
+
+    def raw_box(self, box: Box) -> Box:
+        """See RawVolume: the bytes of samples, behind those of each trace's header."""
+        width = self._layout.sample_type.itemsize
+        (*lo, first), (*hi, last) = box
+        return (*lo, HEADER + width * first), (*hi, HEADER + width * last)
+
+    def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
+        """See RawVolume."""
+        samples = block.shape[-1] // self._layout.sample_type.itemsize
+        part = replace(self._layout, samples=samples)
+        return part.decode_samples(block.reshape(math.prod(block.shape[:-1]), -1)).reshape(*block.shape[:-1], samples)
 
     def _bytes(self, box: tuple[slice, ...]) -> int:
         return math.prod(int(s.stop - s.start) for s in box[:-1]) * self._layout.trace_bytes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,6 +22,7 @@ SCALARS = (1, -10, -100, -1000, -10000)
 IEEE_FLOAT = 5
 LARGEST_SHORT = 32767
 SEISMIC = 1  # trace identification code
+AS_RECORDED = 1  # sorting code
 METRES = 1  # measurement system and coordinate unit
 
 
@@ -203,7 +205,7 @@ def trace_type(samples: int) -> np.dtype[Any]:
     )
 
 
-def binary_header(samples: int, microseconds: int) -> bytes:
+def binary_header(samples: int, microseconds: int, sorting: int = AS_RECORDED) -> bytes:
     """The 400 bytes behind the textual header."""
     head = np.zeros(BINARY, np.uint8)
     for field, value in (
@@ -215,7 +217,7 @@ def binary_header(samples: int, microseconds: int) -> bytes:
         (BinField.Samples, samples),
         (BinField.SamplesOriginal, samples),
         (BinField.Format, IEEE_FLOAT),
-        (BinField.SortingCode, 1),  # as recorded
+        (BinField.SortingCode, sorting),
         (BinField.MeasurementSystem, METRES),
         (BinField.TraceFlag, 1),  # all traces have the same length
     ):
@@ -228,7 +230,7 @@ def binary_header(samples: int, microseconds: int) -> bytes:
 
 
 def textual_header(samples: int, microseconds: int) -> bytes:
-    """Forty lines of 80 characters in EBCDIC that say what the file is and where its headers lie."""
+    """What the file is, and where its headers lie."""
     lines = [
         "Written by Fathometer",
         "Shot gathers",
@@ -248,5 +250,11 @@ def textual_header(samples: int, microseconds: int) -> bytes:
         "  89-90       unit of coordinates (1: length)",
         "  115-116     samples                    117-118  interval, microseconds",
     ]
-    lines += [""] * (38 - len(lines)) + ["SEG Y REV1", "END TEXTUAL HEADER"]
-    return "".join(f"C{number:2d} {line}"[:80].ljust(80) for number, line in enumerate(lines, 1)).encode("cp037")
+    return text_lines(lines)
+
+
+def text_lines(lines: Sequence[str]) -> bytes:
+    """A textual header: forty lines of 80 characters in EBCDIC, of which the last two are the standard's."""
+    forty = [*lines, *[""] * (38 - len(lines)), "SEG Y REV1", "END TEXTUAL HEADER"]
+    text = "".join(f"C{number:2d} {line}"[:80].ljust(80) for number, line in enumerate(forty, 1))
+    return text.encode("cp037", "replace")

@@ -7,7 +7,10 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from fathometer import ledger
@@ -16,25 +19,45 @@ from fathometer.errors import FathometerError
 LARGEST_PIECE = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
 
 
-def write(target: Path, data: bytes) -> None:
-    """Write a small file; FathometerError that names it where that fails."""
-    try:
-        with ledger.io(bytes=len(data)):
-            part = create_part(target, len(data))
+@dataclass(frozen=True)
+class Piece:
+    """One of the files, or the folder, that make up a volume: its first bytes, and how many are to follow."""
+
+    target: Path
+    head: bytes = b""
+    size: int = 0
+    folder: bool = False
+
+    def create(self, sync: bool = True) -> Path:
+        """An unfinished one beside the target: space reserved, head written. OSError where that fails."""
+        if self.folder:
+            return create_part_folder(self.target)
+        with ledger.io(bytes=len(self.head)):
+            part = create_part(self.target, len(self.head) + self.size)
         try:
             with part.open("r+b") as file:
                 with ledger.io():
-                    file.write(data)
+                    file.write(self.head)
                     file.flush()
-                with ledger.flush():
-                    os.fsync(file.fileno())
+                if sync and self.head:
+                    with ledger.flush():
+                        os.fsync(file.fileno())
+        except BaseException:
+            remove(part)
+            raise
+        return part
+
+
+def write(target: Path, data: bytes) -> None:
+    """Write a small file; FathometerError that names it where that fails."""
+    with writing(target):
+        part = Piece(target, data).create()
+        try:
             with ledger.flush():
                 place(part, target)
         except BaseException:
             remove(part)
             raise
-    except OSError as error:
-        raise failure(target, error) from error
 
 
 def create_part(target: Path, size: int) -> Path:
@@ -58,6 +81,15 @@ def create_part(target: Path, size: int) -> Path:
     return Path(name)
 
 
+def create_part_folder(target: Path) -> Path:
+    """The same for a folder."""
+    part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
+    mask = os.umask(0)
+    os.umask(mask)
+    part.chmod(0o777 & ~mask)
+    return part
+
+
 def reserve(handle: int, size: int) -> None:
     """Reserve `size` bytes of disk for an open file; only set its length where the file system cannot
     reserve.
@@ -68,6 +100,12 @@ def reserve(handle: int, size: int) -> None:
         if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
             raise
         os.ftruncate(handle, size)
+
+
+def require_space(part: Path, size: int) -> None:
+    """OSError where a file system has less free than `size` bytes: for libraries that reserve nothing themselves."""
+    if shutil.disk_usage(part.parent).free < size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def write_at(handle: int, data: memoryview, offset: int) -> None:
@@ -81,10 +119,23 @@ def write_at(handle: int, data: memoryview, offset: int) -> None:
 
 
 def place(part: Path, target: Path) -> None:
-    """Rename a finished file to its target's name, and flush the folder so that the name lasts."""
-    part.rename(target)
-    with contextlib.suppress(OSError):  # some file systems cannot flush a folder; the file is there nevertheless
-        handle = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
+    """Rename a finished file or folder to its target's name, and flush the folder around it so that the name lasts."""
+    if part.is_dir() and target.exists():  # a folder that holds something cannot be replaced by renaming
+        if not target.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        old = create_part_folder(target)
+        target.rename(old)
+        part.rename(target)
+        remove(old)
+    else:
+        part.rename(target)
+    flush_folder(target.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Flush the names in a folder."""
+    with contextlib.suppress(OSError):  # some file systems cannot flush a folder; the files are there nevertheless
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(handle)
         finally:
@@ -101,12 +152,24 @@ def replaces(target: Path, path: Path) -> bool:
 
 
 def remove(path: Path) -> None:
-    """Remove a file that may be absent; a failure to do so must not hide the error that led here."""
+    """Remove a file or folder that may be absent; a failure to do so must not hide the error that led here."""
     with contextlib.suppress(OSError):
-        path.unlink()
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
 
 
 def failure(path: Path, error: OSError | MemoryError) -> FathometerError:
     """The one line of a write that failed."""
     reason = (error.strerror or error) if isinstance(error, OSError) else "not enough memory"
     return FathometerError(f"{path}: cannot be written: {reason}")
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the system inside the block into the one line of a write that failed."""
+    try:
+        yield
+    except (OSError, MemoryError) as error:
+        raise failure(path, error) from None
