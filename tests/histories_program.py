@@ -35,6 +35,9 @@ LOSSLESS = {
     "little memory": {"store": "checkpoint", "memory_budget": 0.2},
     "states on disk": {"store": "checkpoint", "memory_budget": 0.1, "states": "disk"},
 }
+# Ways of the traces, which go with any history.
+TRACES = {"time slices": "slices", "slices of rank 0": "root-broadcast"}
+LOSSLESS |= {name: {"store": "memory"} for name in TRACES}
 LOSSY = {
     "float16": {"store": "memory", "encoding": "float16"},
     "int8": {"store": "memory", "encoding": "int8"},
@@ -45,6 +48,7 @@ LOSSY = {
     "zfp checkpoints": {"store": "checkpoint", "encoding": "zfp", "memory_budget": 0.12},
     "wavelet": {"store": "memory", "encoding": "wavelet"},
 }
+SOLID = ("memory", "disk", "states on disk", "time slices", "int8", "zfp checkpoints")  # of those, in three dimensions
 if find_spec("hdf5plugin") is None:
     LOSSY = {name: keys for name, keys in LOSSY.items() if keys["encoding"] not in ("zfp", "wavelet")}
 
@@ -66,6 +70,11 @@ def prepare(folder, cells, spacing):
     return {"model": model, "wavelet": wavelet}, {"sources": source, "receivers": places}
 
 
+def tried(case, histories=()):
+    """The histories that a case is migrated with."""
+    return [one for one in histories or (*LOSSLESS, *LOSSY) if case == "2D" or histories or one in SOLID]
+
+
 def main(name, *histories):
     comm, folder = MPI.COMM_WORLD, Path(name)
     binding = bind(comm, None)
@@ -85,11 +94,12 @@ def main(name, *histories):
         with Ledger():
             run_model(survey_of(shots, here / "shots.toml"), comm, settings)
         plain = None
-        for history in histories or (*LOSSLESS, *LOSSY):
+        for history in tried(case, histories):
             keys = dict((LOSSLESS | LOSSY)[history])
             if "memory_budget" in keys:  # a share of all snapshots
                 keys["memory_budget"] *= plain
             survey = common | {"acquisition": {"gathers": "shots/shots.segy"}, "history": keys}
+            survey["storage"] = {"traces": TRACES.get(history, "whole")}
             survey |= {"output": {"directory": history.replace(" ", "-")}}
             key = f"{case}|{history}"
             with Ledger():

@@ -27,6 +27,7 @@ from fathometer.seismic.medium import scaled_medium
 from fathometer.seismic.points import HALF_WIDTH, SincPoints, sinc_points
 from fathometer.seismic.propagator import Propagator, Scheme, field_layout, halo_depth
 from fathometer.seismic.resampling import low_pass
+from fathometer.seismic.slices import CHUNK_BYTES, GROUP_BYTES
 from fathometer.seismic.stencil import LARGEST_SHARE_OF_LIMIT
 from fathometer.seismic.survey import Propagation, Survey
 from fathometer.seismic.timing import TimeAxis, imaging_step, time_axis
@@ -170,7 +171,8 @@ class Frame:
         if self.imaging:
             parts["image and illumination"] = 2 * self.snapshot_bytes(block)
         gathered = not self.imaging and block.rank == 0
-        parts |= trace_bytes(self.acquisition, self.grid, block, time, self.dtype, gathered)
+        sliced = self.imaging and self.survey.storage.traces != "whole"
+        parts |= trace_bytes(self.acquisition, self.grid, block, time, self.dtype, gathered, sliced)
         if self.survey.propagation.time_dispersion == "corrected":
             parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
         return parts
@@ -340,8 +342,10 @@ def trace_bytes(
     time: TimeAxis,
     dtype: np.dtype[Any],
     gathered: bool,
+    sliced: bool,
 ) -> dict[str, int]:
-    """Bytes of a rank's traces of one shot and of the points' weights; `gathered`: with all ranks' traces."""
+    """Bytes of a rank's traces of one shot and of the points' weights; `gathered`: with all ranks' traces; `sliced`: in
+    files, ordered by time."""
     lo, hi = np.array(block.lo) - HALF_WIDTH, np.array(block.hi) + HALF_WIDTH
     own = most = 0
     for positions in _distinct_positions(acquisition):
@@ -349,6 +353,8 @@ def trace_bytes(
         own = max(own, int(np.all((cells >= lo) & (cells < hi), axis=1).sum()))
         most = max(most, len(cells))
     traces = 3 * (time.steps + acquisition.samples) * own * dtype.itemsize
+    if sliced:
+        traces = min(traces, 3 * CHUNK_BYTES + 2 * GROUP_BYTES)
     return {
         "traces": traces + (2 * acquisition.samples * most * 4 if gathered else 0),
         "weights of receivers": most * WEIGHT_BYTES,

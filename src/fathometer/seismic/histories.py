@@ -33,7 +33,7 @@ def choose(experiment: Experiment, wavefield: Propagator, binding: Binding) -> K
     """Collective. How the history is kept. Raises InputError on all ranks where nothing that is allowed fits."""
     wanted, comm = experiment.survey.history, experiment.comm
     with together(comm):
-        folder = _folder(experiment)
+        folder = scratch_folder(experiment)
         disk = FREE_SHARE * shutil.disk_usage(folder).free if wanted.disk_budget == "auto" else wanted.disk_budget
         budget = math.inf if wanted.memory_budget == "auto" else wanted.memory_budget
         share = Share(
@@ -73,7 +73,7 @@ def open_history(experiment: Experiment, wavefield: Propagator, kept: Keeping) -
         if kept.store == "disk":
             slab = max(SLAB_BYTES, padded(largest))
             slabs = math.ceil(kept.kept / (slab // padded(largest))) if fixed and largest else 0
-            stack = DiskStack(_folder(experiment), largest, slab, slabs, tasks.beside(KIND), wanted.direct, KIND)
+            stack = DiskStack(scratch_folder(experiment), largest, slab, slabs, tasks.beside(KIND), wanted.direct, KIND)
         else:
             slab = kept.room * padded(largest) if fixed else max(SLAB_BYTES, padded(largest))
             stack = MemoryStack(largest, slab, _slab, math.inf if fixed else experiment.spare_bytes)
@@ -82,7 +82,7 @@ def open_history(experiment: Experiment, wavefield: Propagator, kept: Keeping) -
             return history, None
         states: States
         if kept.states_on_disk:
-            states = DiskStates(_folder(experiment), wavefield.state_bytes, kept.states)
+            states = DiskStates(scratch_folder(experiment), wavefield.state_bytes, kept.states)
         else:  # where all records have one size, states share their memory
             shared = stack.slabs[0] if fixed and isinstance(stack, MemoryStack) else None
             states = MemoryStates(wavefield.state_bytes, shared)
@@ -98,8 +98,8 @@ def _slab(size: int) -> np.ndarray:
     return allocate((1, 1, numbers), np.dtype(np.float32)).reshape(numbers).view(np.uint8)
 
 
-def _folder(experiment: Experiment) -> Path:
-    """Where what is kept on disk lies. Raises InputError where that is no folder."""
+def scratch_folder(experiment: Experiment) -> Path:
+    """Where what is kept on disk for a while lies. Raises InputError where that is no folder."""
     name = experiment.survey.history.directory
     folder = experiment.survey.output_directory if name is None else experiment.survey.directory / name
     if not folder.is_dir():
@@ -147,7 +147,12 @@ def _disk_rate(experiment: Experiment, wavefield: Propagator) -> float:
     wanted = experiment.survey.history
     try:
         stack = DiskStack(
-            _folder(experiment), SLAB_BYTES, SLAB_BYTES, TRIAL_SLABS, wavefield.threads.beside(KIND), wanted.direct
+            scratch_folder(experiment),
+            SLAB_BYTES,
+            SLAB_BYTES,
+            TRIAL_SLABS,
+            wavefield.threads.beside(KIND),
+            wanted.direct,
         )
     except FathometerError:
         return 1.0

@@ -9,6 +9,8 @@ The receiver loop has a wavefield of its own where the history goes back to the 
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 
 from fathometer import ledger
@@ -17,10 +19,12 @@ from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
 from fathometer.seismic.dispersion import adjoint_of_inverse, forward_transform
 from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.histories import scratch_folder
 from fathometer.seismic.history import History
 from fathometer.seismic.imaging import ImagingCondition
 from fathometer.seismic.propagator import PointSet, Propagator, State
 from fathometer.seismic.resampling import resample
+from fathometer.seismic.slices import BroadcastSeries, ReceiverSeries, SlicedSeries, WholeSeries
 
 STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
 
@@ -43,10 +47,11 @@ def migrate(
         progress.start_shot(shot.index, 2 * experiment.time.steps)
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
             with ledger.phase("set up"), together(experiment.comm):
-                receivers, traces = reversed_traces(experiment, wavefield, shot)
-            source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
-            source_loop(source, history, progress)
-            receiver_loop(experiment, wavefield, shot, receivers, traces, history, condition, progress)
+                receivers, series = receivers_of(experiment, wavefield, shot)
+            with closing(series):
+                source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
+                source_loop(source, history, progress)
+                receiver_loop(experiment, wavefield, shot, receivers, series, history, condition, progress)
             progress.finish_shot()
 
 
@@ -105,12 +110,12 @@ def receiver_loop(
     wavefield: Propagator,
     shot: Shot,
     receivers: PointSet,
-    traces: np.ndarray,
+    series: ReceiverSeries,
     history: History,
     condition: ImagingCondition,
     progress: Progress,
 ) -> None:
-    """Propagate the reversed traces (steps, receivers) and form the image with the snapshots, latest first."""
+    """Propagate the reversed traces and form the image with the snapshots, latest first."""
     time, where = experiment.time, f"{shot.name}, receiver loop"
     with ledger.phase("set up"):
         wavefield.reset()
@@ -118,11 +123,12 @@ def receiver_loop(
         snapshot = history.pop()
     with ledger.phase("imaging"):
         wavefield.correlate(condition.correlation(snapshot))
-    for start in range(0, time.steps, time.every):
+    for _ in range(0, time.steps, time.every):
         with ledger.phase("history pop", bytes=history.snapshot_bytes):
             correlation = condition.correlation(history.pop())
+        rows = series.rows(time.every)
         with ledger.phase("receiver propagation"):
-            wavefield.advance(time.every, receivers, traces[start : start + time.every], correlation=correlation)
+            wavefield.advance(time.every, receivers, rows, correlation=correlation)
         finish_steps(wavefield, time.every, progress, where)
     wavefield.check(where)
 
@@ -146,8 +152,38 @@ def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
     return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype)
 
 
-def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -> tuple[PointSet, np.ndarray]:
-    """The receivers that touch this rank's cells and what they inject: -d/dt of their traces, last step first.
+def receivers_of(experiment: Experiment, wavefield: Propagator, shot: Shot) -> tuple[PointSet, ReceiverSeries]:
+    """The receivers that touch this rank's cells, and what they inject.
+
+    Raises InputError for unreadable traces, FathometerError where they cannot be ordered by time.
+    """
+    survey, comm, steps, every = experiment.survey, experiment.comm, experiment.time.steps, experiment.time.every
+    dtype = experiment.scheme.dtype
+    points = experiment.points(shot.receivers)
+    receivers = wavefield.injectors(points)
+    own = len(points.owned(experiment.block)) / max(1, len(receivers.indices))
+
+    def sliced(indices: np.ndarray, share: float) -> SlicedSeries:
+        def make(some: np.ndarray) -> np.ndarray:
+            return reversed_traces(experiment, wavefield, shot, indices[some], share)
+
+        worker = wavefield.threads.beside("slices")
+        return SlicedSeries(make, len(indices), steps, every, dtype, scratch_folder(experiment), worker)
+
+    match survey.storage.traces:
+        case "slices":
+            return receivers, sliced(receivers.indices, own)
+        case "root-broadcast":
+            count = len(shot.receivers)
+            slices = sliced(np.arange(count), 1.0) if comm.rank == 0 else None
+            return receivers, BroadcastSeries(slices, receivers.indices, count, dtype, comm)
+    return receivers, WholeSeries(reversed_traces(experiment, wavefield, shot, receivers.indices, own))
+
+
+def reversed_traces(
+    experiment: Experiment, wavefield: Propagator, shot: Shot, indices: np.ndarray, own: float
+) -> np.ndarray:
+    """What some receivers of a shot inject: -d/dt of their traces, last step first.
 
     Recorded pressure is what a layer of dipoles must radiate backwards (Rayleigh's second integral; Berkhout 1982,
     Seismic Migration); a layer of pressure sources radiates its time integral instead. With the derivative the image of
@@ -159,14 +195,11 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
     Where the error in time is corrected it is added to the series, so that both wavefields have it alike and the image
     needs nothing more (dispersion.py).
 
-    Returns: the receivers, and their series (steps, receivers) in the propagation's dtype.
+    own: share of the traces that no other rank reads. Returns: (steps, receivers) in the propagation's dtype.
     """
     time, acquisition = experiment.time, experiment.acquisition
-    points = experiment.points(shot.receivers)
-    receivers = wavefield.injectors(points)
-    own = len(points.owned(experiment.block)) / max(1, len(receivers.indices))
     with ledger.phase("read traces"), ledger.file("traces", "read", own=own):
-        recorded = acquisition.traces(shot, receivers.indices).astype(experiment.scheme.dtype)
+        recorded = acquisition.traces(shot, indices).astype(experiment.scheme.dtype)
 
     def series(traces: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
@@ -185,4 +218,4 @@ def reversed_traces(experiment: Experiment, wavefield: Propagator, shot: Shot) -
 
     with ledger.phase("resample traces"):
         rate = wavefield.threads.on_traces(series, recorded)
-        return receivers, np.ascontiguousarray(rate[:, :0:-1].T)
+        return np.ascontiguousarray(rate[:, :0:-1].T)

@@ -375,6 +375,13 @@ class Storage(Table):
 
     read: StrategyName = key("how the model is read; auto: the usual way of its format", "", "auto")
     write: StrategyName = key("how images are written; auto: the usual way of their format", "", "auto")
+    traces: Literal["whole", "slices", "root-broadcast"] = key(
+        "how a shot's traces reach the ranks; whole: each rank reads its own before the shot; slices: it orders them "
+        "by time in a file and reads that beside the time steps; root-broadcast: rank 0 does so for all and sends each "
+        "time slice, the old way",
+        "",
+        "whole",
+    )
 
 
 class Output(Table):
