@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "$0")/.."
 python=$1
-H5PY=h5py==3.14.0 # the newest that builds against HDF5 1.10
+H5PY=h5py==3.14.0 # builds against HDF5 1.10
 
 pip() { "$python" -m pip --disable-pip-version-check --quiet "$@"; }
 
