@@ -37,7 +37,7 @@ def history(threads: int, quick: bool) -> Table:
     """Migrate one shot on two ranks in every way, in turns."""
     full = (64, 60, 56) if quick else (240, 240, 200)
     shape = tuple(n - 2 * SIDES for n in full)
-    rounds = 1 if quick else 3
+    rounds = 1 if quick else 2
     times: dict[str, list[float]] = {way: [] for way in WAYS}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

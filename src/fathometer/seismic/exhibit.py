@@ -107,7 +107,23 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
                 "the shortest wavelength",
             )
         )
+    if "history" in results:
+        facts.append(("Source wavefield", _kept(results["history"])))
     return {"title": what, "subject": Path(str(keys.get("survey", ""))).stem, "facts": facts}
+
+
+def _kept(history: Mapping[str, Any]) -> str:
+    """How the history was kept, in words."""
+    where = {"memory": "in memory", "disk": "on disk", "checkpoint": "some kept, the others computed again"}
+    stored, logical = (sum(rank[f"{kind}_bytes"] for rank in history["ranks"]) for kind in ("stored", "logical"))
+    said = f"{history['snapshots']} snapshots a shot, {where.get(history['store'], history['store'])}, "
+    said += f"as {history['encoding']}: {stored / max(1, logical):.3g} of the plain bytes"
+    if history["recomputed_imaging_steps"]:
+        said += (
+            f"; {100 * history['recomputed_imaging_steps'] / max(1, history['snapshots'] - 1):.0f} % of its steps twice"
+        )
+    errors = [rank["relative_l2_error"] for rank in history["ranks"] if "relative_l2_error" in rank]
+    return said + (f"; snapshots lost up to {100 * max(errors):.2g} % (relative L2)" if errors else "")
 
 
 def _subject(record: Mapping[str, Any], place: Path) -> Subject:
