@@ -14,8 +14,8 @@ from cli_support import clean_environment, mpirun
 from mpi4py import MPI
 from storage_program import HALO, info_of, values_of
 
-from fathometer.errors import InputError
-from fathometer.storage import hdf5, pnetcdf
+from fathometer.errors import FathometerError, InputError
+from fathometer.storage import hdf5, mpiio, pnetcdf
 from fathometer.storage.boxes import slabs, widened
 from fathometer.storage.formats import BY_SUFFIX, FORMATS, format_of
 from fathometer.storage.strategy import NAMES, Strategy
@@ -198,6 +198,15 @@ def test_strategies_and_their_texts(text):
 def test_texts_that_are_no_strategy(text, words):
     with pytest.raises(InputError, match=words):
         Strategy.of(text)
+
+
+def test_lists_of_elements_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(mpiio, "MOST_LISTED", 160 * (np.prod(SHAPE) - 1))
+    with pytest.raises(FathometerError, match=r"datatype=hindexed: a list of 504 elements would take some 80640 bytes"):
+        written(tmp_path, ".rsf", strategy="mpiio-independent:datatype=hindexed")
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr(mpiio, "MOST_LISTED", 160 * np.prod(SHAPE))
+    written(tmp_path, ".rsf", strategy="mpiio-independent:datatype=hindexed")
 
 
 @pytest.mark.parametrize(

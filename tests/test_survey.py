@@ -347,7 +347,7 @@ OTHERS = [
         "[parallel] decomposition: found [2]; a list of 2 or 3 integers from 1 (ranks)",
     ),
     ({"parallel.decomposition": [0, 1]}, "[parallel] decomposition: found [0, 1]; allowed"),
-    ({"output.image": "image.png"}, '[output] image: found "image.png"; .rsf or .npy'),
+    ({"output.image": "image.png"}, '[output] image: found "image.png"; .rsf, .npy, .segy, or .blocks'),
     ({"output.image": "a/image.npy"}, '[output] image: found "a/image.npy"; without a folder'),
     ({"output.directory": ""}, '[output] directory: found ""; allowed: a folder'),
 ]
@@ -433,7 +433,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
     assert {Model, Acquisition} < set(models())
-    assert len(models()) == 18
+    assert len(models()) == 19
     for model in models():
         for name, field in model.model_fields.items():
             assert field.description, (model, name)

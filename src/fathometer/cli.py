@@ -759,8 +759,10 @@ def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
 def _formats(options: argparse.Namespace) -> None:
     from fathometer.storage.availability import availability
 
-    if not options.formats or options.files or options.picture is not None:
-        raise InputError("info: found neither FILE nor --formats, or both; allowed: one of them")
+    if not options.formats:
+        raise InputError("info: the following arguments are required: FILE, or --formats")
+    if options.files or options.picture is not None:
+        raise InputError("info: --formats: found with FILE or --picture; allowed: alone or with --json")
     found = availability()
     if options.json:
         _write(json.dumps([one.as_dict() for one in found], indent=2, ensure_ascii=False))

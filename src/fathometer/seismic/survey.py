@@ -132,8 +132,11 @@ Corners = Annotated[
     AfterValidator(_increasing),
     Says("[f1, f2, f3, f4], increasing, from 0"),
 ]
+_SUFFIXES = written()
 ImageName = Annotated[
-    str, AfterValidator(_image_name), Says(f"a file name, without a folder, that ends in one of {', '.join(written())}")
+    str,
+    AfterValidator(_image_name),
+    Says(f"a file name, without a folder, that ends in {', '.join(_SUFFIXES[:-1])} or {_SUFFIXES[-1]}"),
 ]
 StrategyName = Annotated[str, AfterValidator(_strategy), Says("a strategy, see storage.md")]
 

@@ -30,7 +30,7 @@ from fathometer.storage.axes import coordinates, described, info_of, names_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable
 from fathometer.storage.boxes import Box, extent, slabs, within
 from fathometer.storage.keys import choose_key
-from fathometer.storage.raw import check_opening
+from fathometer.storage.raw import check_opening, room_for
 from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
@@ -242,7 +242,7 @@ class Hdf5Source:
 
     def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
-        self._comm, self._strategy = comm, strategy
+        self._path, self._comm, self._strategy = volume.path, comm, strategy
         driver = {"driver": "mpio", "comm": comm, "info": _hints(strategy)} if comm.size > 1 else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(volume.path, "r", **driver)
@@ -250,7 +250,7 @@ class Hdf5Source:
 
     def read(self, box: Box) -> NDArray[Any]:
         """See formats.Source."""
-        block = np.empty(extent(box), self._values.dtype)
+        block = room_for(self._path, box, self._values.dtype, self._comm)
         _move(self._values, block, box[0], self._comm, self._strategy, False)
         return block
 

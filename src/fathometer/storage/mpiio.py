@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from fathometer import ledger
 from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import reduced, together
-from fathometer.storage.boxes import Box, extent, runs
-from fathometer.storage.raw import RawArray, check_opening
+from fathometer.storage.boxes import Box, runs
+from fathometer.storage.raw import RawArray, check_opening, room_for
 from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import Strategy
 
@@ -61,7 +61,7 @@ class MpiFile:
 
     def read(self, box: Box) -> NDArray[Any]:
         """See RawFile.read."""
-        block = np.empty(extent(box), self._array.dtype)
+        block = room_for(self._array.path, box, self._array.dtype, self._comm)
         self._move(block, box[0], False)
         return block
 

@@ -24,7 +24,7 @@ from fathometer.storage.axes import coordinates, names_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable, reading
 from fathometer.storage.boxes import Box, extent, slabs
 from fathometer.storage.keys import choose_key
-from fathometer.storage.raw import RawArray, check_opening
+from fathometer.storage.raw import RawArray, check_opening, room_for
 from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, Strategy
 
@@ -315,12 +315,12 @@ class NetcdfSource:
 
     def __init__(self, volume: NetcdfVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
-        self._volume = volume
+        self._volume, self._comm = volume, comm
         self._file = NetcdfFile(volume.path, comm, strategy, create=False)
 
     def read(self, box: Box) -> NDArray[Any]:
         """See formats.Source."""
-        block = np.empty(extent(box), self._volume.info.dtype.newbyteorder("="))
+        block = room_for(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
         self._file.move(self._volume.variable, block, box[0], False)
         return block
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.errors import InputError
-from fathometer.parallel.agreement import gathered
+from fathometer.errors import FathometerError, InputError
+from fathometer.parallel.agreement import gathered, together
 from fathometer.storage import whole
 from fathometer.storage.block import reading
 from fathometer.storage.boxes import Box, extent, runs
@@ -129,6 +129,15 @@ class PosixFile:
 def octets(block: NDArray[Any]) -> memoryview:
     """The bytes of a C-contiguous array, shared with it."""
     return block.reshape(-1).view(np.uint8).data if block.size else memoryview(bytearray())
+
+
+def room_for(path: Path, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> NDArray[Any]:
+    """Collective. An array for a box; FathometerError on all ranks alike where one has no memory for it."""
+    with together(comm):
+        try:
+            return np.empty(extent(box), dtype)
+        except MemoryError:
+            raise FathometerError(f"{path}: not enough memory for a block of {extent(box)} cells") from None
 
 
 def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:

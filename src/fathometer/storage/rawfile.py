@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.errors import FathometerError
+from fathometer.parallel.agreement import together
+from fathometer.storage import whole
 from fathometer.storage.block import Volume, VolumeInfo
 from fathometer.storage.boxes import Box
 from fathometer.storage.npy import npy_header
@@ -50,12 +52,15 @@ class RawSink:
     def __init__(
         self, array: RawArray, comm: MPI.Intracomm, strategy: Strategy, encode: Encode = lambda block, lo: (block, lo)
     ) -> None:
-        self._encode = encode
+        self._encode, self._comm = encode, comm
+        self._path = array.path
         self._file = open_raw(array, strategy, comm, write=True)
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See formats.Sink."""
-        self._file.write(*self._encode(block, lo))
+        with together(self._comm), whole.writing(self._path):
+            encoded, place = self._encode(block, lo)
+        self._file.write(encoded, place)
 
     def flush(self) -> None:
         """See formats.Sink."""

@@ -14,9 +14,10 @@ from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.agreement import gathered, reduced, together
 from fathometer.parallel.decomposition import split
 from fathometer.storage.block import Floats, Volume, check_box, float_type, reading
-from fathometer.storage.boxes import Box, extent, overlap, slabs, surrounding, within
+from fathometer.storage.boxes import Box, overlap, slabs, surrounding, within
 from fathometer.storage.exchange import exchange
 from fathometer.storage.formats import Source, format_of
+from fathometer.storage.raw import room_for
 from fathometer.storage.strategy import COLLECTIVE, ROOT, Strategy
 
 if TYPE_CHECKING:
@@ -97,11 +98,7 @@ class SharedVolume:
 
     def _from_root(self, box: Box) -> Floats:
         kind = float_type(self.info.dtype)
-        with together(self.comm):
-            try:
-                result = np.empty(extent(box), kind)
-            except MemoryError:
-                raise FathometerError(f"{self.path}: not enough memory for a block of {extent(box)} cells") from None
+        result = room_for(self.path, box, kind, self.comm)
         shape = self.info.shape
         for lo, hi in slabs((0,) * len(shape), shape, SLAB // kind.itemsize):
             with together(self.comm):

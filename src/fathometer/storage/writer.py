@@ -67,7 +67,8 @@ class VolumeWriter:
             raise InputError(f"{path}: values of type {info.dtype} cannot be written (allowed: float32, float64)")
         self.path, self.comm = path, comm
         self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
-        form, self.strategy = check_writable(path, strategy or Strategy(), comm.size)
+        with together(comm):
+            form, self.strategy = check_writable(path, strategy or Strategy(), comm.size)
         assert form.pieces is not None
         assert form.sink is not None
         self._by_root = self.strategy.name == ROOT
