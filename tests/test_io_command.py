@@ -5,11 +5,12 @@ import os
 import signal
 import sys
 import time
+from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pytest
-from cli_support import call, finish, mpirun, program, run, start
+from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, start, survey
 from mpi4py import MPI
 
 from fathometer.errors import InputError
@@ -20,7 +21,10 @@ from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.trial import Bench
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.record import SCHEMA
+from fathometer.storage.block import VolumeInfo
+from fathometer.storage.remembered import winners
 from fathometer.storage.strategy import Strategy
+from fathometer.storage.writer import VolumeWriter
 
 SMALL = ("--grid", "24,20,28", "--repeat", "2")
 ROW = {
@@ -64,8 +68,8 @@ def test_all_formats_on_two_ranks(tmp_path):
             row["bytes_per_second"] / results["raw"][row["operation"]]["sequential_bytes_per_second"]
         )
         parts = [sum(rank.values()) for rank in row["phases"]]
-        assert max(parts) <= row["seconds"] * 1.05 + 0.01
-        assert 0 < row["first_done_seconds"] <= row["last_done_seconds"] <= row["seconds"] * 1.05 + 0.01
+        assert max(parts) <= row["seconds"]
+        assert 0 < row["first_done_seconds"] <= row["last_done_seconds"] <= row["seconds"]
     assert "root-broadcast" in done.out
 
 
@@ -182,9 +186,15 @@ def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
     pytest.importorskip("hdf5plugin")
     out = tmp_path / "io.json"
     words = ("--format", "h5", "--strategy", "mpiio-collective,mpiio-collective:filter=zfp,root-broadcast:filter=sperr")
-    done = run(capsys, "io", tmp_path, *SMALL, *words, "--data", "wavefield", "--operation", "write", "--json", out)
+    done = run(capsys, "io", tmp_path, *SMALL, *words, "--data", "wavefield", "--json", out)
     assert done.code == 0, done.err
-    rows = {row["strategy"]: row for row in validated(out)["results"]["rows"]}
+    every = validated(out)["results"]["rows"]
+    read = {row["strategy"]: row for row in every if row["operation"] == "read"}
+    assert read["mpiio-collective"]["verified"] is read["mpiio-collective:filter=zfp"]["verified"] is True
+    rows = {row["strategy"]: row for row in every if row["operation"] == "write"}
+    sperr = "root-broadcast:filter=sperr"
+    assert read[sperr]["stored_bytes"] == rows[sperr]["stored_bytes"] < rows["mpiio-collective"]["stored_bytes"]
+    assert read[sperr]["relative_error"] == rows[sperr]["relative_error"]
     plain, zfp = rows["mpiio-collective"], rows["mpiio-collective:filter=zfp"]
     sperr = rows["root-broadcast:filter=sperr"]
     assert (plain["compressed"], zfp["compressed"], sperr["compressed"]) == (False, True, True)
@@ -313,3 +323,62 @@ def test_a_full_disk_is_one_error(tmp_path, ranks):
     assert "cannot be written: File too large" in done.err
     assert done.err.count("fathometer: error") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = ("--strategy", "mpiio-independent:cb_nodes=1", "--format", "rsf,npy", "--remember")
+    done = run(capsys, "io", tmp_path, *SMALL, *words)
+    assert done.code == 0, done.err
+    assert "remembered in" in done.err
+    kept = {(one.format, one.operation): one.strategy for one in winners()}
+    if not kept:
+        pytest.skip("this file system keeps its files in memory: nothing wins")
+    assert set(kept.values()) == {"mpiio-independent:cb_nodes=1"}
+    (tmp_path / "survey").mkdir()
+    inputs(tmp_path / "survey")
+    path = survey(tmp_path / "survey", MIGRATE | {"output.image": "image.rsf"})
+    done = run(capsys, "migrate", path, "--json", "--quiet")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)["results"]["strategies"]
+    assert [(one["operation"], Path(one["file"]).name) for one in told] == [("read", "vp.npy"), ("write", "image.rsf")]
+    for one in told:
+        usual = kept.get(({".npy": "NPY", ".rsf": "RSF"}[Path(one["file"]).suffix], one["operation"]))
+        assert one["remembered"] == (usual is not None)
+        assert usual in (None, one["strategy"])
+    done = run(capsys, "info", "--formats")
+    assert "remembered" in done.out
+    assert "mpiio-independent:cb_nodes=1" in done.out
+    # What is asked for by name is not overruled, and what is damaged is forgotten.
+    info = VolumeInfo((3, 4, 5), np.dtype(np.float32), None, None, None, None)
+    with VolumeWriter(tmp_path / "v.npy", info, MPI.COMM_SELF, Strategy.of("posix-shared")) as writer:
+        writer.write(np.ones((3, 4, 5), np.float32), (0, 0, 0))
+        assert writer.strategy.name == "posix-shared"
+    for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]"):
+        (tmp_path / "cache" / "fathometer" / "storage.json").write_text(damaged)
+        assert winners() == []
+
+
+def test_page_picture_and_report(tmp_path, capsys):
+    out, page, picture = tmp_path / "io.json", tmp_path / "io.html", tmp_path / "io.png"
+    done = run(capsys, "io", tmp_path, *SMALL, "--json", out, "-o", page, "--picture", picture)
+    assert done.code == 0, done.err
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for text in (page.read_text(), None):
+        if text is None:
+            done = run(capsys, "report", out, "-o", tmp_path / "again.html")
+            assert done.code == 0, done.err
+            text = (tmp_path / "again.html").read_text()
+        assert "Storage benchmark" in text
+        assert 'data-figure="rates-write"' in text
+        assert 'data-figure="rates-read"' in text
+        assert "root-broadcast" in text
+    done = run(capsys, "report", out, out, "-o", tmp_path / "two.html", "--markdown", "-")
+    assert done.code == 0, done.err
+    assert "best write" in done.out or "raw write" in done.out
+    record = json.loads(out.read_text())
+    del record["results"]["rows"][0]["phases"]
+    out.write_text(json.dumps(record))
+    done = run(capsys, "report", out)
+    assert done.code == 2
+    assert "damaged" in done.err

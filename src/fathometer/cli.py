@@ -592,6 +592,31 @@ def _io(
             _write("\n".join(lines(envelope)))
             if options.json is not None:
                 write_record(options.json, envelope)
+            if options.picture is not None:
+                from fathometer.pictures.rates import draw_rates
+
+                draw_rates(options.picture, envelope)
+            if options.output is not None:
+                _page(options.output, options.json or options.output, envelope)
+            if options.remember:
+                say(_remember(envelope))
+
+
+def _page(path: Path, record: Path, envelope: dict[str, Any]) -> None:
+    """Write the page of a record just made."""
+    from fathometer.lab.report.page import write_page
+    from fathometer.lab.report.records import Run
+
+    run = Run(record, envelope)
+    write_page(path, [run], _exhibit(run))
+
+
+def _remember(envelope: dict[str, Any]) -> str:
+    """Make the winners of a benchmark the usual strategies of their file system."""
+    from fathometer.lab.io.ranking import remembered_rows
+    from fathometer.storage.remembered import remember
+
+    return remember(Path(envelope["input"]["folder"]), remembered_rows(envelope["results"]["rows"]))
 
 
 def _plan(options: argparse.Namespace) -> None:

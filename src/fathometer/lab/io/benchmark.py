@@ -314,8 +314,14 @@ def run_io(
     own = math.prod(-(-n // p) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
     wide = math.prod(-(-n // p) + 2 * request.halo for n, p in zip(request.grid, ranks, strict=True)) * ITEM
     # What is read, what a format makes of it and, on rank 0, slabs of what others have.
-    require_memory({"block": own, "read back": 2 * wide, "raw": MOST_HELD}, usable_memory(comm), comm)
-    files = 2 + len({case.format for case in cases if case.operation == "read"})
+    require_memory(
+        {"block": own, "read back": 2 * wide, "raw": MOST_HELD},
+        usable_memory(comm),
+        comm,
+        "use a smaller --grid or more hosts",
+    )
+    reads = {(case.format, case.strategy.filter, case.strategy.bits) for case in cases if case.operation == "read"}
+    files = 2 + len(reads)
     with scratch(request.folder, int(SPACE * files * (size + PIECE)), comm) as folder:
         course = Course(request, comm, folder, say)
         every = course.measure(cases)

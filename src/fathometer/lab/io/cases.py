@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fathometer.errors import InputError
@@ -114,12 +114,15 @@ def _usual_suffixes() -> list[str]:
 def _wanted(form: Format, known: Sequence[str], strategies: Sequence[str], operation: str) -> list[Strategy]:
     """Those of the wanted ones that a format has for an operation; what is of consequence for writing only is the same
     for reading."""
+    named = [Strategy.of(one) for one in strategies if one != ALL]
+    named = [one for one in named if one.name in known and one.filter in form.filters]
+    if operation == "write":
+        for one in named:
+            form.chosen(Path(f"--format {form.suffixes[0].removeprefix('.')}"), one, "write", 1)
+    else:
+        named = [replace(one, sync="fsync") for one in named]
     if strategies and ALL not in strategies:
-        found = [one for one in map(Strategy.of, strategies) if one.name in known and one.filter in form.filters]
-        for one in found:
-            if operation == "write":
-                form.chosen(Path(f"--format {form.suffixes[0].removeprefix('.')}"), one, "write", 1)
-        return [one for one in found if operation == "write" or one.filter == "none"]
+        return list(dict.fromkeys(named))
     found = [Strategy.of(name) for name in known]
     if ALL in strategies and form.name in RAW:
         found += [
@@ -131,7 +134,7 @@ def _wanted(form: Format, known: Sequence[str], strategies: Sequence[str], opera
         if operation == "write":
             found += [Strategy.of(f"{SHARED}:sync=o_dsync")]
     # Baselines last: where time is short, they are what is done without.
-    return sorted(found, key=lambda one: (one.datatype == "hindexed", one.name == ROOT))
+    return sorted(dict.fromkeys(found + named), key=lambda one: (one.datatype == "hindexed", one.name == ROOT))
 
 
 def usual_read(form: Format) -> Strategy:
@@ -139,6 +142,6 @@ def usual_read(form: Format) -> Strategy:
     return Strategy.of(form.reads[0])
 
 
-def usual_write(form: Format) -> Strategy:
-    """How a volume that is only read is written."""
-    return Strategy.of(form.writes[0])
+def source_of(case: Case) -> Strategy:
+    """How the volume that a case reads is written."""
+    return replace(Strategy.of(case.form.writes[0]), filter=case.strategy.filter, bits=case.strategy.bits)

@@ -83,7 +83,7 @@ def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped |
         "ci_coverage": rate.coverage,
         "ratio_to_raw": rate.median / raw.sequential(case.operation).median,
         "cached": rate.median > raw.bound(case.operation) or resident > FORGOTTEN,
-        "verified": None if case.lossy and case.operation == "write" else wrong == 0,
+        "verified": None if case.lossy else wrong == 0,
         "wrong_cells": wrong,
         "relative_error": max(errors) if errors else None,
         "compressed": case.compressed,
@@ -123,6 +123,12 @@ def winners(rows: Sequence[Mapping[str, Any]], **only: str) -> dict[str, int]:
                 found[operation] = place
                 break
     return found
+
+
+def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The best row of each operation on each format."""
+    formats = dict.fromkeys(row["format"] for row in rows)
+    return [rows[place] for name in formats for place in winners(rows, format=name).values()]
 
 
 def figures_of(rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]], raw: Raw) -> list[Figure]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.lab.io.cases import Case, usual_read, usual_write
+from fathometer.lab.io.cases import Case, source_of, usual_read
 from fathometer.lab.io.page_cache import drop, stored_bytes
 from fathometer.lab.io.pattern import Pattern
 from fathometer.ledger import now
@@ -70,6 +70,7 @@ class Clock:
         self._operation = operation
         self.seconds = dict.fromkeys(PHASES, 0.0)
         self.idle = 0.0
+        self.start = 0.0  # of the first phase
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
@@ -77,6 +78,7 @@ class Clock:
         title, account = f"{self._operation}: {name}", ledger.current()
         before = account.seconds(title, "idle") if account is not None else 0.0
         begin = now()
+        self.start = self.start or begin
         with ledger.phase(title):
             yield
         self.seconds[name] += now() - begin
@@ -136,8 +138,7 @@ class Bench:
         path = self.folder / f"written.{case.format}"
         clock = Clock("write")
         block, lo = self.block, self.box(self.comm.rank)[0]
-        meet(self.comm)
-        begin = now()
+        begin = self._start()
         with ledger.file("volume", "write"):
             with clock.phase("open"):
                 writer = VolumeWriter(path, self.info, self.comm, case.strategy)
@@ -147,7 +148,7 @@ class Bench:
                 writer.flush()
             with clock.phase("close"):
                 writer.close()
-        own = now() - begin - clock.idle
+        own = now() - clock.start - clock.idle
         meet(self.comm)
         seconds = now() - begin
         stored = self.comm.bcast(stored_bytes(path) if self.comm.rank == 0 else 0)
@@ -158,12 +159,20 @@ class Bench:
         self.remove(path)
         return self._sample(seconds, clock, own, stored, wrong, error, 0.0, False)
 
+    def _start(self) -> float:
+        """Collective. The time when all ranks had come, taken before any of them goes on."""
+        meet(self.comm)
+        begin = now()
+        meet(self.comm)
+        return begin
+
     def source(self, case: Case) -> Path:
         """Collective. The file that is read, written where it is not there yet."""
-        path = self.folder / f"{'x'.join(map(str, self.pattern.shape))}.{case.format}"
+        name = "x".join(map(str, self.pattern.shape)) + f"-{case.strategy.filter}-{case.strategy.bits}"
+        path = self.folder / f"{name}.{case.format}"
         there = self.comm.bcast(path.exists() if self.comm.rank == 0 else None)
         if not there:
-            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, usual_write(case.form)) as writer:
+            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, source_of(case)) as writer:
                 writer.write(self.block, self.box(self.comm.rank)[0])
                 writer.flush()
         return path
@@ -179,8 +188,7 @@ class Bench:
         whose = (self.comm.rank + (self.apart if shifted else 0)) % self.comm.size
         box = widened(*self.box(whose), self.halo, self.pattern.shape)
         clock = Clock("read")
-        meet(self.comm)
-        begin = now()
+        begin = self._start()
         with ledger.file("volume", "read"):
             opened = open_shared(str(path), Path(), self.comm, case.strategy)
             with clock.phase("open"):
@@ -189,10 +197,10 @@ class Bench:
                 values = volume.read(*box)
             with clock.phase("close"):
                 opened.__exit__(None, None, None)
-        own = now() - begin - clock.idle
+        own = now() - clock.start - clock.idle
         meet(self.comm)
         seconds = now() - begin
-        wrong, error = self._verified(values, box, lossy=False)
+        wrong, error = self._verified(values, box, case.lossy)
         stored = self.comm.bcast(stored_bytes(path) if self.comm.rank == 0 else 0)
         return self._sample(seconds, clock, own, stored, wrong, error, kept, shifted)
 
