@@ -39,6 +39,7 @@ PROBE_LIST = 1 << 20  # the same where MPI-IO gets a list of elements
 LIST_BYTES = 1 << 24  # of a volume whose elements are listed one by one: some 160 B of memory for each of 4 Mi elements
 LONGEST = 1 / 8  # of the budget: a case that would take longer once gets a smaller volume
 AGAIN = 3  # times that a winner is run on fresh files
+YARDSTICKS = 3  # times that the device's own rate is taken in the first round
 RESERVE = 0.08  # of the budget, for what comes after the measurements
 SPACE = 1.05  # headers of files and folders
 
@@ -132,22 +133,41 @@ class Course:
 
     def measure(self, cases: list[Case]) -> list[Measured]:
         """All cases, as many repetitions as the budget bears."""
-        every = self._warmed([self._sized(case) for case in cases])
-        rounds = self._bearable(every)
-        for number in range(rounds):
-            self._say(f"round {number + 1} of {rounds}, {max(0.0, self.left()):.0f} s left")
-            order = list(range(len(every) + 2 * len(self.raw.rates)))
-            random.Random(f"{self._request.seed} {number}").shuffle(order)
-            for place in order:
-                if place < len(every):
-                    one = every[place]
-                    if one.samples and self.left() < one.cost:
-                        continue  # told by its number of repetitions
-                    one.samples.append(self._trial(one.bench, one.case)[0])
-                else:
-                    operation, direct = divmod(place - len(every), 2)
-                    self._device_rate(list(self.raw.rates)[operation], bool(direct))
+        every = self._bearable(self._warmed([self._sized(case) for case in cases]))
+        rounds = 0
+        while rounds < self._request.repeat and (rounds == 0 or self.left() > self._again(every) + self._round(every)):
+            rounds += 1
+            self._say(f"round {rounds} of {self._request.repeat}, {max(0.0, self.left()):.0f} s left")
+            self._take_round(every, rounds)
+        if rounds < self._request.repeat:
+            self.notes.append(
+                f"the budget of {self._request.budget:g} s bore {rounds} of {self._request.repeat} repetitions"
+            )
+            self._say(self.notes[-1])
         return every
+
+    def _take_round(self, every: list[Measured], number: int) -> None:
+        """Each case once and the device in between, in random order."""
+        turns: list[Measured | tuple[str, bool]] = list(every)
+        for operation in self.raw.rates:
+            # One value would be a poor yardstick, however short the time.
+            turns += [(operation, direct) for direct in (False, True)] * (YARDSTICKS if number == 1 else 1)
+        random.Random(f"{self._request.seed} {number}").shuffle(turns)
+        for turn in turns:
+            if isinstance(turn, tuple):
+                self._device_rate(*turn)
+            elif not turn.samples or self.left() > turn.cost:
+                sample, seconds = self._trial(turn.bench, turn.case)
+                turn.samples.append(sample)
+                turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
+
+    def _round(self, every: list[Measured]) -> float:
+        """Seconds of a round."""
+        return sum(one.cost for one in every) + self.raw.seconds
+
+    def _again(self, every: list[Measured]) -> float:
+        """Seconds of the winners once more, at most."""
+        return sum(max((o.cost for o in every if o.case.operation == name), default=0.0) for name in OPERATIONS)
 
     def _sized(self, case: Case) -> Measured:
         """A case with the volume that memory and time bear, by a look at a small one."""
@@ -156,12 +176,14 @@ class Course:
         if self.full.bytes <= small:
             return one
         probe = self._bench(self._smaller(small))
-        _, seconds = self._trial(probe, case)
-        one.cost = seconds * self.full.bytes / probe.bytes
+        longest = LONGEST * self._request.budget
+        for _ in range(2):  # the first may load libraries
+            one.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
+            if one.cost <= longest:
+                break
         size = float(self.full.bytes)
         if case.listed and size > LIST_BYTES * self._comm.size:
             size, why = LIST_BYTES * self._comm.size, "a list of single elements takes some 160 B of memory for each"
-        longest = LONGEST * self._request.budget
         if one.cost * size / self.full.bytes > longest:
             size, why = longest / one.cost * self.full.bytes, f"the whole would take some {one.cost:.0f} s"
         if size < self.full.bytes:
@@ -190,22 +212,16 @@ class Course:
             kept.append(one)
         return kept
 
-    def _bearable(self, every: list[Measured]) -> int:
-        """How many rounds the time bears; where it bears none, cases go until it does, the slowest first."""
-        wanted = self._request.repeat
-        while True:
-            again = sum(max((o.cost for o in every if o.case.operation == name), default=0.0) for name in OPERATIONS)
-            each = sum(one.cost for one in every) + self.raw.seconds
-            rounds = min(wanted, int((self.left() - again) / each)) if each else wanted
-            if rounds >= 1 or len(every) <= len(self.raw.rates):
-                break
-            worst = max(every, key=lambda one: one.cost)
-            every.remove(worst)
+    def _bearable(self, every: list[Measured]) -> list[Measured]:
+        """The cases that the time bears once: the slowest go first, and one of each operation stays."""
+        kept = list(every)
+        yardstick = (YARDSTICKS - 1) * self.raw.seconds
+        while len(kept) > len(self.raw.rates) and self.left() < self._round(kept) + yardstick + self._again(kept):
+            several = [o for o in kept if sum(other.case.operation == o.case.operation for other in kept) > 1]
+            worst = max(several, key=lambda one: one.cost)
+            kept.remove(worst)
             self._without(worst)
-        if rounds < wanted:
-            self.notes.append(f"the budget of {self._request.budget:g} s bore {max(1, rounds)} of {wanted} repetitions")
-            self._say(self.notes[-1])
-        return max(1, rounds)
+        return kept
 
     def _without(self, one: Measured) -> None:
         self.notes.append(f"left out, for want of time: {one.case}, some {one.cost:.2g} s a trial")
