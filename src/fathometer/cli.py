@@ -40,10 +40,11 @@ WORK = {
     "demo": "fathometer.seismic.demo",
     "stencil": "fathometer.lab.stencil",
     "calibrate": "fathometer.lab.calibrate",
+    "io": "fathometer.lab.io.benchmark",
 }
 
 # What shows a run of an application on its page: heading(record) and panels_of_record(record, path).
-EXHIBITS = {"seismic": "fathometer.seismic.exhibit"}
+EXHIBITS = {"seismic": "fathometer.seismic.exhibit", "io": "fathometer.lab.io.exhibit"}
 
 DESCRIPTION = """\
 Seismic depth imaging: 3D anisotropic (VTI) forward modelling and reverse time migration, run by MPI ranks with
@@ -58,6 +59,7 @@ examples:
   fathometer plan survey.toml               what it will cost, before it runs
   fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
+  fathometer io /scratch                    which way of writing and reading volumes is the fastest there
 
 exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted"""
 
@@ -212,11 +214,49 @@ def parser() -> argparse.ArgumentParser:
     calibrate.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
     calibrate.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
     calibrate.add_argument("--name", default="", help="of the machine, for people")
+    storage = command(
+        "io",
+        "the storage benchmark: every way of writing and reading a volume, on this machine",
+        "Write and read a volume made from a seed in a new folder in DIRECTORY, which is removed at the end, by each\n"
+        "storage strategy, in turns with what the device gives to one process; verify every byte; rank them. Writes\n"
+        "are flushed, files are dropped from the page cache before they are read, both inside one clock.",
+        "  fathometer io /scratch --ranks 2\n"
+        "  fathometer io . --grid 512,512,512 --strategy all --format rsf,nc --budget 10m --json io.json -o io.html\n"
+        "  fathometer io . --strategy posix-shared,mpiio-collective:cb_nodes=1,cb_buffer_size=67108864\n"
+        '  fathometer io . --remember            [storage] read, write = "auto" are the winners from now on',
+    )
+    storage.add_argument("folder", type=Path, metavar="DIRECTORY", help="where files are written and read")
+    storage.add_argument(
+        "--grid", type=_grid, default=(256, 256, 256), metavar="NX,NY,NZ", help="cells; NX,NZ in 2D (256,256,256)"
+    )
+    storage.add_argument(
+        "--strategy",
+        type=_strategies,
+        default=(),
+        metavar="S,S...|all",
+        help="as in [storage]; all: with all data types too (each of the format once)",
+    )
+    storage.add_argument(
+        "--format", type=_words, default=("rsf",), metavar="F,F...|all", help="rsf, npy, nc, h5 ...; all (rsf)"
+    )
+    storage.add_argument("--operation", type=_operations, default=("write", "read"), help="write,read (both)")
+    storage.add_argument("--repeat", type=_count, default=5, metavar="N", help="measurements of each (5)")
+    storage.add_argument("--halo", type=_whole, default=0, metavar="R", help="cells read around a block (0)")
+    storage.add_argument("--decomposition", type=_grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
+    storage.add_argument("--budget", type=_duration, default=60.0, metavar="TIME", help="of the whole command (60s)")
+    storage.add_argument("--seed", type=_whole, default=1, metavar="N", help="of the values and of the order (1)")
+    storage.add_argument(
+        "--data", default="noise", choices=("noise", "wavefield"), help="noise cannot be compressed (noise)"
+    )
+    storage.add_argument("--json", type=Path, metavar="FILE", help="write the record")
+    storage.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the rates")
+    storage.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write the page, as of a run")
+    storage.add_argument("--remember", action="store_true", help="make the winners what auto is on this file system")
     for sub in (model, migrate):
         sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
     for sub in (model, migrate, demo):
         sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
-    for sub in (model, migrate, demo, stencil, calibrate):
+    for sub in (model, migrate, demo, stencil, calibrate, storage):
         sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
         sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
         sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -228,6 +268,34 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
         raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1, of up to nine digits")
     return int(text)
+
+
+def _whole(text: str) -> int:
+    """A number of at least 0, and below a thousand million."""
+    return 0 if text == "0" else _count(text)
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Names with commas between."""
+    return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+
+
+def _operations(text: str) -> tuple[str, ...]:
+    """write, read or both, in this order."""
+    found = _words(text)
+    if not set(found) <= {"write", "read"}:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: write, read, or both with a comma between")
+    return tuple(name for name in ("write", "read") if name in found)
+
+
+def _strategies(text: str) -> tuple[str, ...]:
+    """Storage strategies with commas between."""
+    from fathometer.lab.io.cases import strategy_words
+
+    try:
+        return strategy_words(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _depth(text: str) -> int:
@@ -418,6 +486,9 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         if options.command == "calibrate":
             _calibrate(options, comm, binding, say)
             return
+        if options.command == "io":
+            _io(options, words, comm, binding, say)
+            return
         from fathometer.seismic.outcome import Settings
 
         settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish)
@@ -488,6 +559,64 @@ def _stencil(
                 from fathometer.pictures.roofline import draw_roofline
 
                 draw_roofline(options.picture, envelope)
+
+
+def _io(
+    options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
+) -> None:
+    from fathometer.lab.io.benchmark import Request, run_io
+    from fathometer.lab.io.ranking import lines
+    from fathometer.parallel.agreement import together
+    from fathometer.record import write_record
+
+    _require_png(options.picture)
+    with together(comm):
+        if comm.rank == 0:
+            _require_folders(options.json, options.picture, options.output)
+    request = Request(
+        options.folder,
+        options.grid,
+        options.strategy,
+        options.format,
+        options.operation,
+        options.repeat,
+        options.halo,
+        options.decomposition,
+        options.budget,
+        options.seed,
+        options.data,
+    )
+    envelope = run_io(request, comm, binding, ("fathometer", *words), say)
+    with together(comm):
+        if comm.rank == 0:
+            _write("\n".join(lines(envelope)))
+            if options.json is not None:
+                write_record(options.json, envelope)
+            if options.picture is not None:
+                from fathometer.pictures.rates import draw_rates
+
+                draw_rates(options.picture, envelope)
+            if options.output is not None:
+                _page(options.output, options.json or options.output, envelope)
+            if options.remember:
+                say(_remember(envelope))
+
+
+def _page(path: Path, record: Path, envelope: dict[str, Any]) -> None:
+    """Write the page of a record just made."""
+    from fathometer.lab.report.page import write_page
+    from fathometer.lab.report.records import Run
+
+    run = Run(record, envelope)
+    write_page(path, [run], _exhibit(run))
+
+
+def _remember(envelope: dict[str, Any]) -> str:
+    """Make the winners of a benchmark the usual strategies of their file system."""
+    from fathometer.lab.io.ranking import remembered_rows
+    from fathometer.storage.remembered import remember
+
+    return remember(Path(envelope["input"]["folder"]), remembered_rows(envelope["results"]["rows"]))
 
 
 def _plan(options: argparse.Namespace) -> None:

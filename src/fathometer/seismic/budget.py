@@ -13,6 +13,10 @@ from fathometer.seismic.survey import MEMORY_BUDGET
 
 # Of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees.
 USABLE = 0.9
+ADVICE = (
+    "use more hosts, a larger [imaging] every, a shorter [propagation] duration, larger cells, a smaller model or a "
+    "larger [parallel] memory_budget"
+)
 
 
 def usable_memory(comm: MPI.Intracomm, budget: float = MEMORY_BUDGET) -> int:
@@ -36,7 +40,7 @@ def spare_memory(own: int, usable: int, comm: MPI.Intracomm) -> int:
     return max(0, spare)
 
 
-def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm) -> int:
+def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm, advice: str = ADVICE) -> int:
     """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes), of which `usable` are on its host.
 
     Raises InputError, the same on all ranks, where the ranks of a host need more than it has: how much is needed and
@@ -54,7 +58,6 @@ def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm) -
         listed = ", ".join(f"{name} {b / 1e9:.3g} GB" for name, b in sorted(parts.items(), key=lambda p: -p[1]))
         raise InputError(
             f"not enough memory: {needed / 1e9:.3g} GB needed on a host with {usable / 1e9:.3g} GB available to its "
-            f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); use more hosts, a larger [imaging] every, "
-            "a shorter [propagation] duration, larger cells, a smaller model or a larger [parallel] memory_budget"
+            f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); {advice}"
         )
     return own

@@ -22,6 +22,9 @@ from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
+from fathometer.storage.formats import format_of
+from fathometer.storage.remembered import resolved
+from fathometer.storage.strategy import Strategy
 
 MERITED = ("model", "traces", "image", "history")  # kinds of files whose rates are figures
 # The time steps, exchanges included.
@@ -173,6 +176,22 @@ def _figures(experiment: Experiment, told: dict[str, Any], propagations: int) ->
     return figures
 
 
+def _strategies(experiment: Experiment) -> list[dict[str, Any]]:
+    """How the model's files are read and images written, and whether that was remembered (`fathometer io`)."""
+    survey, ranks = experiment.survey, experiment.comm.size
+
+    def told(path: Path, operation: str, wanted: str) -> dict[str, Any]:
+        form = format_of(path)
+        strategy, remembered = resolved(path, form, operation, Strategy.of(wanted), ranks)
+        taken = form.chosen(path, strategy, operation, ranks)
+        return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}
+
+    found = [told(path, "read", survey.storage.read) for path in experiment.files.paths]
+    if survey.acquisition.gathers is not None:
+        found.append(told(survey.output_directory / survey.output.image, "write", survey.storage.write))
+    return found
+
+
 def _physics(experiment: Experiment) -> str:
     return "isotropic" if len(experiment.model) == 1 else "vti"
 
@@ -208,6 +227,7 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
         "sample_interval_seconds": experiment.acquisition.sample_interval,
         "samples": experiment.acquisition.samples,
         "predicted_memory_bytes": experiment.memory_bytes,
+        "strategies": _strategies(experiment),
         "notes": experiment.warnings,
         "image_unit": "arbitrary: the product of the scales of source and data",
     }

@@ -8,6 +8,7 @@ from typing import Any
 
 from fathometer.storage.formats import FORMATS, Format
 from fathometer.storage.hdf5 import filters_missing
+from fathometer.storage.remembered import winners
 
 SEVERAL = 2  # ranks
 
@@ -21,6 +22,7 @@ class Availability:
     read: tuple[str, ...]
     write: tuple[str, ...]
     missing: tuple[str, ...]  # one line each: what, and how to install it
+    remembered: tuple[str, ...]  # one line each: what `auto` is on some file system
     note: str
 
     def rows(self) -> list[tuple[str, str]]:
@@ -30,6 +32,7 @@ class Availability:
             ("read", ", ".join(self.read) or "no"),
             ("written", ", ".join(self.write) or "no"),
             *(("missing", line) for line in self.missing),
+            *(("remembered", line) for line in self.remembered),
             *([("note", self.note)] if self.note else []),
         ]
 
@@ -53,5 +56,6 @@ def _availability(form: Format) -> Availability:
         tuple(name for name in form.reads if not form.missing(name, SEVERAL)),
         tuple(name for name in form.writes if not form.missing(name, SEVERAL)),
         tuple(dict.fromkeys(line for line in lacking if line)),
+        tuple(str(one) for one in winners() if one.format == form.name),
         form.note,
     )

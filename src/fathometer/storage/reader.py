@@ -18,6 +18,7 @@ from fathometer.storage.boxes import Box, overlap, slabs, surrounding, within
 from fathometer.storage.exchange import exchange
 from fathometer.storage.formats import Source, format_of
 from fathometer.storage.raw import room_for
+from fathometer.storage.remembered import recalled
 from fathometer.storage.strategy import COLLECTIVE, ROOT, Strategy
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ class SharedVolume:
         self.path, self.info, self.comm = volume.path, volume.info, comm
         self._volume = volume
         self._source: Source | None = None
+        strategy = recalled(volume.path, form, "read", strategy, comm)
         with together(comm):
-            self.strategy = form.chosen(volume.path, strategy or Strategy(), "read", comm.size)
+            self.strategy = form.chosen(volume.path, strategy, "read", comm.size)
         self._by_root = self.strategy.name == ROOT
         if not self._by_root:
             with self._step():

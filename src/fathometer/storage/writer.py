@@ -30,6 +30,7 @@ from fathometer.storage.block import VolumeInfo, check_shape
 from fathometer.storage.boxes import slabs
 from fathometer.storage.exchange import exchange
 from fathometer.storage.formats import Format, Sink, format_of, written
+from fathometer.storage.remembered import recalled
 from fathometer.storage.strategy import ROOT, Strategy
 
 if TYPE_CHECKING:
@@ -68,7 +69,10 @@ class VolumeWriter:
         self.path, self.comm = path, comm
         self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
         with together(comm):
-            form, self.strategy = check_writable(path, strategy or Strategy(), comm.size)
+            form, _ = check_writable(path, strategy or Strategy(), comm.size)
+        found = recalled(path, form, "write", strategy, comm)
+        with together(comm):
+            self.strategy = form.chosen(path, found, "write", comm.size)
         assert form.pieces is not None
         assert form.sink is not None
         self._by_root = self.strategy.name == ROOT

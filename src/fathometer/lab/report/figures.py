@@ -424,6 +424,43 @@ def places(panel: dict[str, Any]) -> Figure:
     return shown
 
 
+def bars(panel: dict[str, Any]) -> Figure:
+    """Lying bars with intervals, the first on top, and a line that they are compared with. panel: name, title, caption,
+    label of the axis; bars, each with name, value, low, high, pale; mark with name and value."""
+    shown, mark = panel["bars"], panel["mark"]
+    data = [
+        {
+            "type": "bar",
+            "orientation": "h",
+            "x": [one["value"] for one in shown],
+            "y": [plain(one["name"]) for one in shown],
+            "width": 0.7,
+            "marker": {"color": [COLOURS["idle" if one["pale"] else "io"] for one in shown]},
+            "error_x": {
+                "type": "data",
+                "symmetric": False,
+                "array": [one["high"] - one["value"] for one in shown],
+                "arrayminus": [one["value"] - one["low"] for one in shown],
+                "color": INK,
+                "thickness": 1.2,
+                "width": 4,
+            },
+            "hovertemplate": "%{y}: %{x:.4s}<extra></extra>",
+        }
+    ]
+    line = {"color": POINT, "width": 1.6, "dash": "dot"}
+    most = max(mark["value"], *(one["high"] for one in shown))
+    layout = {
+        "xaxis": {"title": {"text": plain(panel["label"])}, "range": [0, 1.05 * most]},
+        "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False, "ticks": ""},
+        "shapes": [
+            {"type": "line", "x0": mark["value"], "x1": mark["value"], "y0": 0, "y1": 1, "yref": "paper", "line": line}
+        ],
+    }
+    legend = [(str(mark["name"]), POINT, LINE)]
+    return figure(panel["name"], panel["title"], panel["caption"], data, layout, 90 + 26 * len(shown), legend)
+
+
 def gather(panel: dict[str, Any]) -> Figure:
     """Traces as variable density, time down."""
     rows, columns = panel["shape"]

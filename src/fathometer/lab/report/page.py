@@ -25,7 +25,7 @@ Panel = dict[str, Any]
 ODD = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 MOST_BOUND = 64  # ranks whose places are listed
 HERE = Path(__file__).parent  # of page.html, page.css and page.js
-DRAWN = {"points": figures.places, "traces": figures.gather}
+DRAWN = {"points": figures.places, "traces": figures.gather, "bars": figures.bars}
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _plural(number: int, word: str, with_number: bool = False) -> str:
 
 def _panel(panel: Panel) -> dict[str, Any]:
     """A panel as the template takes it: with a figure, with a volume for sliders, or with the reason for neither."""
-    shown: dict[str, Any] = {"figure": None, "volume": None, "reason": None, "title": panel["title"]}
+    shown: dict[str, Any] = {"figure": None, "volume": None, "reason": None, "table": None, "title": panel["title"]}
     if panel["kind"] == "volume":
         shown |= {"volume": panel, "caption": panel["caption"], "flat": _flat(panel), "file": panel["file"]}
         shown["legend"] = panel["property"] and {
@@ -177,6 +177,9 @@ def _panel(panel: Panel) -> dict[str, Any]:
         }
     elif panel["kind"] in DRAWN:
         shown["figure"] = DRAWN[panel["kind"]](panel)
+    elif panel["kind"] == "table":
+        columns = tuple(tables.Column(*column) for column in panel["columns"])
+        shown["table"] = _table(tables.Table(panel["title"], columns, panel["rows"]))
     else:
         shown["reason"] = panel.get("reason", "unknown kind of panel")
     return shown
@@ -274,7 +277,7 @@ def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _found(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return flattened({name: value for name, value in results.items() if name not in ("notes", "scaling")})
+    return flattened({name: value for name, value in results.items() if name not in ("notes", "scaling", "rows")})
 
 
 def _bound(one: Mapping[str, Any]) -> str:

@@ -1,0 +1,147 @@
+"""What is measured: operations, strategies and formats, as they were asked for and as this machine has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fathometer.errors import InputError
+from fathometer.storage.formats import BY_SUFFIX, Format
+from fathometer.storage.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, Strategy
+
+OPERATIONS = ("write", "read")
+ALL = "all"
+RAW = ("RSF", "NPY", "SEG-Y")  # formats whose bytes MPI-IO itself moves
+WRITABLE = {suffix.removeprefix("."): form for suffix, form in BY_SUFFIX.items() if form.writes}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One thing to measure: an operation, a kind of file by its suffix (without the dot), a strategy."""
+
+    operation: str
+    format: str
+    strategy: Strategy
+
+    @property
+    def form(self) -> Format:
+        """See storage.formats."""
+        return WRITABLE[self.format]
+
+    @property
+    def lossy(self) -> bool:
+        """Whether what is read back need not be what was written."""
+        return self.strategy.filter == "sperr" or self.strategy.bits > 0
+
+    @property
+    def compressed(self) -> bool:
+        """Whether fewer bytes may be stored than there are."""
+        return self.strategy.filter != "none"
+
+    @property
+    def listed(self) -> bool:
+        """Whether MPI-IO gets a list of single elements."""
+        return self.strategy.datatype == "hindexed"
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.format} {self.strategy}"
+
+
+def strategy_words(text: str) -> tuple[str, ...]:
+    """The strategies of a list, whose own options have commas too: a,b:x=1,y=2 are a and b:x=1,y=2.
+
+    Raises InputError for what is no strategy.
+    """
+    words: list[str] = []
+    for part in (one.strip() for one in text.split(",")):
+        if words and "=" in part and part.partition(":")[0] not in NAMES:
+            words[-1] += f",{part}"
+        else:
+            words.append(part)
+    for word in words:
+        if word == ALL:
+            continue
+        strategy = Strategy.of(word)
+        if strategy.name == AUTO:
+            raise InputError(f"{word}: is no strategy of its own (allowed: {ALL}, {', '.join(NAMES[1:])})")
+        if strategy.sync == "none":
+            raise InputError(f"{word}: sync=none: what is not flushed cannot be compared (allowed: fsync, o_dsync)")
+    return tuple(dict.fromkeys(words))
+
+
+def choose(
+    operations: Sequence[str], strategies: Sequence[str], formats: Sequence[str], ranks: int
+) -> tuple[list[Case], list[str]]:
+    """The cases, and notes on what this machine has not got.
+
+    strategies: texts; ("all",): each of a format, and each data type of MPI-IO; (): each of a format as it usually is.
+    formats: suffixes without the dot; ("all",): all that can be written here.
+    Raises InputError: a format named that is not known, not written or not installed; nothing left to measure.
+    """
+    every = ALL in formats
+    cases: list[Case] = []
+    notes: list[str] = []
+    for name in dict.fromkeys(_usual_suffixes() if every else formats):
+        if name not in WRITABLE:
+            raise InputError(f"--format {name}: allowed: {ALL}, {', '.join(WRITABLE)}")
+        form = WRITABLE[name]
+        for operation in OPERATIONS:
+            if operation not in operations:
+                continue
+            known = form.writes if operation == "write" else form.reads
+            for strategy in _wanted(form, known, strategies, operation):
+                lacking = form.missing(strategy.name, ranks)
+                if lacking and not every:
+                    raise InputError(f"--format {name}: {lacking}")
+                if lacking:
+                    notes.append(f"{name} is left out: {lacking}")
+                else:
+                    cases.append(Case(operation, name, strategy))
+    if not cases:
+        raise InputError(
+            f"--strategy {','.join(strategies) or ALL} with --format {','.join(formats)}: no format is written or read "
+            f"so; allowed: see `fathometer info --formats`"
+        )
+    return cases, list(dict.fromkeys(notes))
+
+
+def _usual_suffixes() -> list[str]:
+    """One suffix for each format."""
+    return [form.suffixes[0].removeprefix(".") for form in dict.fromkeys(WRITABLE.values())]
+
+
+def _wanted(form: Format, known: Sequence[str], strategies: Sequence[str], operation: str) -> list[Strategy]:
+    """Those of the wanted ones that a format has for an operation; what is of consequence for writing only is the same
+    for reading."""
+    named = [Strategy.of(one) for one in strategies if one != ALL]
+    named = [one for one in named if one.name in known and one.filter in form.filters]
+    if operation == "write":
+        for one in named:
+            form.chosen(Path(f"--format {form.suffixes[0].removeprefix('.')}"), one, "write", 1)
+    else:
+        named = [replace(one, sync="fsync") for one in named]
+    if strategies and ALL not in strategies:
+        return list(dict.fromkeys(named))
+    found = [Strategy.of(name) for name in known]
+    if ALL in strategies and form.name in RAW:
+        found += [
+            Strategy.of(f"{name}:datatype={kind}")
+            for kind in DATATYPES
+            for name in known
+            if name.startswith("mpiio") and kind != Strategy.of(name).datatype
+        ]
+        if operation == "write":
+            found += [Strategy.of(f"{SHARED}:sync=o_dsync")]
+    # Baselines last: where time is short, they are what is done without.
+    return sorted(dict.fromkeys(found + named), key=lambda one: (one.datatype == "hindexed", one.name == ROOT))
+
+
+def usual_read(form: Format) -> Strategy:
+    """How a volume is read back to be verified."""
+    return Strategy.of(form.reads[0])
+
+
+def source_of(case: Case) -> Strategy:
+    """How the volume that a case reads is written."""
+    return replace(Strategy.of(case.form.writes[0]), filter=case.strategy.filter, bits=case.strategy.bits)

@@ -1,0 +1,90 @@
+"""What a page shows of `fathometer io`: facts, the rates of each operation as bars and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fathometer.lab.io.ranking import fair, in_order, remarks
+from fathometer.lab.report import words
+
+Panel = dict[str, Any]
+NAMES = {"write": "Writing", "read": "Reading"}
+COLUMNS = (
+    ("strategy", "strategy", ""),
+    ("format", "format", ""),
+    ("bytes_per_second", "rate", "bytes_per_second"),
+    ("ci_low", "from", "bytes_per_second"),
+    ("ci_high", "to", "bytes_per_second"),
+    ("repetitions", "n", "count"),
+    ("ratio_to_raw", "of the device's", "ratio"),
+)
+PHASES = ("open", "transfer", "flush", "close")
+
+
+def heading(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What ran, for people: title, and facts as pairs of label and text."""
+    request, results = record["input"], record["results"]
+    cells = " × ".join(str(n) for n in request["grid"] if n > 1)
+    ranks = " × ".join(str(n) for n in results["decomposition"])
+    facts = [
+        ("Volume", f"{cells} cells, float32, {words.scaled(results['logical_bytes'], 'B')}, {request['data']}"),
+        ("Blocks", f"{ranks} ranks, {request['halo']} cells around each are read too"),
+    ]
+    for operation, raw in results["raw"].items():
+        rate = words.scaled(raw["sequential_bytes_per_second"], "B/s")
+        best = results["winners_again"].get(operation)
+        text = f"the device gives {rate} to one process"
+        if best is not None:
+            text += f"; best: {best['strategy']}, {best['format']}, {words.percent(best['ratio_to_raw'])} of it"
+        facts.append((NAMES[operation], text))
+    return {"title": "Storage benchmark", "subject": Path(str(request["folder"])).name, "facts": facts}
+
+
+def panels_of_record(record: Mapping[str, Any], place: Path) -> list[Panel]:
+    """For each operation bars and a table, and the same of compressed formats apart."""
+    rows, found = record["results"]["rows"], []
+    for operation, raw in record["results"]["raw"].items():
+        for compressed in (False, True):
+            ordered = [rows[n] for n in in_order(rows, operation, compressed)]
+            if ordered:
+                found += [_bars(ordered, operation, compressed, raw), _table(ordered, operation, compressed)]
+    return found
+
+
+def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, raw: Mapping[str, Any]) -> Panel:
+    return {
+        "kind": "bars",
+        "name": f"rates-{operation}{'-compressed' if compressed else ''}",
+        "title": f"{NAMES[operation]}{', compressed (logical bytes)' if compressed else ''}",
+        "caption": "Medians, with the interval that holds the true one. From the barrier before the files are opened "
+        "to the one after they are closed; writes are flushed, files that are read were forgotten before. Pale: cached "
+        f"(beyond {words.scaled(raw['cached_beyond_bytes_per_second'], 'B/s')}, or in memory when it was read), capped "
+        "or wrong, and not ranked.",
+        "label": "bytes a second",
+        "bars": [
+            {
+                "name": f"{row['strategy']}, {row['format']}",
+                "value": row["bytes_per_second"],
+                "low": row["ci_low"],
+                "high": row["ci_high"],
+                "pale": not fair(row),
+            }
+            for row in rows
+        ],
+        "mark": {"name": "the device, one process", "value": raw["sequential_bytes_per_second"]},
+    }
+
+
+def _table(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool) -> Panel:
+    slowest = [[max(rank[f"{name}_seconds"] for rank in row["phases"]) for name in PHASES] for row in rows]
+    return {
+        "kind": "table",
+        "title": f"{NAMES[operation]}{', compressed' if compressed else ''}: rates, and phases of the slowest rank",
+        "columns": [*COLUMNS, *((f"{name}_seconds", name, "seconds") for name in PHASES), ("remarks", "remarks", "")],
+        "rows": [
+            [*(row[key] for key, _, _ in COLUMNS), *phases, remarks(row)]
+            for row, phases in zip(rows, slowest, strict=True)
+        ],
+    }

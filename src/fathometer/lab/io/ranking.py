@@ -1,0 +1,211 @@
+"""From repetitions to rows, the order of the strategies, and what is said of them.
+
+A row's rate is flagged as cached where it exceeds BOUND times the highest rate of the device in the same run, or where
+what was read was still in memory. Such rows, capped and compressed ones and those with a wrong cell never win.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from fathometer.lab.io.cases import Case
+from fathometer.lab.io.trial import FORGOTTEN, PHASES, Bench, Sample
+from fathometer.lab.statistics import Typical, typical
+from fathometer.parallel.decomposition import Index3
+from fathometer.record import Figure
+
+BOUND = 1.5  # times the device's own highest rate: nothing that reached the device was faster
+MOST_RANKS = 64  # whose phases are in a row
+
+
+@dataclass(frozen=True)
+class Capped:
+    """A smaller grid than asked for, and why."""
+
+    grid: Index3
+    why: str
+
+
+@dataclass
+class Raw:
+    """The device's own rates, bytes a second: of each operation, sequential (False) and direct (True).
+
+    seconds: of a round of them; forgets: share of its file that stayed in memory when it was to be forgotten.
+    """
+
+    rates: dict[str, dict[bool, list[float]]]
+    seconds: float = 0.0
+    forgets: float = 0.0
+
+    def sequential(self, operation: str) -> Typical:
+        """The rate that strategies are compared with."""
+        return typical(self.rates[operation][False])
+
+    def bound(self, operation: str) -> float:
+        """Beyond it, bytes came from memory or have not left it."""
+        return BOUND * max(max(rates) for rates in self.rates[operation].values() if rates)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For a record."""
+        told: dict[str, Any] = {}
+        for operation, kinds in self.rates.items():
+            told[operation] = {"cached_beyond_bytes_per_second": self.bound(operation)}
+            for direct, rates in kinds.items():
+                name = "direct" if direct else "sequential"
+                found = typical(rates) if rates else None
+                told[operation][f"{name}_bytes_per_second"] = found.median if found else None
+                told[operation][f"{name}_interval"] = [found.low, found.high] if found else None
+        return told
+
+
+def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped | None, raw: Raw) -> dict[str, Any]:
+    """One row of the results: a strategy and an operation. verified is None where a format loses digits by intent."""
+    size = bench.bytes
+    rate = typical([size / one.seconds for one in samples])
+    resident = max(one.resident for one in samples)
+    wrong = sum(one.wrong for one in samples)
+    errors = [one.error for one in samples if one.error is not None]
+    return {
+        "operation": case.operation,
+        "strategy": str(case.strategy),
+        "format": case.format,
+        "ranks": len(samples[0].phases),
+        "repetitions": len(samples),
+        "logical_bytes": size,
+        "stored_bytes": samples[-1].stored_bytes,
+        "seconds": median(one.seconds for one in samples),
+        "bytes_per_second": rate.median,
+        "ci_low": rate.low,
+        "ci_high": rate.high,
+        "ci_coverage": rate.coverage,
+        "ratio_to_raw": rate.median / raw.sequential(case.operation).median,
+        "cached": rate.median > raw.bound(case.operation) or resident > FORGOTTEN,
+        "verified": None if case.lossy else wrong == 0,
+        "wrong_cells": wrong,
+        "relative_error": max(errors) if errors else None,
+        "compressed": case.compressed,
+        "capped": None if capped is None else {"grid": capped.grid, "why": capped.why},
+        "resident_share": resident,
+        "other_ranks_blocks": any(one.shifted for one in samples),
+        "first_done_seconds": median(min(one.done) for one in samples),
+        "last_done_seconds": median(max(one.done) for one in samples),
+        "phases": _phases(samples),
+        "all_seconds": [one.seconds for one in samples],
+    }
+
+
+def _phases(samples: Sequence[Sample]) -> list[dict[str, float]]:
+    """Of each rank the medians of its phases' seconds."""
+    ranks = range(min(MOST_RANKS, len(samples[0].phases)))
+    return [{f"{name}_seconds": median(one.phases[rank][name] for one in samples) for name in PHASES} for rank in ranks]
+
+
+def in_order(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool = False) -> list[int]:
+    """Places of the rows of an operation, the best first; what cannot win comes last."""
+    places = [n for n, row in enumerate(rows) if row["operation"] == operation and row["compressed"] == compressed]
+    return sorted(places, key=lambda n: (not fair(rows[n]), -rows[n]["bytes_per_second"]))
+
+
+def fair(row: Mapping[str, Any]) -> bool:
+    """Whether a row's rate can be compared: the whole volume, its bytes on the device, none of them wrong."""
+    return not row["cached"] and row["capped"] is None and row["verified"] is not False
+
+
+def winners(rows: Sequence[Mapping[str, Any]], **only: str) -> dict[str, int]:
+    """The place of the best row of each operation; none where no row is fair. only: values that a row must have."""
+    found = {}
+    for operation in dict.fromkeys(row["operation"] for row in rows):
+        for place in in_order(rows, operation):
+            if fair(rows[place]) and all(rows[place][key] == value for key, value in only.items()):
+                found[operation] = place
+                break
+    return found
+
+
+def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The best row of each operation on each format."""
+    formats = dict.fromkeys(row["format"] for row in rows)
+    return [rows[place] for name in formats for place in winners(rows, format=name).values()]
+
+
+def figures_of(rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]], raw: Raw) -> list[Figure]:
+    """The winners' rates on fresh files, what they are of the device's, and the device's."""
+    figures = []
+    for operation, row in again.items():
+        figures.append(Figure(f"best {operation}", row["bytes_per_second"], "bytes_per_second", "higher"))
+        figures.append(Figure(f"best {operation} to raw", row["ratio_to_raw"], "1", "higher"))
+    for operation in raw.rates:
+        rate = raw.sequential(operation).median
+        figures.append(Figure(f"raw {operation}", rate, "bytes_per_second", "higher", "context"))
+    for row in rows:
+        name = f"{row['operation']} {row['format']} {row['strategy']}"
+        figures.append(Figure(name, row["bytes_per_second"], "bytes_per_second", "higher", "context"))
+    return figures
+
+
+def remarks(row: Mapping[str, Any]) -> str:
+    """What is to be said of a row beside its numbers."""
+    told = []
+    if row["verified"] is False:
+        told.append(f"WRONG: {row['wrong_cells']} cells differ")
+    if row["cached"]:
+        told.append("cached")
+    if row["capped"] is not None:
+        told.append(f"capped: {' x '.join(str(n) for n in row['capped']['grid'] if n > 1)} cells")
+    if row["compressed"]:
+        told.append(f"{row['stored_bytes'] / row['logical_bytes']:.2f} of the bytes stored")
+    if row["relative_error"] is not None:
+        told.append(f"relative error {row['relative_error']:.1e}")
+    return ", ".join(told)
+
+
+def lines(envelope: Mapping[str, Any]) -> list[str]:
+    """The ranking as tables for people."""
+    results, request = envelope["results"], envelope["input"]
+    rows = results["rows"]
+    grid = " x ".join(str(n) for n in request["grid"] if n > 1)
+    text = [
+        f"{request['data']}, {grid} cells, float32, {results['logical_bytes'] / 1e6:.4g} MB; "
+        f"{envelope['machine']['ranks']} rank(s), {' x '.join(map(str, results['decomposition']))}"
+    ]
+    for operation, raw in results["raw"].items():
+        low, high = raw["sequential_interval"]
+        direct = raw["direct_bytes_per_second"]
+        text += [
+            "",
+            f"{operation}: the device gives {raw['sequential_bytes_per_second'] / 1e6:.0f} MB/s in order "
+            f"({low / 1e6:.0f} to {high / 1e6:.0f})"
+            + (f", {direct / 1e6:.0f} MB/s past the page cache" if direct else "")
+            + f"; above {raw['cached_beyond_bytes_per_second'] / 1e6:.0f} MB/s: cached",
+        ]
+        for compressed in (False, True):
+            places = in_order(rows, operation, compressed)
+            if places:
+                text += _table([rows[place] for place in places], compressed)
+        again = results["winners_again"].get(operation)
+        if again is None:
+            text.append("no winner: nothing came from the device itself, whole and without a wrong cell")
+        else:
+            text.append(
+                f"best: {again['strategy']}, {again['format']}; on fresh files once more "
+                f"{again['bytes_per_second'] / 1e6:.0f} MB/s, {again['ratio_to_raw']:.2f} of the device's"
+                + (f" ({remarks(again)})" if remarks(again) else "")
+            )
+    return text + [f"note: {note}" for note in results["notes"]]
+
+
+def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
+    wide = max(len(row["strategy"]) for row in rows) + 2
+    rate = "MB/s, as logical bytes" if compressed else "MB/s"
+    text = [f"  {'strategy':<{wide}}format   {rate:>8}   (interval)       n  of raw   first, last done (s)"]
+    for row in rows:
+        interval = f"({row['ci_low'] / 1e6:.0f} to {row['ci_high'] / 1e6:.0f})"
+        text.append(
+            f"  {row['strategy']:<{wide}}{row['format']:<7}{row['bytes_per_second'] / 1e6:>10.1f}   {interval:<15} "
+            f"{row['repetitions']:>2}  {row['ratio_to_raw']:>6.2f}   {row['first_done_seconds']:.3f}, "
+            f"{row['last_done_seconds']:.3f}   {remarks(row)}".rstrip()
+        )
+    return text

@@ -1,0 +1,249 @@
+"""One operation of one strategy, timed in its phases, and what came of it looked at off the clock.
+
+    barrier · open · transfer · flush · close · barrier
+
+The effective time is rank 0's, from barrier to barrier. Before a read the system forgets the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer import ledger
+from fathometer.lab.io.cases import Case, source_of, usual_read
+from fathometer.lab.io.page_cache import drop, stored_bytes
+from fathometer.lab.io.pattern import Pattern
+from fathometer.ledger import now
+from fathometer.parallel.agreement import gathered, meet, reduced, together
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.storage import whole
+from fathometer.storage.block import VolumeInfo
+from fathometer.storage.boxes import Box, widened
+from fathometer.storage.reader import open_shared
+from fathometer.storage.writer import VolumeWriter
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+PHASES = ("open", "transfer", "flush", "close")
+FORGOTTEN = 0.01  # share of a file that may still be in memory where it counts as forgotten
+SPACING = 10.0  # m, of the cells of a made volume
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One repetition.
+
+    Attributes:
+        seconds: from barrier to barrier on rank 0.
+        phases: of each rank, seconds.
+        done: when each rank was done, in seconds after the first barrier, its waiting for others left out.
+        stored_bytes: of all files.
+        wrong: cells that were not as they should be, of all ranks.
+        error: relative L2 of what lost digits by intent; None: nothing did.
+        resident: share of a file in memory before it was read.
+        shifted: whether each rank read another one's block.
+    """
+
+    seconds: float
+    phases: list[dict[str, float]]
+    done: list[float]
+    stored_bytes: int
+    wrong: int
+    error: float | None
+    resident: float
+    shifted: bool
+
+
+class Clock:
+    """The phases of one operation on one rank."""
+
+    def __init__(self, operation: str) -> None:
+        self._operation = operation
+        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self.idle = 0.0
+        self.start = 0.0  # of the first phase
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """One phase, of the ledger too."""
+        title, account = f"{self._operation}: {name}", ledger.current()
+        before = account.seconds(title, "idle") if account is not None else 0.0
+        begin = now()
+        self.start = self.start or begin
+        with ledger.phase(title):
+            yield
+        self.seconds[name] += now() - begin
+        self.idle += account.seconds(title, "idle") - before if account is not None else 0.0
+
+
+@dataclass
+class Bench:
+    """A volume cut into blocks, one a rank: what is written, and what must be read.
+
+    Attributes:
+        pattern: what the volume holds.
+        ranks: along x, y, z.
+        halo: cells that a rank reads beyond its block on each side.
+        apart: ranks on this rank's host, which is how far away the blocks lie that are read where files stay in memory.
+    """
+
+    folder: Path
+    comm: MPI.Intracomm
+    pattern: Pattern
+    ranks: Index3
+    halo: int
+    apart: int
+    _block: NDArray[np.float32] | None = field(default=None, repr=False)
+
+    @property
+    def info(self) -> VolumeInfo:
+        """What a file says of the volume."""
+        shape = self.pattern.shape
+        labels = ("x", "y", "z") if len(shape) == 3 else ("x", "z")
+        few = len(shape)
+        return VolumeInfo(shape, np.dtype(np.float32), (SPACING,) * few, (0.0,) * few, labels, "m/s")
+
+    @property
+    def bytes(self) -> int:
+        """Of the volume."""
+        return int(np.prod(self.pattern.shape, dtype=np.int64)) * 4
+
+    def box(self, rank: int) -> Box:
+        """The block of a rank."""
+        shape = self.pattern.shape
+        axes = (0, 1, 2) if len(shape) == 3 else (0, 2)
+        solid = (shape[0], shape[1] if len(shape) == 3 else 1, shape[-1])
+        part = Decomposition(solid, self.ranks, rank)
+        return tuple(part.lo[a] for a in axes), tuple(part.hi[a] for a in axes)
+
+    @property
+    def block(self) -> NDArray[np.float32]:
+        """This rank's, made once."""
+        if self._block is None:
+            with ledger.phase("generate"):
+                self._block = self.pattern.block(*self.box(self.comm.rank))
+        return self._block
+
+    def write(self, case: Case) -> Sample:
+        """Collective. Write a new file, flushed; read it back off the clock and remove it."""
+        path = self.folder / f"written.{case.format}"
+        clock = Clock("write")
+        block, lo = self.block, self.box(self.comm.rank)[0]
+        begin = self._start()
+        with ledger.file("volume", "write"):
+            with clock.phase("open"):
+                writer = VolumeWriter(path, self.info, self.comm, case.strategy)
+            with clock.phase("transfer"):
+                writer.write(block, lo)
+            with clock.phase("flush"):
+                writer.flush()
+            with clock.phase("close"):
+                writer.close()
+        own = now() - clock.start - clock.idle
+        meet(self.comm)
+        seconds = now() - begin
+        stored = self.comm.bcast(stored_bytes(path) if self.comm.rank == 0 else 0)
+        box = self.box((self.comm.rank + 1) % self.comm.size)
+        with open_shared(str(path), Path(), self.comm, usual_read(case.form)) as volume, ledger.phase("verify"):
+            values = volume.read(*box)
+        wrong, error = self._verified(values, box, case.lossy)
+        self.remove(path)
+        return self._sample(seconds, clock, own, stored, wrong, error, 0.0, False)
+
+    def _start(self) -> float:
+        """Collective. The time when all ranks had come, taken before any of them goes on."""
+        meet(self.comm)
+        begin = now()
+        meet(self.comm)
+        return begin
+
+    def source(self, case: Case) -> Path:
+        """Collective. The file that is read, written where it is not there yet."""
+        name = "x".join(map(str, self.pattern.shape)) + f"-{case.strategy.filter}-{case.strategy.bits}"
+        path = self.folder / f"{name}.{case.format}"
+        there = self.comm.bcast(path.exists() if self.comm.rank == 0 else None)
+        if not there:
+            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, source_of(case)) as writer:
+                writer.write(self.block, self.box(self.comm.rank)[0])
+                writer.flush()
+        return path
+
+    def read(self, case: Case) -> Sample:
+        """Collective. Read each rank's block, with halo, of a file that the system has forgotten; look at every byte.
+
+        Where it cannot forget, blocks are those of a rank on the next host, if there is one.
+        """
+        path = self.source(case)
+        kept = self.forgotten(path)
+        shifted = kept > FORGOTTEN and self.comm.size > 1
+        whose = (self.comm.rank + (self.apart if shifted else 0)) % self.comm.size
+        box = widened(*self.box(whose), self.halo, self.pattern.shape)
+        clock = Clock("read")
+        begin = self._start()
+        with ledger.file("volume", "read"):
+            opened = open_shared(str(path), Path(), self.comm, case.strategy)
+            with clock.phase("open"):
+                volume = opened.__enter__()
+            with clock.phase("transfer"):
+                values = volume.read(*box)
+            with clock.phase("close"):
+                opened.__exit__(None, None, None)
+        own = now() - clock.start - clock.idle
+        meet(self.comm)
+        seconds = now() - begin
+        wrong, error = self._verified(values, box, case.lossy)
+        stored = self.comm.bcast(stored_bytes(path) if self.comm.rank == 0 else 0)
+        return self._sample(seconds, clock, own, stored, wrong, error, kept, shifted)
+
+    def forgotten(self, path: Path) -> float:
+        """Collective. Have all hosts forget a file; the largest share of it that stayed in the memory of one."""
+        meet(self.comm)
+        with ledger.phase("drop caches"), whole.writing(path):
+            return float(reduced(self.comm, drop(path), "MAX"))
+
+    def remove(self, path: Path) -> None:
+        """Collective. Remove a volume."""
+        meet(self.comm)
+        if self.comm.rank == 0:
+            beside = path.with_name(path.name + "@")
+            for one in (path, beside):
+                whole.remove(one)
+        meet(self.comm)
+
+    def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
+        """Collective. Cells of all ranks that are wrong; for lossy formats the relative error instead."""
+        with ledger.phase("verify"), together(self.comm):
+            if lossy:
+                deviation, energy = self.pattern.error(values, box[0])
+            else:
+                wrong = self.pattern.differing(values, box[0])
+        if lossy:
+            deviation, energy = (float(reduced(self.comm, one, "SUM")) for one in (deviation, energy))
+            return 0, (deviation / energy) ** 0.5 if energy else 0.0
+        return int(reduced(self.comm, wrong, "SUM")), None
+
+    def _sample(
+        self,
+        seconds: float,
+        clock: Clock,
+        own: float,
+        stored: int,
+        wrong: int,
+        error: float | None,
+        resident: float,
+        shifted: bool,
+    ) -> Sample:
+        told = gathered(self.comm, (clock.seconds, own))
+        first: float = self.comm.bcast(seconds)
+        return Sample(
+            first, [one for one, _ in told], [one for _, one in told], stored, wrong, error, resident, shifted
+        )

@@ -1,0 +1,386 @@
+"""`fathometer io`: what it measures, verifies, refuses and leaves."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, start, survey
+from mpi4py import MPI
+
+from fathometer.errors import InputError
+from fathometer.lab.io import device
+from fathometer.lab.io.cases import Case, choose, strategy_words
+from fathometer.lab.io.page_cache import drop, files_of, resident
+from fathometer.lab.io.pattern import Pattern
+from fathometer.lab.io.trial import Bench
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.record import SCHEMA
+from fathometer.storage.block import VolumeInfo
+from fathometer.storage.remembered import winners
+from fathometer.storage.strategy import Strategy
+from fathometer.storage.writer import VolumeWriter
+
+SMALL = ("--grid", "24,20,28", "--repeat", "2")
+ROW = {
+    *("operation", "strategy", "format", "ranks", "repetitions", "logical_bytes", "stored_bytes", "seconds"),
+    *("bytes_per_second", "ci_low", "ci_high", "ratio_to_raw", "cached", "verified"),
+}
+
+
+def validated(path):
+    record = json.loads(path.read_text())
+    jsonschema.validate(record, json.loads(SCHEMA.read_text()))
+    return record
+
+
+def test_all_formats_on_two_ranks(tmp_path):
+    out = tmp_path / "io.json"
+    place = tmp_path / "place"
+    place.mkdir()
+    done = call(
+        *("io", place, *SMALL, "--ranks", 2, "--strategy", "all", "--format", "all", "--halo", 2, "--repeat", 1),
+        *("--decomposition", "1,2,1", "--json", out, "--quiet", "--budget", "5m"),
+    )
+    assert done.code == 0, done.err
+    assert done.err == ""
+    assert list(place.iterdir()) == []
+    record = validated(out)
+    results = record["results"]
+    assert record["application"] == "io"
+    assert {"rsf", "npy", "segy", "blocks"} <= {row["format"] for row in results["rows"]}
+    asked, _ = choose(("write", "read"), ("all",), ("all",), 2)
+    assert {(r["operation"], r["format"], r["strategy"]) for r in results["rows"]} == {
+        (one.operation, one.format, str(one.strategy)) for one in asked
+    }
+    for row in results["rows"]:
+        assert row.keys() >= ROW
+        assert row["verified"] is True
+        assert row["ranks"] == 2 == len(row["phases"])
+        assert row["logical_bytes"] == 4 * 24 * 20 * 28 <= row["stored_bytes"]
+        assert row["bytes_per_second"] == pytest.approx(row["logical_bytes"] / row["seconds"])
+        assert row["ratio_to_raw"] == pytest.approx(
+            row["bytes_per_second"] / results["raw"][row["operation"]]["sequential_bytes_per_second"]
+        )
+        parts = [sum(rank.values()) for rank in row["phases"]]
+        assert max(parts) <= row["seconds"]
+        assert 0 < row["first_done_seconds"] <= row["last_done_seconds"] <= row["seconds"]
+    assert "root-broadcast" in done.out
+
+
+def test_one_rank_repetitions_and_ranking(tmp_path, capsys):
+    out = tmp_path / "io.json"
+    done = run(capsys, "io", tmp_path, *SMALL, "--json", out, "--data", "wavefield", "--threads", 1)
+    assert done.code == 0, done.err
+    results = validated(out)["results"]
+    for operation in ("write", "read"):
+        rows = [row for row in results["rows"] if row["operation"] == operation]
+        assert all(len(row["all_seconds"]) == row["repetitions"] == 2 for row in rows)
+        fair = [row for row in rows if not row["cached"]]
+        if fair:
+            best = max(fair, key=lambda row: row["bytes_per_second"])
+            assert results["winners"][operation] == best
+            assert results["winners_again"][operation]["strategy"] == best["strategy"]
+            assert results["winners_again"][operation]["verified"] is True
+    assert [path.name for path in tmp_path.iterdir()] == ["io.json"]
+    assert "round 2 of 2" in done.err
+    assert all(len(results["raw"][name]["sequential_interval"]) == 2 for name in ("write", "read"))
+
+
+@pytest.mark.parametrize("kind", ["noise", "wavefield"])
+@pytest.mark.parametrize("shape", [(9, 7, 11), (13, 8)])
+def test_a_volume_is_the_same_on_any_decomposition(kind, shape):
+    pattern = Pattern(shape, 3, kind)
+    whole = pattern.block((0,) * len(shape), shape)
+    assert np.isfinite(whole).all()
+    assert not np.array_equal(whole, Pattern(shape, 4, kind).block((0,) * len(shape), shape))
+    solid = shape if len(shape) == 3 else (shape[0], 1, shape[1])
+    axes = (0, 1, 2) if len(shape) == 3 else (0, 2)
+    for ranks in ((3, 1, 2), (1, 1, 5), (4, 1, 1)):
+        for rank in range(np.prod(ranks)):
+            part = Decomposition(solid, ranks, rank)
+            lo, hi = [part.lo[a] for a in axes], [part.hi[a] for a in axes]
+            block = Pattern(shape, 3, kind).block(lo, hi)
+            assert np.array_equal(block, whole[tuple(slice(a, b) for a, b in zip(lo, hi, strict=True))])
+            assert pattern.differing(block, lo) == 0
+    assert pattern.differing(whole, (0,) * len(shape)) == 0
+    other = np.roll(whole, 1, axis=0)
+    assert pattern.differing(other, (0,) * len(shape)) > 0.9 * whole.size
+
+
+def test_noise_is_not_compressed():
+    import zlib
+
+    data = Pattern((16, 64, 64), 1).block((0, 0, 0), (16, 64, 64)).tobytes()
+    assert len(zlib.compress(data, 9)) > 0.96 * len(data)
+
+
+def bench(folder, shape=(6, 5, 4)):
+    return Bench(folder, MPI.COMM_SELF, Pattern(shape, 1), (1, 1, 1), 0, 1)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3, 7, 238, 477, 479])
+def test_one_flipped_bit_anywhere_is_found(tmp_path, place):
+    one = bench(tmp_path)
+    case = Case("read", "rsf", Strategy.of("posix-shared"))
+    path = one.source(case)
+    assert one.read(case).wrong == 0
+    values = path.with_name(path.name + "@")
+    data = bytearray(values.read_bytes())
+    assert len(data) == 480
+    for bit in (0, 7):
+        changed = data.copy()
+        changed[place] ^= 1 << bit
+        values.write_bytes(changed)
+        assert one.read(case).wrong == 1
+
+
+def test_a_wrong_cell_makes_the_run_invalid(tmp_path, capsys, monkeypatch):
+    told = iter([1] * 1000)
+    monkeypatch.setattr(Pattern, "differing", lambda self, block, lo: next(told))
+    out = tmp_path / "io.json"
+    done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared", "--json", out)
+    assert done.code == 0
+    record = validated(out)
+    assert [row["verified"] for row in record["results"]["rows"]] == [False, False]
+    assert record["results"]["winners"] == {}
+    assert not record["validity"]["valid"]
+    assert "WRONG" in done.out
+
+
+def test_rates_beyond_the_device_are_flagged(tmp_path, capsys, monkeypatch):
+    """A device that seems slow: everything then came from memory."""
+    for name in ("write", "read"):
+        true = getattr(device.Device, name)
+        monkeypatch.setattr(device.Device, name, lambda self, direct, true=true: 1e6 * (true(self, direct) or 1.0))
+    out = tmp_path / "io.json"
+    done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared", "--json", out)
+    assert done.code == 0, done.err
+    results = validated(out)["results"]
+    assert [row["cached"] for row in results["rows"]] == [True, True]
+    assert results["winners"] == {}
+    assert "no winner" in done.out
+
+
+def test_files_are_forgotten_where_the_file_system_can(tmp_path):
+    path = tmp_path / "file.rsf"
+    path.write_bytes(b"x" * 1_000_000)
+    (tmp_path / "file.rsf@").write_bytes(b"y" * 50_000)
+    assert [one.name for one in files_of(path)] == ["file.rsf", "file.rsf@"]
+    handle = os.open(path, os.O_RDONLY)
+    os.fsync(handle)
+    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+    if resident(handle, 1_000_000) > 0:
+        os.close(handle)
+        pytest.skip("this file system keeps its files in memory")
+    path.read_bytes()
+    assert resident(handle, 1_000_000) >= 1_000_000
+    os.close(handle)
+    assert drop(path) == 0
+
+
+def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
+    pytest.importorskip("hdf5plugin")
+    out = tmp_path / "io.json"
+    words = ("--format", "h5", "--strategy", "mpiio-collective,mpiio-collective:filter=zfp,root-broadcast:filter=sperr")
+    done = run(capsys, "io", tmp_path, *SMALL, *words, "--data", "wavefield", "--json", out)
+    assert done.code == 0, done.err
+    every = validated(out)["results"]["rows"]
+    read = {row["strategy"]: row for row in every if row["operation"] == "read"}
+    assert read["mpiio-collective"]["verified"] is read["mpiio-collective:filter=zfp"]["verified"] is True
+    rows = {row["strategy"]: row for row in every if row["operation"] == "write"}
+    sperr = "root-broadcast:filter=sperr"
+    assert read[sperr]["stored_bytes"] == rows[sperr]["stored_bytes"] < rows["mpiio-collective"]["stored_bytes"]
+    assert read[sperr]["relative_error"] == rows[sperr]["relative_error"]
+    plain, zfp = rows["mpiio-collective"], rows["mpiio-collective:filter=zfp"]
+    sperr = rows["root-broadcast:filter=sperr"]
+    assert (plain["compressed"], zfp["compressed"], sperr["compressed"]) == (False, True, True)
+    assert plain["verified"] is zfp["verified"] is True
+    assert sperr["verified"] is None
+    assert 0 < sperr["relative_error"] < 0.1
+    assert json.loads(out.read_text())["results"]["winners"].get("write", plain)["strategy"] == "mpiio-collective"
+    assert "of the bytes stored" in done.out
+
+
+def test_the_budget_bounds_repetitions_and_then_strategies(tmp_path, capsys):
+    out = tmp_path / "io.json"
+    begin = time.monotonic()
+    done = run(capsys, "io", tmp_path, "--grid", "64,64,64", "--repeat", 100000, "--budget", "3s", "--json", out)
+    took = time.monotonic() - begin
+    assert done.code == 0, done.err
+    assert took < 6
+    notes = " ".join(validated(out)["results"]["notes"])
+    assert "bore" in notes
+    assert "of 100000 repetitions" in notes
+    done = run(capsys, "io", tmp_path, "--grid", "64,64,64", "--budget", "0.2s", "--json", out)
+    assert done.code == 0, done.err
+    assert "left out, for want of time" in done.out
+    assert len(validated(out)["results"]["rows"]) >= 2
+
+
+def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch):
+    from fathometer.lab.io import benchmark
+
+    for name, value in (("PROBE", 4000), ("PROBE_LIST", 4000), ("LIST_BYTES", 20_000)):
+        monkeypatch.setattr(benchmark, name, value)
+    out = tmp_path / "io.json"
+    words = ("--strategy", "mpiio-independent,mpiio-independent:datatype=hindexed", "--operation", "write")
+    done = run(capsys, "io", tmp_path, *SMALL, *words, "--json", out)
+    assert done.code == 0, done.err
+    whole, capped = validated(out)["results"]["rows"]
+    assert (whole["capped"], whole["logical_bytes"]) == (None, 53_760)
+    assert capped["capped"]["grid"] == [9, 20, 28]
+    assert "160 B" in capped["capped"]["why"]
+    assert capped["logical_bytes"] == 4 * 9 * 20 * 28
+    assert "capped: 9 x 20 x 28 cells" in done.out
+
+
+def test_lists_of_strategies():
+    assert strategy_words("posix-shared,mpiio-collective:cb_nodes=1,sync=fsync,root-broadcast") == (
+        "posix-shared",
+        "mpiio-collective:cb_nodes=1,sync=fsync",
+        "root-broadcast",
+    )
+    with pytest.raises(InputError, match="sync=none"):
+        strategy_words("posix-shared:sync=none")
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("nowhere",), 2, "nowhere: no such folder"),
+        ((".", "--strategy", "quickly"), 2, "no storage strategy 'quickly'"),
+        ((".", "--strategy", "auto"), 2, "auto: is no strategy of its own"),
+        ((".", "--format", "tiff"), 2, "--format tiff: allowed: all, rsf"),
+        ((".", "--format", "rsf", "--strategy", "posix-per-rank"), 2, "no format is written or read so"),
+        ((".", "--operation", "erase"), 2, "found erase; allowed: write, read"),
+        ((".", "--decomposition", "2,1,1"), 2, "--decomposition 2,1,1: is for 2 ranks; found 1"),
+        ((".", "--json", "no/folder.json"), 2, "no/folder.json: cannot be written"),
+        ((".", "--grid", "20000,20000,20000"), 2, "not enough memory"),
+        ((".", "--halo", "-1"), 2, "found -1"),
+    ],
+)
+def test_wrong_words_are_one_error(tmp_path, monkeypatch, capsys, words, code, told):
+    monkeypatch.chdir(tmp_path)
+    done = run(capsys, "io", *words)
+    assert (done.code, done.err.count("\n")) == (code, 1), done.err
+    assert done.err.startswith("fathometer: error: ")
+    assert told in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_too_little_space_is_said_before(tmp_path, monkeypatch, capsys):
+    import shutil
+    from collections import namedtuple
+
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10**9, 10**9 - 1000, 1000))
+    done = run(capsys, "io", tmp_path, *SMALL)
+    assert done.code == 1
+    assert "1e-06 GB free" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_an_interrupted_run_leaves_nothing(tmp_path, ranks):
+    process = start(*program(), "io", tmp_path, "--ranks", ranks, "--grid", "64,64,64", "--repeat", 100000)
+    deadline = time.monotonic() + 60
+    while not any(tmp_path.glob(".fathometer-io-*/*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(0.5)
+    os.killpg(process.pid, signal.SIGINT)
+    done = finish(process)
+    assert done.code == 130 if ranks == 1 else done.code, done.err  # mpirun has codes of its own
+    assert "fathometer: interrupted" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
+LIMITED = """
+import resource, signal, sys
+from mpi4py import MPI
+from fathometer.cli import main
+if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_full_disk_is_one_error(tmp_path, ranks):
+    """The last rank's writes are refused, beyond a size."""
+    done = finish(
+        start(
+            *(mpirun(ranks) if ranks > 1 else []),
+            *(sys.executable, "-c", LIMITED, "io", tmp_path, "--grid", "64,64,64", "--quiet"),
+        )
+    )
+    assert done.code == 1, done.err
+    assert "cannot be written: File too large" in done.err
+    assert done.err.count("fathometer: error") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    words = ("--strategy", "mpiio-independent:cb_nodes=1", "--format", "rsf,npy", "--remember")
+    done = run(capsys, "io", tmp_path, *SMALL, *words)
+    assert done.code == 0, done.err
+    assert "remembered in" in done.err
+    kept = {(one.format, one.operation): one.strategy for one in winners()}
+    if not kept:
+        pytest.skip("this file system keeps its files in memory: nothing wins")
+    assert set(kept.values()) == {"mpiio-independent:cb_nodes=1"}
+    (tmp_path / "survey").mkdir()
+    inputs(tmp_path / "survey")
+    path = survey(tmp_path / "survey", MIGRATE | {"output.image": "image.rsf"})
+    done = run(capsys, "migrate", path, "--json", "--quiet")
+    assert done.code == 0, done.err
+    told = json.loads(done.out)["results"]["strategies"]
+    assert [(one["operation"], Path(one["file"]).name) for one in told] == [("read", "vp.npy"), ("write", "image.rsf")]
+    for one in told:
+        usual = kept.get(({".npy": "NPY", ".rsf": "RSF"}[Path(one["file"]).suffix], one["operation"]))
+        assert one["remembered"] == (usual is not None)
+        assert usual in (None, one["strategy"])
+    done = run(capsys, "info", "--formats")
+    assert "remembered" in done.out
+    assert "mpiio-independent:cb_nodes=1" in done.out
+    # What is asked for by name is not overruled, and what is damaged is forgotten.
+    info = VolumeInfo((3, 4, 5), np.dtype(np.float32), None, None, None, None)
+    with VolumeWriter(tmp_path / "v.npy", info, MPI.COMM_SELF, Strategy.of("posix-shared")) as writer:
+        writer.write(np.ones((3, 4, 5), np.float32), (0, 0, 0))
+        assert writer.strategy.name == "posix-shared"
+    for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]"):
+        (tmp_path / "cache" / "fathometer" / "storage.json").write_text(damaged)
+        assert winners() == []
+
+
+def test_page_picture_and_report(tmp_path, capsys):
+    out, page, picture = tmp_path / "io.json", tmp_path / "io.html", tmp_path / "io.png"
+    done = run(capsys, "io", tmp_path, *SMALL, "--json", out, "-o", page, "--picture", picture)
+    assert done.code == 0, done.err
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    for text in (page.read_text(), None):
+        if text is None:
+            done = run(capsys, "report", out, "-o", tmp_path / "again.html")
+            assert done.code == 0, done.err
+            text = (tmp_path / "again.html").read_text()
+        assert "Storage benchmark" in text
+        assert 'data-figure="rates-write"' in text
+        assert 'data-figure="rates-read"' in text
+        assert "root-broadcast" in text
+    done = run(capsys, "report", out, out, "-o", tmp_path / "two.html", "--markdown", "-")
+    assert done.code == 0, done.err
+    assert "best write" in done.out or "raw write" in done.out
+    record = json.loads(out.read_text())
+    del record["results"]["rows"][0]["phases"]
+    out.write_text(json.dumps(record))
+    done = run(capsys, "report", out)
+    assert done.code == 2
+    assert "damaged" in done.err
