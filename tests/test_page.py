@@ -165,6 +165,24 @@ def test_page_is_drawn_and_fits(browser, pages, name, width):
     assert {figure[0] for figure in figures} == wanted
     for figure, plots, marked in figures:
         assert plots == marked == (3 if figure == "volume" and name in ("slices", "compared") else 1), figure
+    check_width(browser, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_of_the_storage_benchmark(browser, tmp_path, width):
+    words = ("--grid", "24,20,28", "--repeat", "2", "--strategy", "all", "--format", "rsf,blocks")
+    page = tmp_path / "io.html"
+    assert call("io", tmp_path, *words, "-o", page, "--ranks", "2").code == 0
+    assert open_page(browser, page, width) == []
+    photograph(browser, f"storage-{width}")
+    figures = browser.execute_script(DRAWN)
+    assert [figure[0] for figure in figures] == ["rates-write", "rates-read", "categories", "phases"]
+    assert all(plots == marked == 1 for _, plots, marked in figures)
+    check_width(browser, width)
+
+
+def check_width(browser, width):
+    """Nothing reaches beyond the window."""
     wide, window = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
     assert window == width
     assert wide <= window

@@ -219,7 +219,7 @@ def parser() -> argparse.ArgumentParser:
         "the storage benchmark: every way of writing and reading a volume, on this machine",
         "Write and read a volume made from a seed in a new folder in DIRECTORY, which is removed at the end, by each\n"
         "storage strategy, in turns with what the device gives to one process; verify every byte; rank them. Writes\n"
-        "are flushed, files are dropped from the page cache before they are read, both inside one clock.",
+        "are flushed within their time; files are dropped from the page cache before they are read.",
         "  fathometer io /scratch --ranks 2\n"
         "  fathometer io . --grid 512,512,512 --strategy all --format rsf,nc --budget 10m --json io.json -o io.html\n"
         "  fathometer io . --strategy posix-shared,mpiio-collective:cb_nodes=1,cb_buffer_size=67108864\n"
@@ -239,7 +239,9 @@ def parser() -> argparse.ArgumentParser:
     storage.add_argument(
         "--format", type=_words, default=("rsf",), metavar="F,F...|all", help="rsf, npy, nc, h5 ...; all (rsf)"
     )
-    storage.add_argument("--operation", type=_operations, default=("write", "read"), help="write,read (both)")
+    storage.add_argument(
+        "--operation", type=_operations, default=("write", "read"), metavar="write,read", help="(both)"
+    )
     storage.add_argument("--repeat", type=_count, default=5, metavar="N", help="measurements of each (5)")
     storage.add_argument("--halo", type=_whole, default=0, metavar="R", help="cells read around a block (0)")
     storage.add_argument("--decomposition", type=_grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")

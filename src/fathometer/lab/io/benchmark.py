@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 from mpi4py import MPI
@@ -41,6 +42,7 @@ LONGEST = 1 / 8  # of the budget: a case that would take longer once gets a smal
 AGAIN = 3  # times that a winner is run on fresh files
 YARDSTICKS = 3  # times that the device's own rate is taken in the first round
 RESERVE = 0.08  # of the budget, for what comes after the measurements
+PATIENCE, NAP = 2.0, 0.1  # s that an interrupted rank gives rank 0, and between its looks
 SPACE = 1.05  # headers of files and folders
 
 
@@ -306,8 +308,14 @@ def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
         made = comm.bcast(made)
         assert made is not None
         yield made
+    except KeyboardInterrupt:
+        # A rank that is interrupted ends the others: rank 0 is to have cleared up and spoken before.
+        deadline = now() + PATIENCE
+        while comm.rank and made is not None and made.exists() and now() < deadline:
+            sleep(NAP)
+        sleep(NAP if comm.rank else 0.0)
+        raise
     finally:
-        # Each rank, for one that is interrupted ends the others.
         if made is not None:
             whole.remove(made)
 
@@ -338,7 +346,8 @@ def run_io(
     )
     reads = {(case.format, case.strategy.filter, case.strategy.bits) for case in cases if case.operation == "read"}
     files = 2 + len(reads)
-    with scratch(request.folder, int(SPACE * files * (size + PIECE)), comm) as folder:
+    place = scratch(request.folder, int(SPACE * files * (size + PIECE)), comm)
+    with ledger.phase("between measurements"), place as folder:
         course = Course(request, comm, folder, say)
         every = course.measure(cases)
         again = course.again(every)

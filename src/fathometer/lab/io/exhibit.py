@@ -39,7 +39,7 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
         if best is not None:
             text += f"; best: {best['strategy']}, {best['format']}, {words.percent(best['ratio_to_raw'])} of it"
         facts.append((NAMES[operation], text))
-    return {"title": "Storage benchmark", "subject": Path(str(request["folder"])).name, "facts": facts}
+    return {"title": "Storage benchmark", "subject": Path(str(request["folder"])).name, "facts": facts, "kernel": False}
 
 
 def panels_of_record(record: Mapping[str, Any], place: Path) -> list[Panel]:
@@ -62,7 +62,7 @@ def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, r
         "to the one after they are closed; writes are flushed, files that are read were forgotten before. Pale: cached "
         f"(beyond {words.scaled(raw['cached_beyond_bytes_per_second'], 'B/s')}, or in memory when it was read), capped "
         "or wrong, and not ranked.",
-        "label": "bytes a second",
+        "label": "GB/s",
         "bars": [
             {
                 "name": f"{row['strategy']}, {row['format']}",

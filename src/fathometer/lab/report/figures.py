@@ -426,8 +426,10 @@ def places(panel: dict[str, Any]) -> Figure:
 
 def bars(panel: dict[str, Any]) -> Figure:
     """Lying bars with intervals, the first on top, and a line that they are compared with. panel: name, title, caption,
-    label of the axis; bars, each with name, value, low, high, pale; mark with name and value."""
-    shown, mark = panel["bars"], panel["mark"]
+    label of the axis, in 10⁹ of the values' unit; bars, each with name, value, low, high, pale; mark: name, value."""
+    keys = ("value", "low", "high")
+    shown = [one | {key: one[key] / 1e9 for key in keys} for one in panel["bars"]]
+    mark = panel["mark"] | {"value": panel["mark"]["value"] / 1e9}
     data = [
         {
             "type": "bar",
@@ -445,7 +447,7 @@ def bars(panel: dict[str, Any]) -> Figure:
                 "thickness": 1.2,
                 "width": 4,
             },
-            "hovertemplate": "%{y}: %{x:.4s}<extra></extra>",
+            "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
         }
     ]
     line = {"color": POINT, "width": 1.6, "dash": "dot"}

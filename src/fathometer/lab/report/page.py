@@ -25,17 +25,22 @@ Panel = dict[str, Any]
 ODD = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 MOST_BOUND = 64  # ranks whose places are listed
 HERE = Path(__file__).parent  # of page.html, page.css and page.js
+NO_ROOFLINE = "The roofline is missing: the record holds no yardstick or no work of the kernel."
 DRAWN = {"points": figures.places, "traces": figures.gather, "bars": figures.bars}
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """What an application shows of a run, beside the account: a title, what it was about, facts, panels to draw."""
+    """What an application shows of a run, beside the account: a title, what it was about, facts, panels to draw.
+
+    kernel: whether it has one, whose roofline is missed where it cannot be drawn.
+    """
 
     title: str = ""
     subject: str = ""
     facts: Sequence[tuple[str, str]] = ()
     panels: Sequence[Panel] = field(default=())
+    kernel: bool = True
 
 
 def write_page(path: Path, runs: Sequence[Run], exhibit: Exhibit) -> None:
@@ -81,7 +86,7 @@ def render(runs: Sequence[Run], exhibit: Exhibit) -> str:
         lstrip_blocks=True,
     )
     base = runs[0].record
-    account = _account(base)
+    account = _account(base, exhibit.kernel)
     compared = _compared(runs) if len(runs) > 1 else None
     shown = [_panel(panel) for panel in exhibit.panels]
     drawn = [
@@ -189,14 +194,14 @@ def _flat(panel: Panel) -> bool:
     return bool((panel["image"] or panel["property"])["shape"][1] == 1)
 
 
-def _account(record: dict[str, Any]) -> list[dict[str, Any]]:
+def _account(record: dict[str, Any], kernel: bool = True) -> list[dict[str, Any]]:
     ledger = record["ledger"]
     made = [
         (figures.by_category(ledger), ""),
         (figures.by_phase(ledger), ""),
         (figures.timeline_of_ranks(ledger), ""),
         (figures.timeline_of_phases(ledger), ""),
-        (figures.roofline(record), "The roofline is missing: the record holds no yardstick or no work of the kernel."),
+        (figures.roofline(record), NO_ROOFLINE if kernel else ""),
     ]
     return [{"figure": one, "reason": reason} for one, reason in made if one or reason]
 
