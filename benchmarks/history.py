@@ -54,7 +54,7 @@ def history(threads: int, quick: bool) -> Table:
         kept = run["results"]["history"]
         ratios = [mine / base for mine, base in zip(times[way], times[PLAIN], strict=True)]
         stored = sum(rank["stored_bytes"] for rank in kept["ranks"])
-        held = kept["predicted_memory_bytes"] * 2 if kept["store"] != "memory" else stored
+        held = sum(rank["held_bytes"] for rank in kept["ranks"])
         error = np.linalg.norm(images[way] - images[PLAIN]) / np.linalg.norm(images[PLAIN])
         files = {(f["direction"]): f for f in run["ledger"]["files"] if f["kind"] == "history"}
         rates = [f"{1e-9 * files[d]['bytes_per_second']:.2f}" for d in ("write", "read") if d in files]

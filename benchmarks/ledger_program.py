@@ -65,7 +65,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
         meet(comm)
         start = now()
         with account if on else nullcontext():
-            history, _ = open_history(experiment, without, kept)
+            history, _ = open_history(experiment, without, kept, binding)
             with Progress(1, now=now, rank=comm.rank, quiet=True) as progress:
                 migrate(experiment, with_account if on else without, history, condition, progress)
         elapsed: float = comm.allreduce(now() - start, MPI.MAX)

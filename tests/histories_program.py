@@ -45,7 +45,7 @@ LOSSY = {
     "zfp": {"store": "memory", "encoding": "zfp"},
     "zfp on disk": {"store": "disk", "encoding": "zfp"},
     "int8 checkpoints": {"store": "checkpoint", "encoding": "int8", "memory_budget": 0.2},
-    "zfp checkpoints": {"store": "checkpoint", "encoding": "zfp", "memory_budget": 0.12},
+    "zfp checkpoints": {"store": "checkpoint", "encoding": "zfp", "memory_budget": 0.3},
     "wavelet": {"store": "memory", "encoding": "wavelet"},
 }
 SOLID = ("memory", "disk", "states on disk", "time slices", "int8", "zfp checkpoints")  # of those, in three dimensions

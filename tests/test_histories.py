@@ -6,6 +6,7 @@ import json
 import math
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,12 @@ from cli_support import MIGRATE, call, finish, inputs, mpirun, nothing_left, pro
 from histories_program import CASES, LOSSLESS, LOSSY, TRACES, tried
 from test_stack import small_disk
 
-from fathometer.errors import InputError
+from fathometer.errors import FathometerError, InputError
+from fathometer.seismic.encoding import encoding_of
+from fathometer.seismic.history import KeptHistory
 from fathometer.seismic.keeping import Rates, Share, keeping
 from fathometer.seismic.survey import History
+from fathometer.storage.stack import MemoryStack
 
 ON_RANKS = ("memory", "disk", "little memory", *TRACES, *({"zfp checkpoints"} & set(LOSSY)))
 
@@ -146,6 +150,7 @@ def test_the_account_of_a_history_on_disk(tmp_path):
         ({"history.store": "tape"}, '[history] store: found "tape"; allowed: "auto" or "memory"', 2),
         ({"history.encoding": "int4"}, '[history] encoding: found "int4"', 2),
         ({"history.tolerance": 0.0}, "[history] tolerance: found 0", 2),
+        ({"history.tolerance": 1.0}, "[history] tolerance: found 1.0; allowed: a number from 1e-15 to 0.5", 2),
         ({"history.memory_budget": -1.0}, "[history] memory_budget: found -1", 2),
     ],
 )
@@ -187,6 +192,61 @@ def test_a_disk_that_is_full(tmp_path, ranks, encoding):
     finally:
         os.system(f"umount {scratch}")
     assert nothing_left(tmp_path, before, done.err)
+
+
+def test_a_rank_without_a_part_of_the_image(tmp_path):
+    """It takes part in what is computed again, with states of its own and no snapshots."""
+    inputs(tmp_path)
+    keys = {"parallel.decomposition": [1, 2], "propagation.top": "free-surface", "imaging.every": 1}
+    keys |= {"propagation.boundary": {"kind": "sponge", "width": 60}}
+    images = []
+    for history in ({}, {"history.store": "checkpoint", "history.memory_budget": 4e5}):
+        path = survey(tmp_path, MIGRATE | keys | history)
+        done = call("migrate", path, "--quiet", "--ranks", 2)
+        assert done.code == 0, done.err
+        images.append((tmp_path / "out" / "image.rsf@").read_bytes())
+    assert images[0] == images[1]
+    history = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["history"]
+    assert history["most_states_saved"] > 0
+    assert [rank["logical_bytes"] > 0 for rank in history["ranks"]] == [True, False]
+
+
+def test_what_goes_wrong_beside_is_not_lost(tmp_path):
+    """Also where it happens to the last snapshot, after which nothing is pushed."""
+    pytest.importorskip("hdf5plugin")
+    shape, dtype = (40, 30, 30), np.dtype(np.float32)
+    noise = np.random.default_rng(1).standard_normal(shape).astype(dtype)
+    for allowed in range(2, 20):
+        encoding = encoding_of("zfp", shape, dtype, 1e-6)
+        stack = MemoryStack(encoding.largest, encoding.largest, lambda size: np.zeros(size, np.uint8))
+        stack._limit = allowed * stack._at.slab_bytes
+        history = KeptHistory(stack, encoding, 20, shape, dtype, ThreadPoolExecutor(1))
+        with pytest.raises(FathometerError, match=r"^not enough memory"):
+            push_and_pop(history, noise, 20)
+        history.close()
+
+
+def push_and_pop(history, noise, count):
+    for number in range(1, count + 1):
+        history.room()[...] = number * noise
+        history.push()
+    for number in range(count, 0, -1):
+        assert np.abs(history.pop() - number * noise).max() < 1e-3 * number
+
+
+def test_auto_without_a_disk_that_takes_anything(tmp_path):
+    """What cannot be tried is not taken."""
+    inputs(tmp_path)
+    (tmp_path / "scratch").mkdir()
+    keys = {"history.directory": "scratch", "history.memory_budget": 3e4, "history.disk_budget": 1e10}
+    path = survey(tmp_path, MIGRATE | keys | {"imaging.every": 1})
+    small_disk(tmp_path / "scratch")
+    try:
+        done = call("migrate", path)
+    finally:
+        os.system(f"umount {tmp_path / 'scratch'}")
+    assert done.code == 0, done.err
+    assert "computed again" in done.err
 
 
 GB = 10**9

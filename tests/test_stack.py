@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from fathometer.errors import FathometerError, InputError
 from fathometer.ledger import Ledger
 from fathometer.storage.slots import Slots
-from fathometer.storage.stack import DiskStack, MemoryStack
+from fathometer.storage.stack import DiskStack, MemoryStack, slab_of
 
 LARGEST = 300
 
@@ -102,6 +102,39 @@ def test_no_more_memory_than_allowed():
     stack = MemoryStack(LARGEST, 1000, partial(np.zeros, dtype=np.uint8), limit=2000)
     with pytest.raises(FathometerError, match=r"^not enough memory: 2e-06 GB of records are held"):
         fill(stack, 100)
+
+
+def test_small_records_share_slabs(tmp_path):
+    """Records whose size is not known beforehand take what they need, in memory and on the way to the disk."""
+    in_memory = MemoryStack(1 << 20, 1 << 20, partial(np.zeros, dtype=np.uint8))
+    with Ledger() as account:
+        on_disk = DiskStack(tmp_path, 1 << 20, 1 << 20, 0, ThreadPoolExecutor(1), kind="history")
+        for stack in (in_memory, on_disk):
+            for number in range(40):
+                stack.room(100_000)[:] = number
+                stack.push(100_000)
+            assert stack.stored_bytes == 4_000_000
+        assert in_memory.held_bytes <= 4_000_000 + (1 << 20)
+        for stack in (in_memory, on_disk):
+            assert all((stack.pop() == number).all() for number in reversed(range(40)))
+            stack.close()
+    files = {file["direction"]: file["bytes"] for file in account.as_dict()["files"]}
+    assert max(files.values()) <= 4_100_000
+
+
+def test_no_larger_file_than_allowed(tmp_path):
+    stack = DiskStack(tmp_path, LARGEST, 4096, 0, ThreadPoolExecutor(1), kind="history", limit=20_000)
+    with pytest.raises(FathometerError, match=r": the history would take more than the 2e-05 GB that it may$"):
+        fill(stack, 1000)
+    stack.close()
+
+
+@pytest.mark.parametrize("record", [0, 1, 64, 1 << 20, (8 << 20) + 64, (16 << 20) - 64, 100 << 20])
+def test_slabs_hold_whole_records(record):
+    slab = slab_of(record)
+    assert slab >= 16 << 20
+    assert slab % max(64, record) == 0
+    assert slab < (16 << 20) + max(64, record)
 
 
 def small_disk(folder):

@@ -101,8 +101,8 @@ class Pieces:
             piece = np.squeeze(snapshot[lo:hi])
             if head[0]:
                 piece = np.ldexp(piece, -int(head[0]))
-            data = self._shrink(piece, error) if error > 0 and piece.ndim else b""
-            plain = error > 0 and not 0 < len(data) < piece.nbytes
+            data = self._shrink(piece, error) if peak > 0 and piece.ndim else b""
+            plain = peak > 0 and not 0 < len(data) < piece.nbytes
             if plain:  # what does not shrink is kept as it is
                 data = piece.tobytes()
             record[at : at + len(data)] = np.frombuffer(data, np.uint8)
@@ -203,9 +203,13 @@ def encoding_of(name: str, shape: Index3, dtype: np.dtype[Any], tolerance: float
 
 def relative_errors(snapshot: NDArray[Any], decoded: NDArray[Any]) -> tuple[float, float]:
     """L2 error relative to the snapshot's norm, largest error relative to its peak; 0 where it is all zero."""
-    peak = float(np.abs(snapshot).max(initial=0.0))
+    peak = float(max(snapshot.max(initial=0.0), -snapshot.min(initial=0.0)))
     if peak == 0.0:
         return 0.0, 0.0
-    scaled = snapshot.astype(np.float64) / peak  # squares of very small numbers are 0
-    difference = decoded / peak - scaled
-    return float(np.linalg.norm(difference) / np.linalg.norm(scaled)), float(np.abs(difference).max())
+    norm = lost = largest = 0.0
+    for plane, found in zip(snapshot, decoded, strict=True):  # plane by plane: next to no memory
+        scaled = plane.astype(np.float64) / peak  # squares of very small numbers are 0
+        difference = found / peak - scaled
+        norm, lost = norm + float(np.vdot(scaled, scaled)), lost + float(np.vdot(difference, difference))
+        largest = max(largest, float(np.abs(difference).max(initial=0.0)))
+    return math.sqrt(lost / norm), largest

@@ -19,10 +19,10 @@ from fathometer.seismic.checkpoint import CheckpointHistory, DiskStates, MemoryS
 from fathometer.seismic.encoding import encoding_of, record_bytes
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.history import History, KeptHistory
-from fathometer.seismic.keeping import LOSSY_CHOICE, SLAB_BYTES, Keeping, Rates, Share, keeping
+from fathometer.seismic.keeping import LOSSY_CHOICE, Keeping, Rates, Share, keeping
 from fathometer.seismic.memory import allocate
 from fathometer.seismic.propagator import Propagator
-from fathometer.storage.stack import DiskStack, MemoryStack, padded
+from fathometer.storage.stack import SLAB_BYTES, DiskStack, MemoryStack, padded, slab_of
 
 FREE_SHARE = 0.9  # of what is free on a disk
 TRIAL_SLABS = 3  # written to learn what the disk takes
@@ -34,12 +34,11 @@ def choose(experiment: Experiment, wavefield: Propagator, binding: Binding) -> K
     wanted, comm = experiment.survey.history, experiment.comm
     with together(comm):
         folder = scratch_folder(experiment)
-        disk = FREE_SHARE * shutil.disk_usage(folder).free if wanted.disk_budget == "auto" else wanted.disk_budget
-        budget = math.inf if wanted.memory_budget == "auto" else wanted.memory_budget
+        free = FREE_SHARE * shutil.disk_usage(folder).free
         share = Share(
             experiment.spare_bytes,
-            budget / binding.ranks_on_host,
-            disk / binding.ranks_on_host,
+            _part(wanted.memory_budget, math.inf, binding),
+            _part(wanted.disk_budget, free, binding),
             math.prod(wavefield.image_shape) * experiment.scheme.dtype.itemsize,
             record_bytes(wavefield.image_shape, experiment.scheme.dtype),
             wavefield.state_bytes,
@@ -56,7 +55,14 @@ def choose(experiment: Experiment, wavefield: Propagator, binding: Binding) -> K
     )
 
 
-def open_history(experiment: Experiment, wavefield: Propagator, kept: Keeping) -> tuple[History, Propagator | None]:
+def _part(budget: str | float, otherwise: float, binding: Binding) -> float:
+    """Bytes of a host's budget for one of its ranks; `otherwise`: where that is "auto"."""
+    return (budget if isinstance(budget, float) else otherwise) / binding.ranks_on_host
+
+
+def open_history(
+    experiment: Experiment, wavefield: Propagator, kept: Keeping, binding: Binding
+) -> tuple[History, Propagator | None]:
     """Collective. The history, and the source's own wavefield where it computes snapshots again.
 
     Raises FathometerError or InputError on all ranks: a missing library, a disk that is full or not there.
@@ -71,12 +77,18 @@ def open_history(experiment: Experiment, wavefield: Propagator, kept: Keeping) -
         fixed = encoding is None or encoding.fixed
         stack: DiskStack | MemoryStack
         if kept.store == "disk":
-            slab = max(SLAB_BYTES, padded(largest))
+            slab = slab_of(largest)
             slabs = math.ceil(kept.kept / (slab // padded(largest))) if fixed and largest else 0
-            stack = DiskStack(scratch_folder(experiment), largest, slab, slabs, tasks.beside(KIND), wanted.direct, KIND)
-        else:
-            slab = kept.room * padded(largest) if fixed else max(SLAB_BYTES, padded(largest))
-            stack = MemoryStack(largest, slab, _slab, math.inf if fixed else experiment.spare_bytes)
+            limit = math.inf if fixed else max(2 * slab, _part(wanted.disk_budget, math.inf, binding))
+            worker_of_file = tasks.beside(KIND)
+            stack = DiskStack(
+                scratch_folder(experiment), largest, slab, slabs, worker_of_file, wanted.direct, KIND, limit
+            )
+        elif fixed:
+            stack = MemoryStack(largest, kept.room * padded(largest), _slab)
+        else:  # what was planned is what is expected; what is allowed is the limit, but for the last piece
+            limit = min(experiment.spare_bytes, _part(wanted.memory_budget, math.inf, binding))
+            stack = MemoryStack(largest, slab_of(largest), _slab, limit + slab_of(largest))
         history = KeptHistory(stack, encoding, experiment.time.snapshots, shape, dtype, worker)
         if kept.schedule is None or not kept.twin:
             return history, None
@@ -84,7 +96,7 @@ def open_history(experiment: Experiment, wavefield: Propagator, kept: Keeping) -
         if kept.states_on_disk:
             states = DiskStates(scratch_folder(experiment), wavefield.state_bytes, kept.states)
         else:  # where all records have one size, states share their memory
-            shared = stack.slabs[0] if fixed and isinstance(stack, MemoryStack) else None
+            shared = stack.slabs[0] if fixed and largest and isinstance(stack, MemoryStack) else None
             states = MemoryStates(wavefield.state_bytes, shared)
         checkpoints = CheckpointHistory(history, kept.schedule, states)
     twin = experiment.propagator()
@@ -123,8 +135,8 @@ def _rates(experiment: Experiment, wavefield: Propagator) -> Rates:
         stepping = (now() - start) / 2
         wavefield.reset()
         name = LOSSY_CHOICE if wanted.encoding == "auto" else wanted.encoding
-        encoding_seconds = _encoding_seconds(name, shape, dtype, wanted.tolerance)
-        with together(comm):
+        with together(comm), naming(f"{experiment.survey.path}: [history]"):
+            encoding_seconds = _encoding_seconds(name, shape, dtype, wanted.tolerance)
             rate = _disk_rate(experiment, wavefield)
         return Rates(reduced(comm, stepping, "MAX"), reduced(comm, encoding_seconds, "MAX"), reduced(comm, rate, "MIN"))
 
@@ -158,10 +170,12 @@ def _disk_rate(experiment: Experiment, wavefield: Propagator) -> float:
         return 1.0
     try:
         start = now()
-        for _ in range(TRIAL_SLABS + 1):
+        for _ in range(TRIAL_SLABS):
             stack.room()[:] = 1
             stack.push(SLAB_BYTES)
         stack.flush()
         return TRIAL_SLABS * SLAB_BYTES / (now() - start)
+    except FathometerError:
+        return 1.0
     finally:
         stack.close()

@@ -102,6 +102,9 @@ class KeptHistory:
         self._at = 0  # which of the plain ones is next
         self._work: list[Future[Any] | None] = [None] * len(self._plain)
         self._ahead = False  # the next one to be popped is being decoded
+        # Records whose size is not known beforehand are made apart, so that they take no more than they need.
+        apart = encoding is not None and not encoding.fixed
+        self._record = np.empty(encoding.largest, np.uint8) if apart and encoding is not None else None
 
     def begin(self, source: Source) -> None:
         self._left = 0
@@ -129,6 +132,8 @@ class KeptHistory:
             return self._view(self._stack.pop())
         place = self._at
         if not self._ahead:
+            for one in range(len(self._plain)):
+                self._wait(one)
             self._do(place, self._decode)
         self._wait(place)
         self._ahead = ahead and self._worker is not None and self._left > 0
@@ -144,11 +149,14 @@ class KeptHistory:
         self._plain.clear()
 
     def told(self) -> dict[str, Any]:
-        """snapshots, logical_bytes, stored_bytes; of a lossy encoding the largest errors among those examined."""
+        """snapshots, logical_bytes, stored_bytes of all shots; held_bytes of memory for records, and plain_bytes beside
+        them; of a lossy encoding the largest errors among those examined."""
         told: dict[str, Any] = {
             "snapshots": self._pushed,
             "logical_bytes": self._pushed * self.snapshot_bytes,
             "stored_bytes": self._stack.stored_bytes,
+            "held_bytes": self._stack.held_bytes,
+            "plain_bytes": sum(one.nbytes for one in self._plain),
         }
         if self._encoding is not None:
             told |= {"relative_l2_error": self._errors[0], "largest_error_of_peak": self._errors[1]}
@@ -162,6 +170,7 @@ class KeptHistory:
         if self._worker is None:
             task(place, *more)
         else:
+            self._wait(place)
             # What is done with one snapshot begins when that with the one before is over: there is one worker.
             self._work[place] = self._worker.submit(ledger.carried(task), place, *more)
 
@@ -177,7 +186,9 @@ class KeptHistory:
 
     def _encode(self, place: int, examine: bool) -> None:
         assert self._encoding is not None
-        snapshot, record = self._plain[place], self._stack.room()
+        snapshot, record = self._plain[place], self._record
+        if record is None:
+            record = self._stack.room()
         with ledger.phase("encode snapshots", bytes=self.snapshot_bytes):
             used = self._encoding.encode(snapshot, record)
         if examine:
@@ -186,6 +197,8 @@ class KeptHistory:
                 self._encoding.decode(record[:used], decoded)
                 found = relative_errors(snapshot, decoded)
                 self._errors = (max(self._errors[0], found[0]), max(self._errors[1], found[1]))
+        if record is self._record:
+            self._stack.room(used)[:] = record[:used]
         self._stack.push(used)
 
     def _decode(self, place: int) -> None:

@@ -8,13 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from fathometer.errors import InputError
+from fathometer.seismic.encoding import EXPECTED
 from fathometer.seismic.schedule import MOST_WORK, Schedule
 from fathometer.seismic.survey import History
+from fathometer.storage.stack import SLAB_BYTES, slab_of
 
 StoreName = Literal["memory", "disk", "checkpoint"]
 
-SLAB_BYTES = 16 << 20  # least that is written or read at a time, and by which memory grows
-PLAIN = {"float32": 0, "float16": 1, "int8": 1, "zfp": 2, "wavelet": 2}  # plain snapshots in memory beside the records
+# Plain snapshots in memory beside the records: those that are (being) encoded or decoded, one of them again where it is
+# examined, and a record whose size is not known beforehand.
+PLAIN = {"float32": 0, "float16": 2, "int8": 2, "zfp": 4, "wavelet": 4}
 STATE_PRICE = 2.0  # imaging steps that writing and reading a state is worth, where that goes to the disk
 LOSSY_CHOICE = "int8"  # that "auto" may take
 
@@ -66,8 +69,8 @@ class Keeping:
         snapshots: of a shot; kept: at the same time, at most. states: saved at the same time, at most.
         room: of both together, in snapshots.
         memory_bytes, disk_bytes: of the rank that takes most; a second wavefield is not in them. twin: there is one.
+        reason: for people. fits: not so only in a plan of what a run would refuse, for the reason said.
         extra_seconds: what it is expected to add to a shot; None where nothing was measured.
-        reason: for people.
     """
 
     store: StoreName
@@ -82,11 +85,12 @@ class Keeping:
     schedule: Schedule | None = None
     recomputed: int = 0
     reason: str = ""
+    fits: bool = True
     extra_seconds: float | None = None
 
     @property
     def twin(self) -> bool:
-        return self.store == "checkpoint" and self.recomputed > 0
+        return self.store == "checkpoint" and self.kept < self.snapshots
 
     def __str__(self) -> str:
         what = f"{self.kept} of {self.snapshots} snapshots" if self.kept < self.snapshots else f"{self.kept} snapshots"
@@ -169,11 +173,12 @@ def _fitting(
 
     name = f"{store} with {encoding}"
     if store == "memory":
-        needs = [snapshots * record(s) + beside(s) for s in shares]
+        loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
+        needs = [snapshots * record(s) + beside(s) + loose for s in shares]
         lack = _lack(name, "memory", needs, [s.memory for s in shares])
         return lack or Keeping(store, encoding, False, snapshots, snapshots, 0, snapshots, max(needs))
     if store == "disk":
-        slabs = [2 * max(SLAB_BYTES, record(s)) + beside(s) for s in shares]
+        slabs = [2 * slab_of(s.snapshot if encoding in EXPECTED else record(s)) + beside(s) for s in shares]
         needs = [snapshots * record(s) for s in shares]
         lack = _lack(name, "memory", slabs, [s.memory for s in shares]) or _lack(
             name, "disk", needs, [s.disk for s in shares]
@@ -192,26 +197,38 @@ def _fitting(
     schedule = Schedule(snapshots, room, 0 if on_disk else state, STATE_PRICE * on_disk, most_work)
     cost = schedule.cost()
     taken = [cost.most_room * record(s) + beside(s) for s in shares]
+    if not on_disk:  # ranks whose cells are all padding have states, but no snapshots
+        taken = [t if s.snapshot else cost.most_states * s.state for t, s in zip(taken, shares, strict=True)]
     needs = [cost.most_states * s.state if on_disk else 0 for s in shares]
-    return _lack(name, "disk", needs, [s.disk for s in shares]) or Keeping(
-        store,
-        encoding,
-        on_disk,
-        snapshots,
-        cost.most_kept,
-        cost.most_states,
-        cost.most_room,
-        max(taken),
-        max(needs),
-        schedule,
-        cost.advances,
+    lack = _lack(name, "memory beside a second wavefield", taken, [s.beside_twin for s in shares])
+    return (
+        lack
+        or _lack(name, "disk", needs, [s.disk for s in shares])
+        or Keeping(
+            store,
+            encoding,
+            on_disk,
+            snapshots,
+            cost.most_kept,
+            cost.most_states,
+            cost.most_room,
+            max(taken),
+            max(needs),
+            schedule,
+            cost.advances,
+        )
     )
 
 
 def _lack(name: str, what: str, needs: Sequence[float], have: Sequence[float]) -> str:
     """Why some rank has too little; empty where all have enough."""
     need, has = max(zip(needs, have, strict=True), key=lambda pair: pair[0] - pair[1])
-    return f"{name} needs {need / 1e9:.3g} GB of {what} a rank, of {has / 1e9:.3g} GB" if need > has else ""
+    if need <= has:
+        return ""
+    told = f"{need / 1e9:.3g} GB", f"{has / 1e9:.3g} GB"
+    if told[0] == told[1]:
+        told = f"{need:.0f} bytes", f"{has:.0f} bytes"
+    return f"{name} needs {told[0]} of {what} a rank, of {told[1]}"
 
 
 def _extra(one: Keeping, shares: Sequence[Share], rates: Rates) -> float:

@@ -184,6 +184,7 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
     """The fastest layout that fits the memory; with `within`, the fewest nodes that are fast enough."""
     budget = budget_of(frame.survey, machine)
     last = wish.nodes or machine.nodes
+    refused = ""
     undecided = wish.store is None and frame.survey.history.store == "auto"
     fewest_bytes, fastest = math.inf, math.inf
     best: Prediction | None = None
@@ -193,7 +194,9 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
             for one in _layouts(frame, axis, machine, nodes, wish.store):
                 node_bytes = one.rank_bytes * one.ranks_per_node
                 fewest_bytes = min(fewest_bytes, node_bytes * nodes)
-                if node_bytes <= budget:
+                if one.kept is not None and not one.kept.fits:
+                    refused = one.kept.reason
+                elif node_bytes <= budget:
                     fitting.append(one)
             wanted = [one for one in fitting if not undecided or one.kept is None or one.kept.store == "memory"]
             if wanted:
@@ -212,6 +215,8 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
             f"{frame.survey.path}: no layout on {last} node{'s' * (last > 1)} of {machine.name}: parts of the grid "
             f"would be thinner than the {frame.halo} cells that the stencil reaches; allowed: fewer nodes"
         )
+    if best is None and refused and fewest_bytes <= budget:
+        raise InputError(refused)
     if best is None:
         needed = math.ceil(fewest_bytes / budget)
         raise InputError(

@@ -277,10 +277,10 @@ def _kept(
             )
         )
     try:
-        return keeping(wanted, time.snapshots, shares, lambda: rates, "", PLANNING_WORK)
-    except InputError:
-        needed = max(time.snapshots * share.snapshot for share in shares)
-        return Keeping("memory", "float32", False, time.snapshots, time.snapshots, 0, time.snapshots, needed)
+        return keeping(wanted, time.snapshots, shares, lambda: rates, str(frame.survey.path), PLANNING_WORK)
+    except InputError as error:
+        needed, n = max(time.snapshots * share.snapshot for share in shares), time.snapshots
+        return Keeping("memory", "float32", False, n, n, 0, n, needed, reason=str(error), fits=False)
 
 
 def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Capability) -> float:

@@ -117,7 +117,7 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
             condition = condition_of(survey.imaging, shape, dtype)
             kept = choose(experiment, wavefield, settings.binding)
             settings.say(str(kept))
-            history, source_wavefield = open_history(experiment, wavefield, kept)
+            history, source_wavefield = open_history(experiment, wavefield, kept, settings.binding)
         with _closing(history):
             with _progress(experiment, settings, "migrate") as progress:
                 migrate(experiment, wavefield, history, condition, progress, source_wavefield)

@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Gt, Le, Len, Lt, MinLen, MultipleOf
+from annotated_types import Ge, Gt, Le, Len, MinLen, MultipleOf
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -318,7 +318,7 @@ class History(Table):
         "",
         "float32",
     )
-    tolerance: Annotated[float, Gt(0), Lt(1)] = key(
+    tolerance: Annotated[float, Ge(1e-15), Le(0.5)] = key(
         "of zfp and wavelet: the largest error of a cell, relative to the snapshot's peak", "", 1e-3
     )
     memory_budget: Literal["auto"] | Positive = key(

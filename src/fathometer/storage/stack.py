@@ -1,6 +1,6 @@
 """Records on a stack, last in, first out, in memory or on disk: what is put aside now and wanted back in reverse.
 
-    room = stack.room()      # where the next record is to be written: `largest` bytes
+    room = stack.room()      # where the next record is to be written: `largest` bytes, or as many as are said
     stack.push(used)         # keep the first `used` of them
     record = stack.pop()     # the latest record not yet popped; valid until the next call
 
@@ -30,6 +30,7 @@ from fathometer.storage import whole
 Bytes = NDArray[np.uint8]
 
 ALIGNMENT = 64  # of a record: a cache line
+SLAB_BYTES = 16 << 20  # least that is written or read at a time, and by which memory grows
 PAGE = 4096  # of what moves past the system's cache
 
 
@@ -38,17 +39,28 @@ def padded(size: int, unit: int = ALIGNMENT) -> int:
     return -(-size // unit) * unit
 
 
+def slab_of(record: int) -> int:
+    """Bytes of a slab of whole records, no fewer than SLAB_BYTES."""
+    each = max(ALIGNMENT, padded(record))
+    return each * max(1, -(-SLAB_BYTES // each))
+
+
 class Stack(Protocol):
     """See the head of this file.
 
+    A record must be pushed into the room that was asked for last.
+
     Attributes:
-        stored_bytes: of all records pushed so far.
+        stored_bytes: of all records pushed so far. held_bytes: of memory.
     """
+
+    @property
+    def held_bytes(self) -> int: ...
 
     @property
     def stored_bytes(self) -> int: ...
 
-    def room(self) -> Bytes: ...
+    def room(self, size: int | None = None) -> Bytes: ...
 
     def push(self, used: int) -> None: ...
 
@@ -65,19 +77,29 @@ class _Slabs:
         self.records: list[tuple[int, int, int]] = []
         self.stored_bytes = 0
 
-    @property
-    def end(self) -> tuple[int, int]:
-        """Slab and byte where the next record begins."""
-        if not self.records:
-            return 0, 0
-        slab, first, used = self.records[-1]
-        first += padded(used)
-        return (slab, first) if first + self.largest <= self.slab_bytes else (slab + 1, 0)
+        self._next = 0, 0
+
+    def take(self, size: int | None) -> tuple[int, int, int]:
+        """Slab, first byte and end of the room for the next record."""
+        size = self.largest if size is None else size
+        slab, first = 0, 0
+        if self.records:
+            slab, first, used = self.records[-1]
+            first += padded(used)
+            if first + size > self.slab_bytes:
+                slab, first = slab + 1, 0
+        self._next = slab, first
+        return slab, first, first + size
 
     def push(self, used: int) -> None:
-        slab, first = self.end
-        self.records.append((slab, first, used))
+        """Keep what was written where `take` said."""
+        self.records.append((*self._next, used))
         self.stored_bytes += used
+
+    def filled(self, slab: int) -> int:
+        """Bytes of a slab up to the end of its last record."""
+        ends = (first + padded(used) for number, first, used in reversed(self.records) if number == slab)
+        return next(ends, 0)
 
 
 class MemoryStack:
@@ -102,8 +124,8 @@ class MemoryStack:
     def stored_bytes(self) -> int:
         return self._at.stored_bytes
 
-    def room(self) -> Bytes:
-        slab, first = self._at.end
+    def room(self, size: int | None = None) -> Bytes:
+        slab, first, end = self._at.take(size)
         if slab == len(self.slabs):
             try:
                 if (slab + 1) * self._at.slab_bytes > self._limit:
@@ -114,7 +136,7 @@ class MemoryStack:
                     f"not enough memory: {slab * self._at.slab_bytes / 1e9:.3g} GB of records are held and one more "
                     f"piece of {self._at.slab_bytes / 1e9:.3g} GB is needed"
                 ) from None
-        return self.slabs[slab][first : first + self._at.largest]
+        return self.slabs[slab][first:end]
 
     def push(self, used: int) -> None:
         self._at.push(used)
@@ -122,6 +144,10 @@ class MemoryStack:
     def pop(self) -> Bytes:
         slab, first, used = self._at.records.pop()
         return self.slabs[slab][first : first + used]
+
+    @property
+    def held_bytes(self) -> int:
+        return self._at.slab_bytes * len(self.slabs)
 
     def close(self) -> None:
         self.slabs.clear()
@@ -136,7 +162,7 @@ class DiskStack:
         folder: of the file. largest: bytes of a record. slab_bytes: at least two records should fit, or one large one.
         reserved: slabs whose place on the disk is taken at once; beyond, as needed.
         worker: the thread beside; it is ended with the stack. direct: past the system's cache.
-        kind: of the file in the account; writes are its "push", reads its "pop".
+        kind: of the file in the account; writes are its "push", reads its "pop". limit: bytes of the file.
 
     Raises FathometerError: no such folder, no place, a failing disk. InputError: `direct` where that is not possible.
     """
@@ -150,13 +176,15 @@ class DiskStack:
         worker: ThreadPoolExecutor,
         direct: bool = False,
         kind: str = "records",
+        limit: float = math.inf,
     ) -> None:
         size = padded(max(slab_bytes, padded(largest)), PAGE)
         self._at = _Slabs(largest, size)
-        self._folder, self._kind = folder, kind
+        self._folder, self._kind, self._limit = folder, kind, limit
         self._memory = [_pages(size) for _ in range(2)]
         self._holds: list[int | None] = [0, None]  # the slab that is (or is being) held by each memory
         self._moving: list[Future[None] | None] = [None, None]
+        self._changed = [False, False]  # since it was written
         self._worker = worker
         self._file = nameless(folder, direct)
         try:
@@ -171,30 +199,38 @@ class DiskStack:
     def stored_bytes(self) -> int:
         return self._at.stored_bytes
 
-    def room(self) -> Bytes:
-        slab, first = self._at.end
-        memory = self._memory[self._place(slab)]
-        return memory[first : first + self._at.largest]
+    def room(self, size: int | None = None) -> Bytes:
+        slab, first, end = self._at.take(size)
+        if slab and not first:  # the slab before is full
+            if (slab + 1) * self._at.slab_bytes > self._limit:
+                raise FathometerError(
+                    f"{self._folder}: the {self._kind} would take more than the {self._limit / 1e9:.3g} GB that it may"
+                )
+            self._store(slab - 1)
+        place = self._place(slab)
+        self._changed[place] = True
+        return self._memory[place][first:end]
 
     def push(self, used: int) -> None:
-        before, _ = self._at.end
         self._at.push(used)
-        after, _ = self._at.end
-        if after > before:  # full
-            place = self._holds.index(before)
-            self._move(place, self._write, before)
 
     def pop(self) -> Bytes:
         slab, first, used = self._at.records.pop()
         place = self._place(slab)
         if slab and self._at.records and self._holds[1 - place] != slab - 1:
             self._wait(1 - place)
-            self._holds[1 - place] = slab - 1
+            self._holds[1 - place], self._changed[1 - place] = slab - 1, False
             self._move(1 - place, self._read, slab - 1)
         return self._memory[place][first : first + used]
 
+    @property
+    def held_bytes(self) -> int:
+        return self._at.slab_bytes * len(self._memory)
+
     def flush(self) -> None:
         """Wait until all that was handed to the disk is there."""
+        for slab in sorted(slab for slab in self._holds if slab is not None and self._at.filled(slab)):
+            self._store(slab)
         for place in (0, 1):
             self._wait(place)
         try:
@@ -220,8 +256,16 @@ class DiskStack:
         self._wait(place)
         return place
 
-    def _move(self, place: int, task: Callable[[int, int], None], slab: int) -> None:
-        self._moving[place] = self._worker.submit(ledger.carried(task), place, slab)
+    def _store(self, slab: int) -> None:
+        """Begin to write a slab that is in memory, if it changed."""
+        place = self._holds.index(slab)
+        if self._changed[place]:
+            self._changed[place] = False
+            self._move(place, self._write, slab)
+
+    def _move(self, place: int, task: Callable[[int, int, int], None], slab: int) -> None:
+        size = padded(self._at.filled(slab), PAGE)
+        self._moving[place] = self._worker.submit(ledger.carried(task), place, slab, size)
 
     def _wait(self, place: int) -> None:
         moving, self._moving[place] = self._moving[place], None
@@ -236,13 +280,13 @@ class DiskStack:
         except OSError as error:
             raise self._failure(error) from None
 
-    def _write(self, place: int, slab: int) -> None:
-        with ledger.file(self._kind, "write"), ledger.io(f"{self._kind} push", bytes=self._at.slab_bytes):
-            whole.write_at(self._file, self._memory[place].data, slab * self._at.slab_bytes)
+    def _write(self, place: int, slab: int, size: int) -> None:
+        with ledger.file(self._kind, "write"), ledger.io(f"{self._kind} push", bytes=size):
+            whole.write_at(self._file, self._memory[place][:size].data, slab * self._at.slab_bytes)
 
-    def _read(self, place: int, slab: int) -> None:
-        with ledger.file(self._kind, "read"), ledger.io(f"{self._kind} pop", bytes=self._at.slab_bytes):
-            read_at(self._file, self._memory[place].data, slab * self._at.slab_bytes)
+    def _read(self, place: int, slab: int, size: int) -> None:
+        with ledger.file(self._kind, "read"), ledger.io(f"{self._kind} pop", bytes=size):
+            read_at(self._file, self._memory[place][:size].data, slab * self._at.slab_bytes)
 
     def _failure(self, error: OSError) -> FathometerError:
         return FathometerError(f"{self._folder}: the {self._kind} cannot be kept there: {error.strerror or error}")
