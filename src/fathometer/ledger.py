@@ -19,6 +19,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
 from pathlib import Path
@@ -470,6 +471,14 @@ def carried(function: Callable[P, T]) -> Callable[P, T]:
             _open.reset(token)
 
     return run
+
+
+def awaited(work: Future[T], name: str | None = None) -> T:
+    """What a thread beside the main line comes to; waiting for it is idle, without a name of the phase around."""
+    if work.done():
+        return work.result()
+    with idle(name):
+        return work.result()
 
 
 def _span(name: str | None, category: Category, bytes: int) -> AbstractContextManager[None]:

@@ -176,13 +176,8 @@ class KeptHistory:
 
     def _wait(self, place: int) -> None:
         work, self._work[place] = self._work[place], None
-        if work is None:
-            return
-        if work.done():
-            work.result()
-        else:
-            with ledger.idle():
-                work.result()
+        if work is not None:
+            ledger.awaited(work)
 
     def _encode(self, place: int, examine: bool) -> None:
         assert self._encoding is not None

@@ -8,10 +8,8 @@ root-broadcast   the old way, kept as the baseline: rank 0 orders the traces of 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,14 +17,12 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer import ledger
-from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import meet
-from fathometer.storage import whole
-from fathometer.storage.stack import nameless, read_at
+from fathometer.parallel.halo import LARGEST_MESSAGE
+from fathometer.storage.scratch import Scratch
 
 CHUNK_BYTES = 64 << 20  # of receivers whose series are in memory together while they are ordered
 GROUP_BYTES = 16 << 20  # least that is read at a time, where there is as much
-LARGEST_MESSAGE = 1 << 30  # bytes
 
 # The series (steps, n) of some receivers, by their places among those of a rank or shot.
 Series = Callable[[np.ndarray], np.ndarray]
@@ -75,13 +71,13 @@ class SlicedSeries:
         folder: Path,
         worker: ThreadPoolExecutor,
     ) -> None:
-        self._folder, self._worker = folder, worker
+        self._worker = worker
         self._steps, self._count, self._dtype = steps, count, dtype
         row = max(1, count * dtype.itemsize)
         self._group = min(steps, every * max(1, GROUP_BYTES // (row * every)))
         each = max(1, CHUNK_BYTES // (steps * dtype.itemsize))
         self._chunks = [(first, min(first + each, count)) for first in range(0, count, each)]
-        self._file = nameless(folder, direct=False)
+        self._file = Scratch(folder, "slices", "time slices of traces")
         self._work: Future[np.ndarray] | None = None
         try:
             for first, end in self._chunks:
@@ -100,19 +96,14 @@ class SlicedSeries:
 
     def close(self) -> None:
         self._worker.shutdown(wait=True)
-        with ledger.io(), suppress(OSError):
-            os.close(self._file)
+        self._file.close()
 
     def _order(self, series: np.ndarray, first: int) -> None:
         """Write what these receivers have in each group behind what those before them have."""
-        with ledger.phase("order traces"), ledger.file("slices", "write"):
+        with ledger.phase("order traces"):
             for start in range(0, self._steps, self._group):
                 rows = np.ascontiguousarray(series[start : start + self._group])
-                try:
-                    with ledger.io(bytes=rows.nbytes):
-                        whole.write_at(self._file, rows.reshape(-1).view(np.uint8).data, self._place(start, first))
-                except OSError as error:
-                    raise self._failure(error) from None
+                self._file.write(rows, self._place(start, first))
 
     def _place(self, start: int, first: int) -> int:
         """Where the cells of receivers from `first` on begin in the group of step `start`."""
@@ -121,14 +112,7 @@ class SlicedSeries:
 
     def _next_group(self) -> None:
         assert self._work is not None
-        try:
-            if self._work.done():
-                self._rows = self._work.result()
-            else:
-                with ledger.idle("read slices"):
-                    self._rows = self._work.result()
-        except OSError as error:
-            raise self._failure(error) from None
+        self._rows = ledger.awaited(self._work, "read slices")
         self._number, self._at = self._number + 1, 0
         self._prefetch((self._number + 1) * self._group)
 
@@ -138,15 +122,11 @@ class SlicedSeries:
     def _read(self, start: int) -> np.ndarray:
         rows = min(self._group, self._steps - start)
         found = np.empty((rows, self._count), self._dtype)
-        with ledger.file("slices", "read"), ledger.io("read slices", bytes=found.nbytes):
-            for first, end in self._chunks:
-                piece = np.empty((rows, end - first), self._dtype)
-                read_at(self._file, piece.reshape(-1).view(np.uint8).data, self._place(start, first))
-                found[:, first:end] = piece
+        for first, end in self._chunks:
+            piece = np.empty((rows, end - first), self._dtype)
+            self._file.read(piece, self._place(start, first), "read slices")
+            found[:, first:end] = piece
         return found
-
-    def _failure(self, error: OSError) -> FathometerError:
-        return FathometerError(f"{self._folder}: time slices of traces cannot be kept there: {error.strerror or error}")
 
 
 class BroadcastSeries:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from fathometer import ledger
 from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import gathered, together
+from fathometer.parallel.halo import LARGEST_MESSAGE
 from fathometer.storage.boxes import extent, overlap, within
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-LARGEST_MESSAGE = 1 << 30  # bytes in one MPI call
 TAG = 77
 
 

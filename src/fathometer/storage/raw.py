@@ -89,7 +89,7 @@ class PosixFile:
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See RawFile.write."""
-        data, item = octets(block), block.dtype.itemsize
+        data, item = whole.octets(block), block.dtype.itemsize
         with ledger.io(bytes=len(data)):
             for cell, place, count in runs(self._array.shape, block.shape, lo):
                 part = data[cell * item : (cell + count) * item]
@@ -99,19 +99,14 @@ class PosixFile:
         """See RawFile.read."""
         array, shape = self._array, extent(box)
         block = np.empty(shape, array.dtype)
-        data, item = octets(block), array.dtype.itemsize
+        data, item = whole.octets(block), array.dtype.itemsize
         with reading(array.path), ledger.io(bytes=len(data)):
             for cell, place, count in runs(array.shape, shape, box[0]):
-                self._fill(data[cell * item : (cell + count) * item], array.start + place * item)
+                offset = array.start + place * item
+                found = whole.read_at(self._handle, data[cell * item : (cell + count) * item], offset)
+                if found < count * item:
+                    raise InputError(f"{array.path}: ends at byte {offset + found}, before the end of its array")
         return block
-
-    def _fill(self, part: memoryview, offset: int) -> None:
-        done = 0
-        while done < len(part):
-            count = os.preadv(self._handle, [part[done : done + whole.LARGEST_PIECE]], offset + done)
-            if count == 0:
-                raise InputError(f"{self._array.path}: ends at byte {offset + done}, before the end of its array")
-            done += count
 
     def flush(self) -> None:
         """See RawFile.flush."""
@@ -124,11 +119,6 @@ class PosixFile:
         handle, self._handle = self._handle, -1
         if handle >= 0:
             os.close(handle)
-
-
-def octets(block: NDArray[Any]) -> memoryview:
-    """The bytes of a C-contiguous array, shared with it."""
-    return block.reshape(-1).view(np.uint8).data if block.size else memoryview(bytearray())
 
 
 def room_for(path: Path, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> NDArray[Any]:

@@ -4,16 +4,13 @@
     stack.push(used)         # keep the first `used` of them
     record = stack.pop()     # the latest record not yet popped; valid until the next call
 
-Records lie one behind the other in slabs, large pieces of memory that are written and read whole.
+Records lie one behind the other in slabs, large pieces of memory that are written and read at once.
 """
 
 from __future__ import annotations
 
-import errno
 import math
 import mmap
-import os
-import tempfile
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -24,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.errors import FathometerError, InputError
-from fathometer.storage import whole
+from fathometer.errors import FathometerError
+from fathometer.storage.scratch import Scratch
 
 Bytes = NDArray[np.uint8]
 
@@ -76,7 +73,6 @@ class _Slabs:
         self.largest, self.slab_bytes = padded(largest), slab_bytes
         self.records: list[tuple[int, int, int]] = []
         self.stored_bytes = 0
-
         self._next = 0, 0
 
     def take(self, size: int | None) -> tuple[int, int, int]:
@@ -186,14 +182,7 @@ class DiskStack:
         self._moving: list[Future[None] | None] = [None, None]
         self._changed = [False, False]  # since it was written
         self._worker = worker
-        self._file = nameless(folder, direct)
-        try:
-            if reserved:
-                with ledger.file(kind, "write"), ledger.io():
-                    whole.reserve(self._file, reserved * size)
-        except OSError as error:
-            self.close()
-            raise self._failure(error) from None
+        self._file = Scratch(folder, kind, reserved=reserved * size, direct=direct)
 
     @property
     def stored_bytes(self) -> int:
@@ -233,16 +222,11 @@ class DiskStack:
             self._store(slab)
         for place in (0, 1):
             self._wait(place)
-        try:
-            with ledger.flush():
-                os.fsync(self._file)
-        except OSError as error:
-            raise self._failure(error) from None
+        self._file.flush()
 
     def close(self) -> None:
         self._worker.shutdown(wait=True)
-        with ledger.io(), suppress(OSError):
-            os.close(self._file)
+        self._file.close()
         self._memory.clear()
 
     def _place(self, slab: int) -> int:
@@ -269,27 +253,14 @@ class DiskStack:
 
     def _wait(self, place: int) -> None:
         moving, self._moving[place] = self._moving[place], None
-        if moving is None:
-            return
-        try:
-            if moving.done():
-                moving.result()
-            else:
-                with ledger.idle():
-                    moving.result()
-        except OSError as error:
-            raise self._failure(error) from None
+        if moving is not None:
+            ledger.awaited(moving)
 
     def _write(self, place: int, slab: int, size: int) -> None:
-        with ledger.file(self._kind, "write"), ledger.io(f"{self._kind} push", bytes=size):
-            whole.write_at(self._file, self._memory[place][:size].data, slab * self._at.slab_bytes)
+        self._file.write(self._memory[place][:size], slab * self._at.slab_bytes, f"{self._kind} push")
 
     def _read(self, place: int, slab: int, size: int) -> None:
-        with ledger.file(self._kind, "read"), ledger.io(f"{self._kind} pop", bytes=size):
-            read_at(self._file, self._memory[place][:size].data, slab * self._at.slab_bytes)
-
-    def _failure(self, error: OSError) -> FathometerError:
-        return FathometerError(f"{self._folder}: the {self._kind} cannot be kept there: {error.strerror or error}")
+        self._file.read(self._memory[place][:size], slab * self._at.slab_bytes, f"{self._kind} pop")
 
 
 def _pages(size: int) -> Bytes:
@@ -298,38 +269,3 @@ def _pages(size: int) -> Bytes:
     with suppress(AttributeError, OSError):
         memory.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(memory, np.uint8)
-
-
-def nameless(folder: Path, direct: bool) -> int:
-    """A new file in `folder` that has no name, for reading and writing."""
-    flags = os.O_RDWR | (getattr(os, "O_DIRECT", 0) if direct else 0)
-    if direct and not hasattr(os, "O_DIRECT"):
-        raise InputError(f"{folder}: this system has no direct input and output; needed: direct = false")
-    try:
-        try:
-            return os.open(folder, flags | os.O_TMPFILE, 0o600)
-        except (AttributeError, OSError) as error:
-            if isinstance(error, OSError) and error.errno not in (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL):
-                raise
-        handle, name = tempfile.mkstemp(prefix=".fathometer-", dir=folder)
-        os.close(handle)
-        try:
-            return os.open(name, flags)
-        finally:
-            os.unlink(name)
-    except OSError as error:
-        if direct and error.errno == errno.EINVAL:
-            raise InputError(
-                f"{folder}: this file system has no direct input and output; needed: direct = false, or another folder"
-            ) from None
-        raise FathometerError(f"{folder}: no file can be made there: {error.strerror or error}") from None
-
-
-def read_at(handle: int, data: memoryview, offset: int) -> None:
-    """Fill `data` from `offset`, however few bytes each system call brings."""
-    done = 0
-    while done < len(data):
-        count = os.preadv(handle, [data[done : done + whole.LARGEST_PIECE]], offset + done)
-        if count == 0:
-            raise OSError(errno.EIO, "the file ends too early")
-        done += count

@@ -12,6 +12,10 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from fathometer import ledger
 from fathometer.errors import FathometerError
@@ -108,6 +112,11 @@ def require_space(part: Path, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def octets(array: NDArray[Any]) -> memoryview:
+    """The bytes of a C-contiguous array, shared with it."""
+    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(bytearray())
+
+
 def write_at(handle: int, data: memoryview, offset: int) -> None:
     """Write all bytes of `data` (format "B") at `offset`, however few of them each system call takes."""
     done = 0
@@ -116,6 +125,14 @@ def write_at(handle: int, data: memoryview, offset: int) -> None:
         if count == 0:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         done += count
+
+
+def read_at(handle: int, data: memoryview, offset: int) -> int:
+    """Fill `data` (format "B") from `offset`, however few bytes each system call brings; how many the file had."""
+    done = 0
+    while done < len(data) and (count := os.preadv(handle, [data[done : done + LARGEST_PIECE]], offset + done)):
+        done += count
+    return done
 
 
 def place(part: Path, target: Path) -> None:
