@@ -183,9 +183,9 @@ _KINDS: Mapping[str, Callable[[Index3, np.dtype[Any], float], Encoding]] = Mappi
 )
 
 
-# Bytes of a record over those of a plain snapshot, where that depends on the values: what is planned for.
-# Bytes of plain snapshots that a core encodes, or decodes, in a second: what is planned for (docs/performance.md).
+# Bytes of plain snapshots that a core encodes, or decodes, in a second: what is planned for.
 SPEED = {"float16": 4e9, "int8": 6e9, "zfp": 5e8, "wavelet": 5e7}
+# Bytes of a record over those of a plain snapshot, where that depends on the values: what is planned for.
 EXPECTED = {"zfp": 0.15, "wavelet": 0.08}
 
 

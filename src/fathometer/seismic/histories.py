@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -156,26 +157,15 @@ def _encoding_seconds(name: str, shape: Index3, dtype: np.dtype[Any], tolerance:
 
 def _disk_rate(experiment: Experiment, wavefield: Propagator) -> float:
     """Bytes a second of some records that are written; next to none where the disk takes none."""
-    wanted = experiment.survey.history
+    folder, worker = scratch_folder(experiment), wavefield.threads.beside(KIND)
+    direct = experiment.survey.history.direct
     try:
-        stack = DiskStack(
-            scratch_folder(experiment),
-            SLAB_BYTES,
-            SLAB_BYTES,
-            TRIAL_SLABS,
-            wavefield.threads.beside(KIND),
-            wanted.direct,
-        )
+        with closing(DiskStack(folder, SLAB_BYTES, SLAB_BYTES, TRIAL_SLABS, worker, direct)) as stack:
+            start = now()
+            for _ in range(TRIAL_SLABS):
+                stack.room()[:] = 1
+                stack.push(SLAB_BYTES)
+            stack.flush()
+            return TRIAL_SLABS * SLAB_BYTES / (now() - start)
     except FathometerError:
         return 1.0
-    try:
-        start = now()
-        for _ in range(TRIAL_SLABS):
-            stack.room()[:] = 1
-            stack.push(SLAB_BYTES)
-        stack.flush()
-        return TRIAL_SLABS * SLAB_BYTES / (now() - start)
-    except FathometerError:
-        return 1.0
-    finally:
-        stack.close()
