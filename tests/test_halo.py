@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from test_ranks import under_mpirun
 
 from fathometer.errors import InputError
+from fathometer.parallel.agreement import LARGEST_MESSAGE
 from fathometer.parallel.decomposition import Decomposition, arrangements, choose_ranks, split
-from fathometer.parallel.halo import LARGEST_MESSAGE, directions, pieces, region
+from fathometer.parallel.halo import directions, pieces, region
 
 PROGRAM = Path(__file__).with_name("halo_program.py")
 

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -541,26 +542,18 @@ def _stencil(
     options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
 ) -> None:
     from fathometer.lab.stencil import Request, lines, run_stencil
-    from fathometer.parallel.agreement import together
-    from fathometer.record import write_record
 
-    _require_png(options.picture)
-    with together(comm):
-        if comm.rank == 0:
-            _require_folders(options.json, options.picture)
     request = Request(
         options.grid, options.order, options.physics, options.steps, options.time_depth, options.repeat, options.scaling
     )
-    envelope = run_stencil(request, comm, binding, ("fathometer", *words), say)
-    with together(comm):
-        if comm.rank == 0:
-            _write("\n".join(lines(envelope)))
-            if options.json is not None:
-                write_record(options.json, envelope)
-            if options.picture is not None:
-                from fathometer.pictures.roofline import draw_roofline
 
-                draw_roofline(options.picture, envelope)
+    def draw(path: Path, envelope: dict[str, Any]) -> None:
+        from fathometer.pictures.roofline import draw_roofline
+
+        draw_roofline(path, envelope)
+
+    run = partial(run_stencil, request, comm, binding, ("fathometer", *words), say)
+    _measured(options, comm, run, lines, draw)
 
 
 def _io(
@@ -569,12 +562,7 @@ def _io(
     from fathometer.lab.io.benchmark import Request, run_io
     from fathometer.lab.io.ranking import lines
     from fathometer.parallel.agreement import together
-    from fathometer.record import write_record
 
-    _require_png(options.picture)
-    with together(comm):
-        if comm.rank == 0:
-            _require_folders(options.json, options.picture, options.output)
     request = Request(
         options.folder,
         options.grid,
@@ -588,20 +576,47 @@ def _io(
         options.seed,
         options.data,
     )
-    envelope = run_io(request, comm, binding, ("fathometer", *words), say)
+
+    def draw(path: Path, envelope: dict[str, Any]) -> None:
+        from fathometer.pictures.rates import draw_rates
+
+        draw_rates(path, envelope)
+
+    run = partial(run_io, request, comm, binding, ("fathometer", *words), say)
+    envelope = _measured(options, comm, run, lines, draw, options.output)
+    with together(comm):
+        if comm.rank == 0:
+            if options.output is not None:
+                _page(options.output, options.json or options.output, envelope)
+            if options.remember:
+                say(_remember(envelope))
+
+
+def _measured(
+    options: argparse.Namespace,
+    comm: MPI.Intracomm,
+    run: Callable[[], dict[str, Any]],
+    lines: Callable[[dict[str, Any]], list[str]],
+    draw: Callable[[Path, dict[str, Any]], None],
+    *more: Path | None,
+) -> dict[str, Any]:
+    """Collective. The record of a benchmark, which is told, written and drawn as wished; more: files to be written."""
+    from fathometer.parallel.agreement import together
+    from fathometer.record import write_record
+
+    _require_png(options.picture)
+    with together(comm):
+        if comm.rank == 0:
+            _require_folders(options.json, options.picture, *more)
+    envelope = run()
     with together(comm):
         if comm.rank == 0:
             _write("\n".join(lines(envelope)))
             if options.json is not None:
                 write_record(options.json, envelope)
             if options.picture is not None:
-                from fathometer.pictures.rates import draw_rates
-
-                draw_rates(options.picture, envelope)
-            if options.output is not None:
-                _page(options.output, options.json or options.output, envelope)
-            if options.remember:
-                say(_remember(envelope))
+                draw(options.picture, envelope)
+    return envelope
 
 
 def _page(path: Path, record: Path, envelope: dict[str, Any]) -> None:

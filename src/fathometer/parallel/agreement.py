@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+LARGEST_MESSAGE = 1 << 30  # bytes in one MPI call
 NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
 QUIETLY = 5e-3  # the same, where others measure on these cores
 

@@ -21,9 +21,8 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer import ledger
+from fathometer.parallel.agreement import LARGEST_MESSAGE
 from fathometer.parallel.decomposition import Decomposition, Index3
-
-LARGEST_MESSAGE = 1 << 30  # bytes
 
 Region = tuple[slice, slice, slice]
 

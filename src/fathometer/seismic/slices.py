@@ -17,8 +17,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer import ledger
-from fathometer.parallel.agreement import meet
-from fathometer.parallel.halo import LARGEST_MESSAGE
+from fathometer.parallel.agreement import LARGEST_MESSAGE, meet
 from fathometer.storage.scratch import Scratch
 
 CHUNK_BYTES = 64 << 20  # of receivers whose series are in memory together while they are ordered

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from fathometer import ledger
 from fathometer.errors import FathometerError
-from fathometer.parallel.agreement import gathered, together
-from fathometer.parallel.halo import LARGEST_MESSAGE
+from fathometer.parallel.agreement import LARGEST_MESSAGE, gathered, together
 from fathometer.storage.boxes import extent, overlap, within
 
 if TYPE_CHECKING:
