@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fathometer import ledger
-from fathometer.parallel.agreement import meet
-from fathometer.parallel.halo import LARGEST_MESSAGE
+from fathometer.parallel.agreement import LARGEST_MESSAGE, meet
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
 from fathometer.seismic.dispersion import inverse_transform
