@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 
 from benchmarks.history import history
 from benchmarks.kernel import kernel
@@ -16,6 +17,7 @@ from benchmarks.ledger import ledger
 from benchmarks.plan import plan
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
+from benchmarks.storage import reading, storage
 from benchmarks.table import Table
 from fathometer.machine import machine
 
@@ -34,6 +36,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "ledger": ledger,
     "plan": plan,
     "history": history,
+    "storage": storage,
+    "reading": reading,
 }
 
 
@@ -59,7 +63,7 @@ def main() -> None:
     for name in options.only or MEASURES:
         for count in sorted({1, threads}) if name == "kernel" else [threads]:
             table = MEASURES[name](count, options.quick)
-            console.print(table.rich(), table.note, "", sep="\n")
+            console.print(table.rich(), escape(table.note), "", sep="\n")
             tables.append(table)
     if options.quick:
         return
