@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from fathometer.lab.report.page import Exhibit
     from fathometer.lab.report.records import Run
     from fathometer.parallel.threads import Binding
+    from fathometer.seismic.journal import Wish
     from fathometer.seismic.outcome import Outcome, Settings
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
+RESUMABLE = 75  # as sendmail and batch systems count it: a failure that will pass
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
 
@@ -62,7 +64,7 @@ examples:
   fathometer stencil                        how fast the time steps are here, and what limits them
   fathometer io /scratch                    which way of writing and reading volumes is the fastest there
 
-exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted"""
+exit codes: 0 done, 1 failed, 2 wrong input, 75 interrupted where --resume goes on, 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -115,6 +117,11 @@ def parser() -> argparse.ArgumentParser:
     )
     for sub in (model, migrate):
         sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    migrate.add_argument("--resume", action="store_true", help="go on with what an earlier run left, if there is one")
+    migrate.add_argument("--overwrite", action="store_true", help="replace an earlier run's results and journal")
+    migrate.add_argument(
+        "--retry-failed", action="store_true", help="as --resume, and once more those shots that were set aside"
+    )
     info = command(
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
@@ -428,9 +435,11 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
             return _complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, _complain(error))
     except KeyboardInterrupt:
+        resumable = options.command == "migrate"
         if comm.rank == 0:
-            print("fathometer: interrupted", file=sys.stderr, flush=True)
-        return _end_all(comm, INTERRUPTED)
+            more = "; --resume goes on with the shots that are not done" * resumable
+            print(f"fathometer: interrupted{more}", file=sys.stderr, flush=True)
+        return _end_all(comm, RESUMABLE if resumable else INTERRUPTED)
     except MemoryError:
         return _end_all(comm, _complain(FathometerError(f"rank {comm.rank} ran out of memory")))
     except Exception:
@@ -494,7 +503,7 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
             return
         from fathometer.seismic.outcome import Settings
 
-        settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish)
+        settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish, _wish(options))
         if options.command == "demo":
             from fathometer.seismic.demo import run_demo
 
@@ -516,6 +525,22 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
     with phase("finish"), together(comm):
         if comm.rank == 0:
             _tell(outcome, options, settings)
+    if outcome.failed:
+        reasons = "; ".join(outcome.failed.values())
+        raise FathometerError(
+            f"{len(outcome.failed)} shots are not in the image (--resume --retry-failed migrates them again): {reasons}"
+        )
+
+
+def _wish(options: argparse.Namespace) -> Wish:
+    """What is to become of an earlier migration in the same folder."""
+    from fathometer.seismic.journal import Wish
+
+    if options.command != "migrate":
+        return Wish()
+    if options.resume and options.overwrite:
+        raise InputError("--overwrite: found together with --resume; allowed: one of them")
+    return Wish(options.resume or options.retry_failed, options.overwrite, options.retry_failed)
 
 
 def _trace(options: argparse.Namespace) -> Path | None:

@@ -1,4 +1,4 @@
-"""The two ways in which a run ends early, and their exit codes."""
+"""The ways in which a run ends early, and their exit codes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +14,10 @@ class InputError(FathometerError):
     """The input is at fault: one line names the thing, its place, what was found, what is allowed (exit code 2)."""
 
     exit_code = 2
+
+
+class NotFiniteError(FathometerError):
+    """A shot's numbers have ceased to be finite; others may be sound."""
 
 
 @contextmanager

@@ -112,6 +112,10 @@ class Progress:
         self._state.underway = False
         self._show()
 
+    def complete(self) -> None:
+        """All shots are done, also those that others have taken."""
+        self._state.done_shots = self._state.shots
+
     def _show(self, last: bool = False) -> None:
         if self._display is not None:
             try:

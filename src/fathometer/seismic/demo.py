@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from fathometer.ledger import Ledger
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.grid import Grid
+from fathometer.seismic.journal import Wish
 from fathometer.seismic.outcome import Outcome, Settings
 from fathometer.seismic.products import volume_info
 from fathometer.seismic.run import run_migrate, run_model
@@ -77,7 +78,8 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settin
     settings.say("\nmigrating them in the smooth model")
     forget_peak()
     with Ledger(used_before=usage()):  # an account of its own
-        migrated = run_migrate(load_survey(directory / "demo.toml"), comm, settings)
+        anew = replace(settings, wish=Wish(overwrite=True))
+        migrated = run_migrate(load_survey(directory / "demo.toml"), comm, anew)
     settings.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 

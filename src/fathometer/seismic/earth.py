@@ -202,12 +202,7 @@ class EarthFiles:
         Raises InputError, the same on all ranks: NaN, infinity or velocities that suggest another unit (how many cells,
         where), epsilon < delta (how many, the worst and where), a file that cannot be read.
         """
-        arrays: dict[str, np.ndarray] = {}
-        for name in NAMES:
-            if name == "vp" or not self.isotropic:
-                arrays[name] = self._part(name, grid, block, comm)
-            if name != "vp" and name in self._volumes:
-                self._volumes[name].close()  # vp is read once more, for the picture
+        arrays = self.parts(grid, block, comm)
         x, y, z = (slice(lo, hi) for lo, hi in zip(*grid.local_box(block), strict=True))
         own: Box = (x, y, z)
         for name, values in arrays.items():
@@ -226,6 +221,11 @@ class EarthFiles:
             reduced(comm, fastest, "MAX"),
             reduced(comm, eigenvalue, "MAX"),
         )
+
+    def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
+        """Collective. vp (m/s), and epsilon and delta where the model is VTI, float32 [x, y, z] on the block's cells,
+        as they are in the files."""
+        return {name: self._part(name, grid, block, comm) for name in (NAMES[:1] if self.isotropic else NAMES)}
 
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
         """vp float32 [x, y, z], m/s, of the model's cells lo to hi (half-open)."""
@@ -257,10 +257,10 @@ class EarthFiles:
     def _part(self, name: str, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> np.ndarray:
         """Collective. float32 [x, y, z] on the block's cells: read where they are the model's, repeated around it."""
         ranges, before, after = [], [], []
-        for lo, hi, n, (pad, _) in zip(block.lo, block.hi, grid.shape, grid.pad, strict=True):
+        for lo, hi, n, (pad, _), first in zip(block.lo, block.hi, grid.shape, grid.pad, grid.first, strict=True):
             a = min(max(lo - pad, 0), n - 1)
             b = max(min(hi - pad, n), a + 1)
-            ranges.append((a, b))
+            ranges.append((first + a, first + b))
             before.append(min(max(a - (lo - pad), 0), hi - lo - 1))
             after.append((hi - lo) - (b - a) - before[-1])
         own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))

@@ -1,65 +1,89 @@
-"""All that is decided before the first time step: grid, blocks, time step, imaging step, and whether it fits.
+"""All that is decided before the first time step: time step, imaging step, who works on what, and whether it fits.
 
-model's files -> grid -> acquisition -> padding -> decomposition -> this rank's model -> dt -> time axis -> memory
+frame -> this rank's part of the model -> dt -> time axis -> ranks of a shot -> memory
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from mpi4py import MPI
 
 from fathometer import ledger
-from fathometer.errors import InputError, naming
+from fathometer.errors import InputError
 from fathometer.parallel.agreement import together
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
-from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_below, check_inside
-from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
+from fathometer.seismic.acquisition import Acquisition
 from fathometer.seismic.budget import require_memory, spare_memory, usable_memory
-from fathometer.seismic.dispersion import WORKSPACE_BYTES
 from fathometer.seismic.earth import EarthFiles
-from fathometer.seismic.grid import Grid, Sides
+from fathometer.seismic.frame import (
+    Frame,
+    check_amplitude,
+    check_sampling,
+    frame_of,
+    points_per_wavelength,
+    surface_of,
+    time_step,
+)
+from fathometer.seismic.grid import Grid
+from fathometer.seismic.groups import Group, largest_of, ranks_of_a_shot, smallest_room
 from fathometer.seismic.medium import scaled_medium
-from fathometer.seismic.points import HALF_WIDTH, SincPoints, sinc_points
-from fathometer.seismic.propagator import Propagator, Scheme, field_layout, halo_depth
-from fathometer.seismic.resampling import low_pass
-from fathometer.seismic.slices import CHUNK_BYTES, GROUP_BYTES
-from fathometer.seismic.stencil import LARGEST_SHARE_OF_LIMIT
-from fathometer.seismic.survey import Propagation, Survey
-from fathometer.seismic.timing import TimeAxis, imaging_step, time_axis
-from fathometer.seismic.wavelet import Wavelet, wavelet_of
+from fathometer.seismic.points import SincPoints, sinc_points
+from fathometer.seismic.propagator import Propagator, Scheme
+from fathometer.seismic.shot import Shot
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.timing import TimeAxis
+from fathometer.seismic.wavelet import Wavelet
 
-WEIGHT_BYTES = 512  # of one point: places and weights, once for Python and once for the kernels
-MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
-FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
+MODEL_BYTES = 24  # of a cell while the model is read and checked
 
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A survey made ready for propagation on this rank."""
+    """A survey made ready for propagation on this rank.
 
-    survey: Survey
+    Attributes:
+        comm: the ranks that share the frame's grid.
+        model: dt^2 M on this rank's block (medium.scaled_medium); None where groups of ranks have models of their own.
+        ranks_per_shot: of a group of ranks; those of comm where all work on one shot.
+        memory_bytes, spare_bytes: of a rank while it works on a shot.
+    """
+
+    frame: Frame
     comm: MPI.Intracomm
-    files: EarthFiles
-    grid: Grid
     block: Decomposition
-    acquisition: Acquisition
-    wavelet: Wavelet
     scheme: Scheme
     time: TimeAxis
-    model: list[np.ndarray]
+    model: list[np.ndarray] | None
     slowest: float
     fastest: float
     time_step_limit: float
-    off_grid: bool
-    imaging: bool
+    ranks_per_shot: int
     memory_bytes: int
     spare_bytes: int
     warnings: tuple[str, ...]
+
+    @property
+    def survey(self) -> Survey:
+        return self.frame.survey
+
+    @property
+    def files(self) -> EarthFiles:
+        return self.frame.files
+
+    @property
+    def grid(self) -> Grid:
+        return self.frame.grid
+
+    @property
+    def acquisition(self) -> Acquisition:
+        return self.frame.acquisition
+
+    @property
+    def wavelet(self) -> Wavelet:
+        return self.frame.wavelet
 
     @property
     def points_per_wavelength(self) -> float:
@@ -73,7 +97,8 @@ class Experiment:
 
     def propagator(self) -> Propagator:
         """A quiet wavefield in the model."""
-        return Propagator(self.grid, self.block, self.model, self.scheme, self.off_grid, self.comm)
+        assert self.model is not None
+        return Propagator(self.grid, self.block, self.model, self.scheme, self.frame.off_grid, self.comm)
 
     def points(self, positions: np.ndarray) -> SincPoints:
         """Weights of sources or receivers at `positions` (n, 3) in m."""
@@ -83,7 +108,7 @@ class Experiment:
         """What a user wants to know before the run, a line each."""
         g, t = self.grid, self.time
         cells = " x ".join(str(n) for axis, n in enumerate(g.full_shape) if axis in g.axes)
-        kind = "isotropic" if len(self.model) == 1 else "VTI"
+        kind = "isotropic" if self.files.isotropic else "VTI"
         share = 100 * t.dt / self.time_step_limit
         error = "corrected" if self.corrected else "not corrected"
         space = f"order {2 * self.scheme.radius}, {self.scheme.space_weights} weights"
@@ -91,117 +116,17 @@ class Experiment:
             f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
             f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
-            f"{self.comm.size} rank{'s' * (self.comm.size > 1)} as {' x '.join(map(str, self.block.ranks))}, "
-            f"{self.memory_bytes / 1e9:.3g} GB on rank 0{' beside the history' * self.imaging}",
+            f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0{' beside the history' * self.frame.imaging}",
         ]
 
-
-@dataclass(frozen=True, eq=False)
-class Frame:
-    """What a survey and the headers of its files tell, before any value is read.
-
-    Attributes:
-        grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
-    """
-
-    survey: Survey
-    files: EarthFiles
-    acquisition: Acquisition
-    wavelet: Wavelet
-    boundary: Boundary
-    grid: Grid
-    off_grid: bool
-    imaging: bool
-
-    @property
-    def radius(self) -> int:
-        return self.survey.propagation.order // 2
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.survey.propagation.precision)
-
-    @property
-    def fields(self) -> int:
-        """1 isotropic, 2 VTI."""
-        return 1 if self.files.isotropic else 2
-
-    @property
-    def free_surface(self) -> bool:
-        return self.survey.propagation.top == "free-surface"
-
-    @property
-    def halo(self) -> int:
-        """Planes that neighbours exchange."""
-        return halo_depth(self.radius, self.off_grid)
-
-    def ranks(self, size: int, wanted: Index3 | None = None) -> Index3:
-        """How `size` ranks share the grid; wanted: instead of the survey's wish. InputError where they cannot."""
-        with naming(str(self.survey.path)):
-            wanted = wanted or wanted_ranks(self.survey, self.grid)
-            return choose_ranks(self.grid.full_shape, size, self.halo, wanted)
-
-    def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
-        """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""
-        survey, wavelet, acquisition = self.survey, self.wavelet, self.acquisition
-        check_steps(survey, wavelet, acquisition, dt)
-        every = imaging_step(wavelet.fmax, dt)
-        warnings: tuple[str, ...] = ()
-        if self.imaging and survey.imaging.every != "auto":
-            warnings = check_every(survey, wavelet, acquisition, dt)
-            every = survey.imaging.every
-        return time_axis(dt, wavelet.lead, acquisition.end, every), warnings
-
-    def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
-        """Bytes of a rank's wavefields, model and layers."""
-        return wavefield_bytes(block, self.fields, self.radius, self.off_grid, self.boundary, self.grid, self.dtype)
-
-    def image_shape(self, block: Decomposition) -> Index3:
-        """Cells of the model in a block."""
-        x, y, z = (hi - lo for lo, hi in zip(*self.grid.model_box(block), strict=True))
-        return x, y, z
-
-    def snapshot_bytes(self, block: Decomposition) -> int:
-        """Bytes of a rank's part of one snapshot, or of an image."""
-        return math.prod(self.image_shape(block)) * self.dtype.itemsize
-
-    def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
-        """Bytes that a rank takes beside its wavefields and the history: images, traces."""
-        parts = {}
-        if self.imaging:
-            parts["image and illumination"] = 2 * self.snapshot_bytes(block)
-        gathered = not self.imaging and block.rank == 0
-        sliced = self.imaging and self.survey.storage.traces != "whole"
-        parts |= trace_bytes(self.acquisition, self.grid, block, time, self.dtype, gathered, sliced)
-        if self.survey.propagation.time_dispersion == "corrected":
-            parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
-        return parts
-
-
-def frame_of(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> Frame:
-    """Look at the headers of a survey's files, for imaging or for modelling only.
-
-    headers_only: the model's values may be missing. ranks: that all read the same headers.
-    Raises InputError for whatever is wrong.
-    """
-    with ledger.phase("read model"):
-        files = EarthFiles(survey, headers_only)
-    with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
-        acquisition = acquisition_of(survey, files.dimension)
-    wavelet = wavelet_of(survey)
-    bare = files.grid
-    free = survey.propagation.top == "free-surface"
-    lower, upper = np.array(bare.origin), np.array(bare.upper)
-    if bare.two_dimensional:
-        lower[1] = upper[1] = 0.0
-    check_inside(acquisition, lower, upper)
-    if free:
-        check_below(acquisition, bare.origin[2])
-    boundary = boundary_of(survey.propagation)
-    margins, off_grid = margins_of(acquisition, bare, free)
-    grid = Grid(bare.shape, bare.spacing, bare.origin, padding(bare, boundary.width, margins, free))
-    # Halos serve to sample; whoever injects needs its own cells alone.
-    return Frame(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging)
+    def _layout(self) -> str:
+        """How ranks share shots and grid, in words."""
+        group = Group.of(0, self.comm.size, self.ranks_per_shot)
+        ranks = f"{self.comm.size} rank{'s' * (self.comm.size > 1)}"
+        if self.model is not None:
+            return f"{ranks} as {' x '.join(map(str, self.block.ranks))}"
+        windows = "" if self.survey.imaging.aperture is None else ", each shot on a window of its own"
+        return f"{ranks} in {group.groups} group{'s' * (group.groups > 1)} with shots of their own{windows}"
 
 
 def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
@@ -212,232 +137,74 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     usable = usable_memory(comm, survey.parallel.memory_budget)
     with together(comm):
         frame = frame_of(survey, imaging, ranks=comm.size)
-        ranks = frame.ranks(comm.size)
-    files, grid, wavelet, acquisition = frame.files, frame.grid, frame.wavelet, frame.acquisition
+        ranks, cannot = _image_ranks(frame, comm.size) if imaging else (frame.ranks(comm.size), None)
+    grid, wavelet, acquisition = frame.grid, frame.wavelet, frame.acquisition
     block = Decomposition(grid.full_shape, ranks, comm.rank)
-    parts = frame.wavefield_bytes(block)
-    require_memory(parts, usable, comm)
+    model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
+    require_memory(model_bytes if imaging else frame.wavefield_bytes(block), usable, comm)
     with ledger.phase("read model"):
-        earth = files.read(grid, block, frame.radius, comm)
+        earth = frame.files.read(grid, block, frame.radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
+    room = smallest_room(comm, usable)
     with together(comm):
         dt = time_step(survey, earth.time_step_limit)
         warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
         time, more = frame.time(dt)
-    parts |= frame.shot_bytes(block, time)
-    memory = require_memory(parts, usable, comm)
+        largest = largest_of(frame) if imaging else frame
+        ranks_per_shot = ranks_of_a_shot(frame, largest, time, comm.size, room) if imaging else comm.size
+        group = Group.of(comm.rank, comm.size, ranks_per_shot)
+        apart = group.groups > 1 or (imaging and survey.imaging.aperture is not None)
+        if apart:
+            place = Decomposition(largest.grid.full_shape, largest.ranks(group.size), comm.rank - group.first)
+        else:
+            if cannot is not None:
+                raise cannot
+            largest, place = frame, block
+    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm)
     with together(comm):
         check_amplitude(survey, wavelet, time, frame.dtype)
     weights = survey.propagation.space_weights
     scheme = Scheme(
         dt, frame.radius, frame.dtype, frame.boundary, frame.free_surface, earth.fastest, frequency, weights
     )
-    model = scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, frame.dtype)
+    model = None if apart else scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, frame.dtype)
     return Experiment(
-        survey,
+        frame,
         comm,
-        files,
-        grid,
         block,
-        acquisition,
-        wavelet,
         scheme,
         time,
         model,
         earth.slowest,
         earth.fastest,
         earth.time_step_limit,
-        frame.off_grid,
-        imaging,
+        ranks_per_shot,
         memory,
         spare_memory(memory, usable, comm),
         warnings + more + acquisition.notes,
     )
 
 
-def boundary_of(propagation: Propagation) -> Boundary:
-    """The absorbing sides that the survey names; auto is the PML, by far the cheaper at equal reflection."""
-    if propagation.boundary == "auto":
-        return Pml()
-    return BOUNDARIES[propagation.boundary.kind](width=propagation.boundary.width)
+def _image_ranks(frame: Frame, size: int) -> tuple[Index3, InputError | None]:
+    """How all ranks share the whole image; and why they could not share its time steps, where that is so."""
+    try:
+        return frame.ranks(size), None
+    except InputError as error:
+        try:
+            return choose_ranks(frame.grid.full_shape, size, 1), error
+        except InputError:
+            raise error from None
 
 
-def wanted_ranks(survey: Survey, grid: Grid) -> Index3 | None:
-    """[parallel] decomposition as ranks along x, y, z. Raises InputError where it has too many or too few numbers."""
-    wanted = survey.parallel.decomposition
-    if wanted == "auto":
-        return None
-    if len(wanted) != len(grid.axes):
-        raise InputError(
-            f"[parallel] decomposition: found {len(wanted)} numbers; needed: {len(grid.axes)}, since the model is "
-            f"{len(grid.axes)}D"
-        )
-    return (wanted[0], 1, wanted[1]) if grid.two_dimensional else (wanted[0], wanted[1], wanted[2])
+def on_shot(whole: Experiment, shot: Shot, comm: MPI.Intracomm) -> Experiment:
+    """Collective in a group of ranks, `comm`. The same, ready for one shot on its own window of the model.
 
-
-def surface_of(free_surface: bool) -> int | None:
-    """Index along z of the free surface in the padded grid: the model's first plane, which has no padding above it."""
-    return 0 if free_surface else None
-
-
-def margins_of(acquisition: Acquisition, grid: Grid, free_surface: bool) -> tuple[Sides, bool]:
-    """Cells that off-grid points reach beyond the model per side, and whether any point is off the grid at all.
-
-    The weights of a source must not lie in an absorbing layer: there injection is no longer sampling's transpose.
+    Raises InputError on all of them: they are too many for it, the model cannot be read.
     """
-    reach = np.zeros((3, 2), np.int64)
-    off_grid = False
-    for positions in _distinct_positions(acquisition):
-        points = sinc_points(grid.to_cells(positions), surface_of(free_surface))
-        off_grid = off_grid or not points.on_grid
-        reach[:, 0] = np.maximum(reach[:, 0], -points.first.min(axis=0))
-        last = (points.first + points.count).max(axis=0)
-        reach[:, 1] = np.maximum(reach[:, 1], last - np.array(grid.shape))
-    x, y, z = ((int(lo), int(hi)) for lo, hi in reach)
-    return (x, y, z), off_grid
-
-
-def _distinct_positions(acquisition: Acquisition) -> Iterator[np.ndarray]:
-    """All sources at once, then each distinct spread of receivers."""
-    yield np.array([shot.source for shot in acquisition.shots])
-    seen: set[int] = set()
-    for shot in acquisition.shots:
-        if id(shot.receivers) not in seen:
-            seen.add(id(shot.receivers))
-            yield shot.receivers
-
-
-def padding(grid: Grid, width: int, margins: Sides, free_surface: bool) -> Sides:
-    """Cells around the model: absorbing layers behind the margins; nothing above a free surface or across 2D."""
-    x, y, z = (
-        (before + width, after + width) if axis in grid.axes else (0, 0) for axis, (before, after) in enumerate(margins)
-    )
-    return x, y, (0, z[1]) if free_surface else z
-
-
-def wavefield_bytes(
-    block: Decomposition,
-    fields: int,
-    radius: int,
-    off_grid: bool,
-    boundary: Boundary,
-    grid: Grid,
-    dtype: np.dtype[Any],
-) -> dict[str, int]:
-    """Bytes of a rank's wavefields, model and layers."""
-    _, shape = field_layout(block, halo_depth(radius, off_grid), dtype)
-    own = math.prod(block.local_shape)
-    layers = sum(2 * 2 * boundary.width * own // max(1, block.local_shape[axis]) for axis in grid.axes)
-    return {
-        "wavefields": 2 * fields * math.prod(shape) * dtype.itemsize,
-        "model": own * (4 * (1 if fields == 1 else 3) + dtype.itemsize * (1 if fields == 1 else 3)),
-        "absorbing layers": layers * dtype.itemsize,
-    }
-
-
-def trace_bytes(
-    acquisition: Acquisition,
-    grid: Grid,
-    block: Decomposition,
-    time: TimeAxis,
-    dtype: np.dtype[Any],
-    gathered: bool,
-    sliced: bool,
-) -> dict[str, int]:
-    """Bytes of a rank's traces of one shot and of the points' weights; `gathered`: with all ranks' traces; `sliced`: in
-    files, ordered by time."""
-    lo, hi = np.array(block.lo) - HALF_WIDTH, np.array(block.hi) + HALF_WIDTH
-    own = most = 0
-    for positions in _distinct_positions(acquisition):
-        cells = grid.to_cells(positions)
-        own = max(own, int(np.all((cells >= lo) & (cells < hi), axis=1).sum()))
-        most = max(most, len(cells))
-    traces = 3 * (time.steps + acquisition.samples) * own * dtype.itemsize
-    if sliced:
-        traces = min(traces, 3 * CHUNK_BYTES + 2 * GROUP_BYTES)
-    return {
-        "traces": traces + (2 * acquisition.samples * most * 4 if gathered else 0),
-        "weights of receivers": most * WEIGHT_BYTES,
-    }
-
-
-def time_step(survey: Survey, limit: float) -> float:
-    """dt of the survey, or 0.95 of the stability limit. Raises InputError for a dt above the limit."""
-    dt = survey.propagation.dt
-    if dt == "auto":
-        return LARGEST_SHARE_OF_LIMIT * limit
-    if dt > limit:
-        raise InputError(
-            f"{survey.path}: [propagation] dt: found {dt:g} s; allowed: up to {_round_down(limit):g} s, the stability "
-            f'limit of this model and grid at order {survey.propagation.order}, or "auto"'
-        )
-    return dt
-
-
-def _round_down(value: float) -> float:
-    """To four digits, towards zero."""
-    unit: float = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return math.floor(value / unit) * unit
-
-
-def points_per_wavelength(slowest: float, fmax: float, grid: Grid) -> float:
-    """Grid cells in the shortest wavelength, along the axis with the largest cells."""
-    return slowest / (fmax * max(grid.spacing[axis] for axis in grid.axes))
-
-
-def check_sampling(
-    survey: Survey, slowest: float, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
-) -> tuple[str, ...]:
-    """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
-    points = points_per_wavelength(slowest, wavelet.fmax, grid)
-    size = max(grid.spacing[axis] for axis in grid.axes)
-    where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
-    if points < FEWEST_POINTS:
-        raise InputError(
-            f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
-            f"{slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
-            f"{slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
-        )
-    with naming(f"{survey.path}: [wavelet]"):
-        low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
-    if points < FEW_POINTS:
-        return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
-    return ()
-
-
-def check_steps(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> None:
-    """Raises InputError for more time steps than any run can have meant."""
-    steps = (wavelet.lead + max(acquisition.end, 0.0)) / dt
-    if not steps <= MOST_STEPS:
-        raise InputError(
-            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.lead:g} s (the "
-            f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
-        )
-
-
-def check_every(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> tuple[str, ...]:
-    """Raises InputError where not even two images of a shot would be taken; warns where the image will be aliased."""
-    every = survey.imaging.every
-    assert every != "auto"
-    steps = time_axis(dt, wavelet.lead, acquisition.end, 1).steps
-    if every > steps:
-        raise InputError(
-            f"{survey.path}: [imaging] every: found {every}; allowed: up to {steps}, the time steps of a shot, "
-            'or "auto"'
-        )
-    if 2 * wavelet.fmax * every * dt > 1:
-        return (
-            f"an image every {every} steps ({every * dt:.3g} s) is too few for {wavelet.fmax:g} Hz: it will be "
-            f"aliased; {max(1, math.floor(1 / (2 * wavelet.fmax * dt)))} or fewer are advised",
-        )
-    return ()
-
-
-def check_amplitude(survey: Survey, wavelet: Wavelet, time: TimeAxis, dtype: np.dtype[Any]) -> None:
-    """Raises InputError for a wavelet that the propagation's numbers cannot hold."""
-    peak, most = float(np.abs(wavelet(time.times())).max()), float(np.finfo(dtype).max)
-    if not peak <= most:
-        raise InputError(
-            f"{survey.path}: [wavelet]: found amplitudes up to {peak:.3g}; allowed: up to {most:.3g}, the largest "
-            f"{dtype} number"
-        )
+    with together(comm):
+        frame = whole.frame.on(shot)
+        block = Decomposition(frame.grid.full_shape, frame.ranks(comm.size), comm.rank)
+    with ledger.phase("read model"):
+        parts = frame.files.parts(frame.grid, block, comm)
+    model = scaled_medium(parts["vp"], parts.get("epsilon"), parts.get("delta"), whole.time.dt, frame.dtype)
+    return replace(whole, frame=frame, comm=comm, block=block, model=model)

@@ -22,12 +22,14 @@ class Grid:
         spacing: dx, dy, dz in m.
         origin: coordinates of the model's first cell in m.
         pad: cells added before and after, per axis.
+        first: place of this model's first cell in the model of the files: not 0 where it is a window of that.
     """
 
     shape: Index3
     spacing: Vector
     origin: Vector = (0.0, 0.0, 0.0)
     pad: Sides = ((0, 0), (0, 0), (0, 0))
+    first: Index3 = (0, 0, 0)
 
     @property
     def two_dimensional(self) -> bool:

@@ -13,31 +13,45 @@ from fathometer.seismic.memory import allocate
 from fathometer.seismic.propagator import Correlation
 from fathometer.seismic.survey import Imaging
 
+VOLUMES = ("image", "illumination")  # what each shot adds to
+
 
 class ImagingCondition(Protocol):
-    """Makes an image of a source wavefield (snapshots) and a receiver wavefield."""
+    """Makes an image of a source wavefield (snapshots) and a receiver wavefield.
 
-    illumination: np.ndarray
+    Attributes:
+        volumes: what a shot adds to each of VOLUMES, on this rank's cells of the model.
+    """
+
+    volumes: dict[str, np.ndarray]
+
+    def begin(self) -> None:
+        """A shot begins."""
 
     def correlation(self, snapshot: np.ndarray) -> Correlation:
         """What the receiver wavefield is to add at one imaging step."""
 
-    def image(self, comm: MPI.Intracomm) -> np.ndarray:
-        """Collective. The image of all that was accumulated, on this rank's cells of the model."""
+    @classmethod
+    def image(cls, sums: dict[str, np.ndarray], comm: MPI.Intracomm) -> np.ndarray:
+        """Collective. The image that sums of the volumes over all shots make, on a rank's part of them."""
 
 
 class CrossCorrelation:
     """Zero lag: I(x) = sum over shots and time of p_s p_r (Claerbout 1971, Geophysics 36(3)). In arbitrary units."""
 
     def __init__(self, shape: Index3, dtype: np.dtype[Any]) -> None:
-        self._product = allocate(shape, dtype)
-        self.illumination = allocate(shape, dtype)
+        self.volumes = {name: allocate(shape, dtype) for name in VOLUMES}
+
+    def begin(self) -> None:
+        for volume in self.volumes.values():
+            volume.fill(0)
 
     def correlation(self, snapshot: np.ndarray) -> Correlation:
-        return Correlation(snapshot, self._product, self.illumination)
+        return Correlation(snapshot, self.volumes["image"], self.volumes["illumination"])
 
-    def image(self, comm: MPI.Intracomm) -> np.ndarray:
-        return self._product
+    @classmethod
+    def image(cls, sums: dict[str, np.ndarray], comm: MPI.Intracomm) -> np.ndarray:
+        return sums["image"]
 
 
 class SourceNormalised(CrossCorrelation):
@@ -48,12 +62,14 @@ class SourceNormalised(CrossCorrelation):
 
     STABILISATION = 1e-3
 
-    def image(self, comm: MPI.Intracomm) -> np.ndarray:
-        strongest = reduced(comm, float(self.illumination.max(initial=0.0)), "MAX")
+    @classmethod
+    def image(cls, sums: dict[str, np.ndarray], comm: MPI.Intracomm) -> np.ndarray:
+        illumination = sums["illumination"]
+        strongest = reduced(comm, float(illumination.max(initial=0.0)), "MAX")
         if strongest == 0.0:
-            return self._product
-        floor = self.illumination.dtype.type(self.STABILISATION * strongest)
-        return np.asarray(self._product / (self.illumination + floor))
+            return sums["image"]
+        floor = illumination.dtype.type(cls.STABILISATION * strongest)
+        return np.asarray(sums["image"] / (illumination + floor))
 
 
 CONDITIONS: dict[str, type[CrossCorrelation]] = {
@@ -62,9 +78,9 @@ CONDITIONS: dict[str, type[CrossCorrelation]] = {
 }
 
 
-def condition_of(imaging: Imaging, shape: Index3, dtype: np.dtype[Any]) -> ImagingCondition:
+def condition_of(imaging: Imaging) -> type[CrossCorrelation]:
     """The imaging condition that the survey names."""
-    return CONDITIONS[imaging.condition](shape, dtype)
+    return CONDITIONS[imaging.condition]
 
 
 def laplacian(image: np.ndarray, spacing: tuple[float, ...]) -> np.ndarray:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from fathometer import ledger
 from fathometer.account import account, disturbances, own_account, seconds
@@ -19,6 +17,7 @@ from fathometer.parallel.threads import Binding, tasks_of
 from fathometer.parallel.yardstick import yardstick
 from fathometer.record import UNFINISHED, Figure, record, write_record
 from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.journal import Wish
 from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
@@ -42,6 +41,7 @@ class Settings:
     writes its page.
 
     publish: writes the page of a record with the panels of its exhibit into a file; None: there is no page
+    wish: what to do with an earlier run's results in the same folder
     """
 
     command: tuple[str, ...]
@@ -49,14 +49,24 @@ class Settings:
     binding: Binding
     say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
     publish: Callable[[Path, dict[str, Any], list[dict[str, Any]]], None] | None = None
+    wish: Wish = field(default_factory=Wish)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command leaves: its files by kind, and its record (complete on rank 0 only)."""
+    """What a command leaves: its files by kind, its record (complete on rank 0 only), and why shots are not in them."""
 
     files: dict[str, Path]
     record: dict[str, Any]
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What all ranks of a run have done together: shots, and updates of cells (computed twice, counted once)."""
+
+    shots: int
+    updates: float
 
 
 @contextmanager
@@ -115,11 +125,12 @@ def finished_record(
     experiment: Experiment,
     settings: Settings,
     files: Mapping[str, Path],
-    tuned: Tuned,
-    propagations: int,
+    tuned: Tuned | None,
+    done: Done,
     facts: Mapping[str, Any],
+    reasons: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Collective. The run's envelope; empty on ranks above 0. facts: further results."""
+    """Collective. The run's envelope; empty on ranks above 0. facts: further results; reasons: why they are not all."""
     peak = peak_memory()
     with ledger.phase("yardstick"):
         roof = measured(experiment, settings)
@@ -133,16 +144,16 @@ def finished_record(
         input=_input(experiment),
         machine=_machine(experiment, [rank["binding"] for rank in ranks]),
         account=told,
-        figures=_figures(experiment, told, propagations),
+        figures=_figures(told, done),
         results={"files": files}
         | _facts(experiment)
         | dict(facts)
         | {
-            "tuning": tuned.as_dict(),
+            "tuning": tuned.as_dict() if tuned is not None else None,
             "yardstick": roof,
             "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
         },
-        reasons=disturbances(ranks),
+        reasons=[*reasons, *disturbances(ranks)],
     )
 
 
@@ -155,18 +166,16 @@ def _machine(experiment: Experiment, bindings: list[dict[str, Any]]) -> dict[str
     return machine(paths) | {"ranks": experiment.comm.size, "binding": bindings}
 
 
-def _figures(experiment: Experiment, told: dict[str, Any], propagations: int) -> list[Figure]:
+def _figures(told: dict[str, Any], done: Done) -> list[Figure]:
     """The run in numbers. Times are those of the slowest rank."""
     total, kernel = told["wall_seconds"]["max"], seconds(told, KERNEL)
-    shots = len(experiment.acquisition.shots)
-    updates = float(np.prod(experiment.grid.full_shape)) * experiment.time.steps * shots * propagations
     peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in told["ranks"])
     figures = [
         Figure("total", total, "seconds", "lower"),
         Figure("kernel", kernel, "seconds", "lower", "context"),
         Figure("kernel share", kernel / total, "1", "higher"),
-        Figure("grid point updates", updates / kernel if kernel else 0.0, "points_per_second", "higher"),
-        Figure("shots", 3600 * shots / total, "shots_per_hour", "higher"),
+        Figure("grid point updates", done.updates / kernel if kernel else 0.0, "points_per_second", "higher"),
+        Figure("shots", 3600 * done.shots / total, "shots_per_hour", "higher"),
         Figure("peak memory", peak, "bytes", "lower"),
     ]
     for file in told["files"]:
@@ -193,7 +202,7 @@ def _strategies(experiment: Experiment) -> list[dict[str, Any]]:
 
 
 def _physics(experiment: Experiment) -> str:
-    return "isotropic" if len(experiment.model) == 1 else "vti"
+    return "isotropic" if experiment.files.isotropic else "vti"
 
 
 def _facts(experiment: Experiment) -> dict[str, Any]:
@@ -223,6 +232,7 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
         "maximum_frequency_hertz": experiment.wavelet.fmax,
         "points_per_shortest_wavelength": experiment.points_per_wavelength,
         "shots": len(experiment.acquisition.shots),
+        "ranks_per_shot": experiment.ranks_per_shot,
         "traces": sum(len(shot.receivers) for shot in experiment.acquisition.shots),
         "sample_interval_seconds": experiment.acquisition.sample_interval,
         "samples": experiment.acquisition.samples,

@@ -16,7 +16,7 @@ from fathometer.errors import InputError
 from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.earth import FASTEST, SLOWEST, extremes
-from fathometer.seismic.experiment import (
+from fathometer.seismic.frame import (
     Frame,
     check_sampling,
     frame_of,

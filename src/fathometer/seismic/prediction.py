@@ -24,7 +24,7 @@ from fathometer.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.encoding import SPEED, record_bytes
-from fathometer.seismic.experiment import Frame
+from fathometer.seismic.frame import Frame
 from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
 from fathometer.seismic.outcome import KERNEL

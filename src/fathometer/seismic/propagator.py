@@ -18,7 +18,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer import _native, ledger
-from fathometer.errors import FathometerError
+from fathometer.errors import NotFiniteError
 from fathometer.parallel.agreement import reduced
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
@@ -330,7 +330,7 @@ class Propagator:
         self._wave.image(self._make_job(None, None, None, None, slice(None), snapshot, correlation))
 
     def check(self, where: str) -> None:
-        """Collective. Raises FathometerError on all ranks, with step and place, if a field is not finite.
+        """Collective. Raises NotFiniteError on all ranks, with step and place, if a field is not finite.
 
         `where`: shot and loop, in words.
         """
@@ -355,7 +355,7 @@ class Propagator:
                 f"{'xyz'[a]} = {self.grid.origin[a] + (cell[a] - self.grid.pad[a][0]) * self.grid.spacing[a]:g} m"
                 for a in self.grid.axes
             )
-            raise FathometerError(
+            raise NotFiniteError(
                 f"{where}: the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
                 "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
             )

@@ -1,8 +1,7 @@
-"""Reverse time migration of the shots of a survey (Baysal, Kosloff & Sherwood 1983, Geophysics 48(11)).
+"""Reverse time migration of a shot (Baysal, Kosloff & Sherwood 1983, Geophysics 48(11)).
 
-for each shot
-    source loop:    snapshots of the source wavefield, forwards in time
-    receiver loop:  traces injected backwards in time, correlated with the snapshots in reverse order
+source loop:    snapshots of the source wavefield, forwards in time
+receiver loop:  traces injected backwards in time, correlated with the snapshots in reverse order
 
 The receiver loop has a wavefield of its own where the history goes back to the source's, else they are one.
 """
@@ -29,30 +28,30 @@ from fathometer.seismic.slices import BroadcastSeries, ReceiverSeries, SlicedSer
 STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
 
 
-def migrate(
+def migrate_shot(
     experiment: Experiment,
     wavefield: Propagator,
+    shot: Shot,
     history: History,
     condition: ImagingCondition,
     progress: Progress,
     source_wavefield: Propagator | None = None,
 ) -> None:
-    """Collective. Accumulate all shots of the survey in the imaging condition, in the survey's order.
+    """Collective. Make the image of one shot in the imaging condition.
 
     source_wavefield: of the source loop, where the history computes snapshots again; None: the same as the receivers'.
 
-    Raises FathometerError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
+    Raises NotFiniteError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
-    for shot in experiment.acquisition.shots:
-        progress.start_shot(shot.index, 2 * experiment.time.steps)
-        with ledger.timeline(shot.name), ledger.phase("between time steps"):
-            with ledger.phase("set up"), together(experiment.comm):
+    with ledger.timeline(shot.name), ledger.phase("between time steps"):
+        with ledger.phase("set up"):
+            condition.begin()
+            with together(experiment.comm):
                 receivers, series = receivers_of(experiment, wavefield, shot)
-            with closing(series):
-                source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
-                source_loop(source, history, progress)
-                receiver_loop(experiment, wavefield, shot, receivers, series, history, condition, progress)
-            progress.finish_shot()
+        with closing(series):
+            source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
+            source_loop(source, history, progress)
+            receiver_loop(experiment, wavefield, shot, receivers, series, history, condition, progress)
 
 
 class SourceWavefield:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,25 +15,25 @@ from typing import Any
 from mpi4py import MPI
 
 from fathometer import ledger
-from fathometer.errors import InputError, naming
+from fathometer.errors import FathometerError, InputError, naming
 from fathometer.ledger import now
 from fathometer.parallel.agreement import gathered, together
-from fathometer.parallel.threads import tasks_of
 from fathometer.progress import Progress
 from fathometer.record import PAGE, RECORD, write_record
 from fathometer.seismic.earth import NAMES
 from fathometer.seismic.exhibit import Panel, Subject, panels
 from fathometer.seismic.experiment import Experiment, prepare
-from fathometer.seismic.histories import choose, open_history
-from fathometer.seismic.history import History
-from fathometer.seismic.imaging import condition_of
+from fathometer.seismic.groups import Group
+from fathometer.seismic.identity import identity
+from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, open_journal, read_journal
+from fathometer.seismic.migration import migrate_shots, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
-from fathometer.seismic.outcome import Outcome, Settings, accounted, finished_record
+from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
-from fathometer.seismic.rtm import migrate
+from fathometer.seismic.stage import tuned_for
 from fathometer.seismic.survey import SampledWavelet, Survey
-from fathometer.seismic.tuning import Tuned, tune
+from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
 from fathometer.storage.folder import results_folder
 from fathometer.storage.segy import GatherWriter
@@ -55,11 +59,13 @@ def _model(survey: Survey, path: Path, comm: MPI.Intracomm, settings: Settings) 
     with accounted(experiment, settings):
         with ledger.phase("set up"):
             wavefield = experiment.propagator()
-        tuned = _tuned(experiment, wavefield, settings, modelling_steps(experiment.time), propagations=1)
+        shots = len(experiment.acquisition.shots)
+        tuned = tuned_for(experiment, wavefield, settings, modelling_steps(experiment.time), shots)
         _model_shots(experiment, wavefield, path, settings)
         with ledger.phase("finish"):
             wavefield.close()
-        outcome, shown = _finish(experiment, settings, {"shots": path}, tuned, propagations=1)
+        updates = math.prod(experiment.grid.full_shape) * float(experiment.time.steps) * shots
+        outcome, shown = _finish(experiment, settings, {"shots": path}, tuned, Done(shots, updates))
     _publish(experiment, settings, outcome, shown)
     return outcome
 
@@ -102,56 +108,100 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
     spare_inputs(survey, files.values())
     with naming(f"{survey.path}: [storage] write"):
         check_writable(image, Strategy.of(survey.storage.write), comm.size)
-    with results_folder(survey.output_directory, comm):
+    with results_folder(survey.output_directory, comm), _locked(survey, comm, settings):
         return _migrate(survey, files, comm, settings)
+
+
+@contextmanager
+def _locked(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Iterator[None]:
+    """Collective. That no other run works in the folder, and none has whose results are not to be touched."""
+    lock: Lock | None = None
+    try:
+        with ledger.phase("set up"), together(comm):
+            if comm.rank == 0:
+                lock = Lock(survey.output_directory / FOLDER)
+                check_wish(survey.output_directory, settings.wish)
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
 
 
 def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=True)
+    journal = _journal(experiment, settings)
     with accounted(experiment, settings):
-        with ledger.phase("set up"):
-            wavefield = experiment.propagator()
-        tuned = _tuned(experiment, wavefield, settings, experiment.time.every, propagations=2)
-        with ledger.phase("set up"):
-            shape, dtype = wavefield.image_shape, experiment.scheme.dtype
-            condition = condition_of(survey.imaging, shape, dtype)
-            kept = choose(experiment, wavefield, settings.binding)
-            settings.say(str(kept))
-            history, source_wavefield = open_history(experiment, wavefield, kept, settings.binding)
-        with _closing(history):
-            with _progress(experiment, settings, "migrate") as progress:
-                migrate(experiment, wavefield, history, condition, progress, source_wavefield)
-            told = gathered(comm, history.told())
-        with ledger.phase("finish"):
-            for one in (wavefield, source_wavefield):
-                if one is not None:
-                    one.close()
-            del history, source_wavefield
+        work = migrate_shots(experiment, journal, settings)
+        told = gathered(comm, work)
         with ledger.phase("sum images"):
-            image = condition.image(comm)
+            errors = {shot: error for one in told for shot, error in one.errors.items()}
+            with together(comm):
+                if comm.rank == 0:
+                    journal = _come_to(journal.folder, errors)
+            journal = comm.bcast(journal)
+            sums = summed(experiment, journal)
         with ledger.phase("write image"):
             _outdate_record(survey, comm)
-            write(experiment, files["image"], image)
-            write(experiment, files["illumination"], condition.illumination)
+            write(experiment, files["image"], sums["image"])
+            write(experiment, files["illumination"], sums["illumination"])
         if "laplacian" in files:
-            write_laplacian(experiment, files["image"], files["laplacian"], shape)
+            write_laplacian(experiment, files["image"], files["laplacian"], sums["image"].shape)
+        del sums
         with ledger.phase("draw"), together(comm):
             if comm.rank == 0:
                 _draw(experiment, files)
-        facts = {"history": kept.as_dict() | {"ranks": told}}
-        outcome, shown = _finish(experiment, settings, files, tuned, propagations=2, facts=facts)
+        first = next((one for one in told if one.kept is not None), None)
+        facts = {
+            "migrated_shots": sorted(shot for one in told for shot in one.led),
+            "earlier_shots": len(journal.done) - sum(len(one.led) for one in told),
+            "failed_shots": [{"shot": shot, "reason": reason} for shot, reason in sorted(journal.failed.items())],
+            "groups": Group.of(0, comm.size, experiment.ranks_per_shot).groups,
+        }
+        if first is not None and first.kept is not None:
+            facts["history"] = first.kept.as_dict() | {"ranks": [one.told for one in told if one.told]}
+        done = Done(sum(len(one.led) for one in told), sum(one.updates for one in told))
+        names = {shot.index: shot.name for shot in experiment.acquisition.shots}
+        failed = {shot: f"{names[shot]}: {reason}" for shot, reason in sorted(journal.failed.items())}
+        reasons = [f"{len(failed)} of {len(names)} shots are not in the image"] if failed else []
+        outcome, shown = _finish(experiment, settings, files, first.tuned if first else None, done, facts, reasons)
+        with together(comm):
+            if comm.rank == 0:
+                journal.conclude()
     _publish(experiment, settings, outcome, shown)
-    return outcome
+    return replace(outcome, failed=failed)
 
 
-@contextmanager
-def _closing(history: History) -> Iterator[None]:
-    """What a history holds is given back, however the block ends: large files take their time."""
-    try:
-        yield
-    finally:
-        with ledger.phase("finish"):
-            history.close()
+def _journal(experiment: Experiment, settings: Settings) -> Journal:
+    """Collective. The journal as the folder of the results has it."""
+    found: Journal | None = None
+    comm, output = experiment.comm, experiment.survey.output_directory
+    with ledger.phase("set up"):
+        with together(comm):
+            if comm.rank == 0:
+                run = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}"
+                found = open_journal(output, identity(experiment), run, settings.wish)
+        found = comm.bcast(found)
+    assert found is not None
+    if found.done or found.failed:
+        settings.say(
+            f"resumed: {len(found.done)} of {len(experiment.acquisition.shots)} shots are done"
+            + f", {len(found.failed)} set aside" * bool(found.failed)
+        )
+    return found
+
+
+def _come_to(folder: Path, errors: Mapping[int, FathometerError]) -> Journal:
+    """What the journal holds when all groups are ready. Where all shots have failed, the first one's error is raised,
+    and nothing stays behind."""
+    found = read_journal(folder)
+    if found.done:
+        return found
+    if errors:
+        for path in folder.iterdir():
+            if path.name != "lock":
+                whole.remove(path)
+        raise errors[min(errors)]
+    raise FathometerError(f"{folder.parent}: all shots were set aside; --retry-failed tries again")
 
 
 def _draw(experiment: Experiment, files: dict[str, Path]) -> None:
@@ -170,18 +220,6 @@ def _prepared(survey: Survey, comm: MPI.Intracomm, settings: Settings, imaging: 
     for line in experiment.summary():
         settings.say(line)
     return experiment
-
-
-def _tuned(experiment: Experiment, wavefield: Propagator, settings: Settings, steps: int, propagations: int) -> Tuned:
-    """Threads and tiling of a run whose wavefield takes `steps` time steps at a time."""
-    survey = experiment.survey
-    with naming(str(survey.path)), ledger.phase("tuning"):
-        with together(experiment.comm):
-            wavefield.threads = tasks_of(survey.threads.model_dump(), settings.binding)
-        total = experiment.time.steps * len(experiment.acquisition.shots) * propagations
-        tuned = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, settings.say)
-    settings.say(str(tuned))
-    return tuned
 
 
 def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
@@ -223,9 +261,10 @@ def _finish(
     experiment: Experiment,
     settings: Settings,
     files: dict[str, Path],
-    tuned: Tuned,
-    propagations: int,
+    tuned: Tuned | None,
+    done: Done,
     facts: Mapping[str, Any] = MappingProxyType({}),
+    reasons: Sequence[str] = (),
 ) -> tuple[Outcome, list[Panel]]:
     """Collective. Write run.json on rank 0; the outcome, and what its page will show.
 
@@ -242,7 +281,7 @@ def _finish(
                 Subject(experiment.survey, lambda: experiment.files, lambda: experiment.acquisition, written)
             )
     with ledger.phase("finish"):
-        envelope = finished_record(experiment, settings, files, tuned, propagations, facts)
+        envelope = finished_record(experiment, settings, files, tuned, done, facts, reasons)
         with together(comm):
             if comm.rank == 0:
                 write_record(files["record"], envelope)

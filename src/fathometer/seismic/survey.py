@@ -300,6 +300,11 @@ class Imaging(Table):
     every: Literal["auto"] | Count = key(
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
+    aperture: Annotated[float, Ge(0)] | None = key(
+        "how far the image of a shot reaches beyond its source and receivers in x and y; left out: the whole model",
+        "m",
+        None,
+    )
     laplacian: bool = key("also write the Laplacian-filtered image", "", True)
 
 
@@ -340,7 +345,12 @@ class History(Table):
 class Parallel(Table):
     """How the ranks share the work."""
 
-    ranks_per_shot: Literal["all"] = key("ranks that work on one shot", "", "all")
+    ranks_per_shot: Literal["auto", "all"] | Count = key(
+        "ranks that work on one shot; auto: as few as the memory allows, so that groups of ranks have shots of their "
+        "own",
+        "ranks",
+        "auto",
+    )
     memory_budget: Annotated[float, Gt(0), Le(1)] = key(
         "most of a host's memory that the run may take, as a share of all of it", "", MEMORY_BUDGET
     )

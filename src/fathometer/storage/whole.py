@@ -135,8 +135,8 @@ def read_at(handle: int, data: memoryview, offset: int) -> int:
     return done
 
 
-def place(part: Path, target: Path) -> None:
-    """Rename a finished file or folder to its target's name, and flush the folder around it so that the name lasts."""
+def place(part: Path, target: Path, sync: bool = True) -> None:
+    """Rename a finished file or folder to its target's name; sync: flush the folder around it, so that the name lasts."""
     if part.is_dir() and target.exists():  # a folder that holds something cannot be replaced by renaming
         if not target.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
@@ -146,7 +146,17 @@ def place(part: Path, target: Path) -> None:
         remove(old)
     else:
         part.rename(target)
-    flush_folder(target.parent)
+    if sync:
+        flush_folder(target.parent)
+
+
+def flush_file(path: Path) -> None:
+    """Flush a file that is closed already. OSError where that fails."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def flush_folder(folder: Path) -> None:

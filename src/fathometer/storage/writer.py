@@ -163,7 +163,7 @@ class VolumeWriter:
         try:
             for piece, part in zip(self._pieces, self._parts, strict=True):
                 with ledger.flush():
-                    whole.place(part, piece.target)
+                    whole.place(part, piece.target, self.strategy.sync != "none")
                 placed.append(piece.target)
         except OSError:
             for target in placed:

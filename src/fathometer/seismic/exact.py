@@ -1,0 +1,55 @@
+"""Sums that do not depend on the order of their terms, for partial images.
+
+A term x is cut, by truncation, at places of a grid of powers of two that is the same for all terms of all sums:
+
+    x = a 2^(40 t) + b 2^(40 (t - 1)) + rest,   |a|, |b| < 2^40 integers
+
+t, the *top*, is the one that the largest term's peak needs. a and b are added as 64-bit integers, which is exact; the
+rest is left out. What a term contributes to a place never depends on the other terms: where a larger term raises the
+top, the lower place is dropped as if it had never been kept. So the sum depends on the set of its terms alone. The idea
+is that of Demmel & Nguyen (2013, Fast reproducible floating-point summation, ARITH 21), with one grid for a volume
+instead of one for each number.
+
+What is left out of a term is below 2^-40 of the largest term's peak, mostly far below; 2^23 terms fit.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+BITS = 40  # between places
+LOWEST = -20  # top; smaller terms are below 10^-230
+LIMBS = 2
+Limbs = np.ndarray  # int64 (LIMBS, ...): a and b of each number
+
+
+def top_of(peak: float) -> int:
+    """The place that a volume of this largest magnitude (finite) needs."""
+    return LOWEST if peak == 0 else max(LOWEST, (math.frexp(peak)[1] - 1) // BITS)
+
+
+def add(limbs: Limbs, top: int, values: np.ndarray) -> None:
+    """limbs += values (...), whose magnitudes are below 2^(40 (top + 1))."""
+    upper, lower = 2.0 ** (BITS * top), 2.0 ** (BITS * (top - 1))
+    rest = values.astype(np.float64)
+    for limb, unit in zip(limbs, (upper, lower), strict=True):
+        whole = np.trunc(rest / unit)  # powers of two: exact
+        rest -= whole * unit
+        limb += whole.astype(np.int64)
+
+
+def raised(limbs: Limbs, top: int, higher: int) -> Limbs:
+    """The same sum with a higher top, the places below dropped; `limbs` itself where they are equal."""
+    if higher == top:
+        return limbs
+    zero = np.zeros_like(limbs[0])
+    return np.stack([zero, limbs[0] if higher == top + 1 else zero])
+
+
+def value(limbs: Limbs, top: int, dtype: np.dtype[Any]) -> np.ndarray:
+    """The sum as floating-point numbers."""
+    total = limbs[0] * 2.0 ** (BITS * top) + limbs[1] * 2.0 ** (BITS * (top - 1))
+    return np.asarray(total, dtype)

@@ -1,0 +1,301 @@
+"""What is done of a migration, on disk: whatever ends a run, what was finished is not lost.
+
+OUTPUT/journal/
+    survey.json          what is migrated (identity.py), written once
+    RUN-GROUP.jsonl      a line a shot, finished or set aside; a file for each run and group of ranks
+    NNNNNN-VOLUME.npy    what the shot adds to a volume of the results; there before its line is
+    NAME.sum             contributions added up (partial.py); it replaces them
+    NNNNNN.claim         this shot was taken by a group of this run
+    finished             the results are written
+    lock                 held by the run; the system lets go of it with the process
+
+A shot is done when its line is there, and its contribution or a sum that holds it. Where the host itself went down,
+lines may have reached the disk without the contributions they tell of: those behind the last line that tells of a flush
+are compared with their checksums when the run is resumed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import socket
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from fathometer import ledger
+from fathometer.errors import FathometerError, InputError
+from fathometer.parallel.decomposition import Index3
+from fathometer.record import plain
+from fathometer.seismic.checksum import checksum
+from fathometer.seismic.identity import differences
+from fathometer.seismic.imaging import VOLUMES
+from fathometer.seismic.sums import SumFile
+from fathometer.storage import whole
+from fathometer.storage.volume import open_volume
+
+FOLDER = "journal"
+TOLD = 3  # of what differs
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a shot adds to one volume: largest magnitude, and the checksum of its cells (partial.checksum)."""
+
+    peak: float
+    checksum: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A finished shot: the window of the model's cells that it adds to (half-open), and what it adds to each volume."""
+
+    shot: int
+    lo: Index3
+    hi: Index3
+    parts: Mapping[str, Part]
+    seconds: float
+    ranks: int
+
+    @classmethod
+    def of(cls, line: Mapping[str, Any]) -> Self:
+        """From a line of the journal. Raises KeyError, TypeError, ValueError where it is none."""
+        parts = {name: Part(float(part["peak"]), int(part["checksum"])) for name, part in line["parts"].items()}
+        lo, hi = ((int(a), int(b), int(c)) for a, b, c in (line["lo"], line["hi"]))
+        return cls(int(line["shot"]), lo, hi, parts, float(line["seconds"]), int(line["ranks"]))
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the command line says of an earlier run in the same folder."""
+
+    resume: bool = False
+    overwrite: bool = False
+    retry_failed: bool = False
+
+
+@dataclass
+class Journal:
+    """The state of a migration as its folder told it when it was opened; afterwards each group knows its own shots.
+
+    Attributes:
+        done: finished shots by number. failed: reasons of those set aside. sums: of the contributions of done shots.
+        finished: the results are written. unflushed: done shots whose contributions may not have reached the device.
+    """
+
+    folder: Path
+    done: dict[int, Entry] = field(default_factory=dict)
+    failed: dict[int, str] = field(default_factory=dict)
+    sums: list[SumFile] = field(default_factory=list)
+    finished: bool = False
+    run: str = ""
+    unflushed: set[int] = field(default_factory=set)
+
+    def contribution(self, shot: int, volume: str) -> Path:
+        """The file of what a shot adds to a volume."""
+        return self.folder / f"{shot:06d}-{volume}.npy"
+
+    def take(self, shots: Iterable[int]) -> Iterator[int]:
+        """Those of the shots that no other group has taken, one by one, each taken when it is asked for."""
+        for shot in shots:
+            path = self.folder / f"{shot:06d}.claim"
+            try:
+                with ledger.io():
+                    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise whole.failure(path, error) from None
+            yield shot
+
+    def begun(self) -> int:
+        """Shots that all groups have taken in this run."""
+        return sum(1 for _ in self.folder.glob("*.claim"))
+
+    def finish_shot(self, group: int, entry: Entry) -> None:
+        """The contribution of a shot is on disk."""
+        self._append(group, asdict(entry))
+        self.done[entry.shot] = entry
+        self.failed.pop(entry.shot, None)
+
+    def set_aside(self, group: int, shot: int, reason: str) -> None:
+        """A shot cannot be migrated; the others can."""
+        self._append(group, {"shot": shot, "failed": reason})
+        self.failed[shot] = reason
+
+    def flushed(self, group: int) -> None:
+        """All contributions that the lines before tell of are on the device."""
+        self._append(group, {"flushed": True}, sync=True)
+
+    def _append(self, group: int, line: Mapping[str, Any], sync: bool = False) -> None:
+        """One line. A file of its own for each group: appending from several hosts is not safe everywhere."""
+        path = self.folder / f"{self.run}-{group:04d}.jsonl"
+        text = (json.dumps(plain(line), ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+        with whole.writing(path), ledger.file("journal", "write"):
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            try:
+                with ledger.io(bytes=len(text)):
+                    whole.write_at(handle, memoryview(text), os.fstat(handle).st_size)
+                if sync:
+                    with ledger.flush():
+                        os.fsync(handle)
+            finally:
+                os.close(handle)
+
+    def conclude(self) -> None:
+        """The results are written: what they were made of goes, unless shots were set aside, which may yet come."""
+        if self.failed:
+            return
+        whole.write(self.folder / "finished", b"")
+        for path in self.folder.iterdir():
+            if path.suffix in (".npy", ".sum", ".claim"):
+                whole.remove(path)
+
+
+class Lock:
+    """That no other run uses the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Raises InputError where another run holds it."""
+        self._folder = folder
+        path = folder / "lock"
+        while True:
+            with whole.writing(path):
+                folder.mkdir(exist_ok=True)
+                self._file = path.open("a+")
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                self._file.seek(0)
+                holder = self._file.read().strip() or "another process"
+                self._file.close()
+                raise InputError(
+                    f"{folder.parent}: is in use by another run ({holder}); allowed: to wait for its end, or another "
+                    "[output] directory"
+                ) from None
+            if os.fstat(self._file.fileno()).st_nlink:
+                break
+            self._file.close()  # its holder has removed it in the meantime
+        self._file.truncate(0)
+        self._file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        """Let go; where the journal holds nothing, it goes."""
+        if [one.name for one in self._folder.iterdir()] == ["lock"]:
+            whole.remove(self._folder)
+        self._file.close()
+
+
+def check_wish(output: Path, wish: Wish) -> None:
+    """Raises InputError where an earlier run's journal is there and the wish does not say what to do with it."""
+    folder = output / FOLDER
+    if wish.overwrite or wish.resume or not (folder / "survey.json").exists():
+        return
+    if (folder / "finished").exists():
+        raise InputError(f"{output}: holds a finished migration; --overwrite makes it anew")
+    found = read_journal(folder)
+    if found.done or found.failed:
+        failed = f", {len(found.failed)} set aside" if found.failed else ""
+        raise InputError(
+            f"{output}: holds an unfinished migration ({len(found.done)} shots done{failed}); --resume goes on with "
+            "it, --overwrite begins anew"
+        )
+
+
+def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish) -> Journal:
+    """The journal in the folder of the results, which this run has locked and whose wish was checked.
+
+    run: a name for this run. Raises InputError where the journal is of another survey, model or version: what differs;
+    FathometerError where it is damaged.
+    """
+    folder = output / FOLDER
+    path = folder / "survey.json"
+    if not wish.resume or not path.exists():
+        for one in folder.iterdir():
+            if one.name != "lock":
+                whole.remove(one)
+        whole.write(path, (json.dumps(plain(identity), indent=2, ensure_ascii=False) + "\n").encode())
+        return Journal(folder, run=run)
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
+    differing = differences(before, plain(identity))
+    if differing:
+        more = f" and {len(differing) - TOLD} more" if len(differing) > TOLD else ""
+        raise InputError(
+            f"{output}: --resume: holds the journal of another migration: {'; '.join(differing[:TOLD])}{more}; "
+            "allowed: the same survey, files and version, or --overwrite"
+        )
+    _tidy(folder)
+    found = read_journal(folder)
+    if wish.retry_failed:
+        found.failed.clear()
+    found.run = run
+    return found
+
+
+def _tidy(folder: Path) -> None:
+    """Remove what an earlier run was in the middle of."""
+    for path in folder.iterdir():
+        if path.suffix in (".claim", ".part"):
+            whole.remove(path)
+    found = read_journal(folder)
+    summed = {shot for one in found.sums for shot in one.shots}
+    for shot in found.unflushed & set(found.done) - summed:
+        if not _sound(found, found.done[shot]):
+            del found.done[shot]
+    known = {found.contribution(shot, name) for shot in found.done if shot not in summed for name in VOLUMES}
+    for path in folder.glob("*.npy"):
+        if path not in known:
+            whole.remove(path)
+
+
+def _sound(journal: Journal, entry: Entry) -> bool:
+    """Whether a contribution is what was written."""
+    for name, part in entry.parts.items():
+        path = journal.contribution(entry.shot, name)
+        try:
+            with open_volume(path.name, path.parent) as volume:
+                shape = volume.info.shape
+                values = volume.read([0] * len(shape), shape)
+        except InputError:
+            return False
+        cells = [b - a for a, b in zip(entry.lo, entry.hi, strict=True)]
+        if values.size != math.prod(cells) or checksum(values.reshape(cells), cells, (0, 0, 0)) != part.checksum:
+            return False
+    return True
+
+
+def read_journal(folder: Path) -> Journal:
+    """What the files of a journal tell. Raises FathometerError where sums are damaged."""
+    found = Journal(folder, finished=(folder / "finished").exists())
+    for path in sorted(folder.glob("*.jsonl")):
+        here: set[int] = set()
+        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            try:
+                told = json.loads(line)
+                if "flushed" in told:
+                    found.unflushed -= here
+                elif "failed" in told:
+                    found.failed[int(told["shot"])] = str(told["failed"])
+                else:
+                    entry = Entry.of(told)
+                    found.done[entry.shot] = entry
+                    found.unflushed.add(entry.shot)
+                    here.add(entry.shot)
+            except (KeyError, TypeError, ValueError):  # cut short by what ended the run
+                continue
+    found.sums = SumFile.all_in(folder)
+    held = [shot for one in found.sums for shot in one.shots]
+    if len(held) > len(set(held)) or not set(held) <= set(found.done):
+        raise FathometerError(f"{folder}: is damaged: sums of shots contradict its lines; --overwrite begins anew")
+    for shot in set(found.done) - set(held):
+        if not found.finished and not all(found.contribution(shot, name).exists() for name in VOLUMES):
+            del found.done[shot]
+    found.failed = {shot: reason for shot, reason in found.failed.items() if shot not in found.done}
+    return found

@@ -1,0 +1,130 @@
+"""Files of exact sums of partial images: RUN-N.sum in the journal.
+
+text, JSON: shots, shape, for each volume its top and checksum; blanks up to `data`
+int64, for each volume: limbs (2, nx, ny, nz), as exact.py has them
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from fathometer.errors import FathometerError
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.exact import LIMBS, Limbs
+from fathometer.storage import whole
+
+PAGE = 4096
+ITEM = 8
+
+
+@dataclass(frozen=True)
+class SumFile:
+    """A sum on disk, whole.
+
+    Attributes:
+        shots: whose contributions it holds. shape: of each volume. tops, checksums: of each volume, by name.
+    """
+
+    path: Path
+    shots: tuple[int, ...]
+    shape: Index3
+    tops: Mapping[str, int]
+    checksums: Mapping[str, int]
+    data: int
+
+    @classmethod
+    def planned(cls, path: Path, shots: Sequence[int], shape: Index3, tops: Mapping[str, int]) -> Self:
+        """One to be written: its checksums are not known yet."""
+        draft = cls(path, tuple(shots), shape, tops, dict.fromkeys(tops, (1 << 64) - 1), 1 << 62)
+        return cls(path, tuple(shots), shape, tops, {}, -(-len(draft._text()) // PAGE) * PAGE)
+
+    def _text(self) -> bytes:
+        told = {
+            "shots": self.shots,
+            "shape": self.shape,
+            "data": self.data,
+            "volumes": {name: {"top": top, "checksum": self.checksums[name]} for name, top in self.tops.items()},
+        }
+        return json.dumps(told).encode() + b"\n"
+
+    @property
+    def head(self) -> bytes:
+        """What stands before the numbers."""
+        return self._text().ljust(self.data)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.data + len(self.tops) * LIMBS * self._limb
+
+    @property
+    def _limb(self) -> int:
+        return ITEM * self.shape[0] * self._plane
+
+    @property
+    def _plane(self) -> int:
+        return self.shape[1] * self.shape[2]
+
+    def places(self, volume: str, first: int) -> list[int]:
+        """Where plane `first` (along x) of each limb of a volume begins."""
+        start = self.data + list(self.tops).index(volume) * LIMBS * self._limb
+        return [start + n * self._limb + ITEM * first * self._plane for n in range(LIMBS)]
+
+    def limbs(self, volume: str, first: int, end: int) -> Limbs:
+        """Of the planes first to end, int64 (2, end - first, ny, nz). FathometerError where they cannot be read."""
+        found = np.empty((LIMBS, end - first, *self.shape[1:]), np.int64)
+        try:
+            handle = os.open(self.path, os.O_RDONLY)
+            try:
+                for limb, place in zip(found, self.places(volume, first), strict=True):
+                    if whole.read_at(handle, whole.octets(limb), place) < limb.nbytes:
+                        raise FathometerError(f"{self.path}: ends too early")
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise FathometerError(f"{self.path}: cannot be read: {error.strerror}") from None
+        return found
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """What the head of a file tells. FathometerError where it is none, or not whole."""
+        try:
+            with path.open("rb") as file:
+                told: dict[str, Any] = json.loads(file.readline())
+            x, y, z = told["shape"]
+            volumes = told["volumes"]
+            found = cls(
+                path,
+                tuple(int(shot) for shot in told["shots"]),
+                (int(x), int(y), int(z)),
+                {name: int(one["top"]) for name, one in volumes.items()},
+                {name: int(one["checksum"]) for name, one in volumes.items()},
+                int(told["data"]),
+            )
+            if path.stat().st_size != found.size:
+                raise ValueError
+        except (OSError, ValueError, KeyError, TypeError):
+            raise FathometerError(
+                f"{path}: is damaged; without it, --resume migrates the shots again that it held: remove it"
+            ) from None
+        return found
+
+    @classmethod
+    def all_in(cls, folder: Path) -> list[Self]:
+        """The sums in a folder; one whose shots another holds too was about to be removed when its run ended, and is
+        removed now."""
+        found = sorted((cls.read(path) for path in folder.glob("*.sum")), key=lambda one: -len(one.shots))
+        kept: list[Self] = []
+        for one in found:
+            if any(set(one.shots) <= set(other.shots) for other in kept):
+                whole.remove(one.path)
+            else:
+                kept.append(one)
+        return kept
