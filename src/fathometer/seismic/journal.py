@@ -150,9 +150,7 @@ class Journal:
         if self.failed:
             return
         whole.write(self.folder / "finished", b"")
-        for path in self.folder.iterdir():
-            if path.suffix in (".npy", ".sum", ".claim"):
-                whole.remove(path)
+        _clear(self.folder)
 
 
 class Lock:
@@ -231,12 +229,22 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
             f"{output}: --resume: holds the journal of another migration: {'; '.join(differing[:TOLD])}{more}; "
             "allowed: the same survey, files and version, or --overwrite"
         )
-    _tidy(folder)
+    if (folder / "finished").exists():
+        _clear(folder)
+    else:
+        _tidy(folder)
     found = read_journal(folder)
     if wish.retry_failed:
         found.failed.clear()
     found.run = run
     return found
+
+
+def _clear(folder: Path) -> None:
+    """Remove what finished results were made of."""
+    for path in folder.iterdir():
+        if path.suffix in (".npy", ".sum", ".claim", ".part"):
+            whole.remove(path)
 
 
 def _tidy(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,6 +131,9 @@ def _locked(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Iterator
 def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=True)
     journal = _journal(experiment, settings)
+    if journal.finished:
+        settings.say(f"{survey.output_directory}: this migration is finished; --overwrite makes it anew")
+        return Outcome(files | {"record": survey.output_directory / RECORD}, _record_of(survey, comm))
     with accounted(experiment, settings):
         work = migrate_shots(experiment, journal, settings)
         told = gathered(comm, work)
@@ -164,11 +168,23 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
         failed = {shot: f"{names[shot]}: {reason}" for shot, reason in sorted(journal.failed.items())}
         reasons = [f"{len(failed)} of {len(names)} shots are not in the image"] if failed else []
         outcome, shown = _finish(experiment, settings, files, first.tuned if first else None, done, facts, reasons)
-        with together(comm):
-            if comm.rank == 0:
-                journal.conclude()
     _publish(experiment, settings, outcome, shown)
+    with together(comm):
+        if comm.rank == 0:
+            journal.conclude()
     return replace(outcome, failed=failed)
+
+
+def _record_of(survey: Survey, comm: MPI.Intracomm) -> dict[str, Any]:
+    """The record of the finished run, on rank 0."""
+    path, found = survey.output_directory / RECORD, {}
+    with together(comm):
+        if comm.rank == 0:
+            try:
+                found = json.loads(path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                raise FathometerError(f"{path}: cannot be read; --overwrite migrates anew") from None
+    return found
 
 
 def _journal(experiment: Experiment, settings: Settings) -> Journal:

@@ -136,7 +136,7 @@ def read_at(handle: int, data: memoryview, offset: int) -> int:
 
 
 def place(part: Path, target: Path, sync: bool = True) -> None:
-    """Rename a finished file or folder to its target's name; sync: flush the folder around it, so that the name lasts."""
+    """Rename a finished file or folder to its target's name; sync: flush the folder too, so that the name lasts."""
     if part.is_dir() and target.exists():  # a folder that holds something cannot be replaced by renaming
         if not target.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
