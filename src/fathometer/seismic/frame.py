@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -122,10 +123,31 @@ class Frame:
             parts["image and illumination"] = 2 * self.snapshot_bytes(block)
         gathered = not self.imaging and block.rank == 0
         sliced = self.imaging and self.survey.storage.traces != "whole"
-        parts |= trace_bytes(self.acquisition, self.grid, block, time, self.dtype, gathered, sliced)
+        own, most = self._receivers(block)
+        traces = 3 * (time.steps + self.acquisition.samples) * own * self.dtype.itemsize
+        if sliced:
+            traces = min(traces, 3 * CHUNK_BYTES + 2 * GROUP_BYTES)
+        parts["traces"] = traces + (2 * self.acquisition.samples * most * 4 if gathered else 0)
+        parts["weights of receivers"] = most * WEIGHT_BYTES
         if self.survey.propagation.time_dispersion == "corrected":
             parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
         return parts
+
+    @cached_property
+    def _spreads(self) -> list[np.ndarray]:
+        """Places in the grid, in cells (3, n): of all sources, then of each distinct spread of receivers."""
+        return [np.ascontiguousarray(self.grid.to_cells(one).T) for one in _distinct_positions(self.acquisition)]
+
+    def _receivers(self, block: Decomposition) -> tuple[int, int]:
+        """Most receivers of a shot that touch a block, and most of any shot."""
+        own = most = 0
+        for spread in self._spreads:
+            most = max(most, spread.shape[1])
+            for axis in range(3):  # each looks at those that the ones before have left
+                lo, hi = block.lo[axis] - HALF_WIDTH, block.hi[axis] + HALF_WIDTH
+                spread = spread[:, (spread[axis] >= lo) & (spread[axis] < hi)]
+            own = max(own, spread.shape[1])
+        return own, most
 
 
 def frame_of(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> Frame:
@@ -237,32 +259,6 @@ def wavefield_bytes(
         "wavefields": 2 * fields * math.prod(shape) * dtype.itemsize,
         "model": own * (4 * (1 if fields == 1 else 3) + dtype.itemsize * (1 if fields == 1 else 3)),
         "absorbing layers": layers * dtype.itemsize,
-    }
-
-
-def trace_bytes(
-    acquisition: Acquisition,
-    grid: Grid,
-    block: Decomposition,
-    time: TimeAxis,
-    dtype: np.dtype[Any],
-    gathered: bool,
-    sliced: bool,
-) -> dict[str, int]:
-    """Bytes of a rank's traces of one shot and of the points' weights; `gathered`: with all ranks' traces; `sliced`: in
-    files, ordered by time."""
-    lo, hi = np.array(block.lo) - HALF_WIDTH, np.array(block.hi) + HALF_WIDTH
-    own = most = 0
-    for positions in _distinct_positions(acquisition):
-        cells = grid.to_cells(positions)
-        own = max(own, int(np.all((cells >= lo) & (cells < hi), axis=1).sum()))
-        most = max(most, len(cells))
-    traces = 3 * (time.steps + acquisition.samples) * own * dtype.itemsize
-    if sliced:
-        traces = min(traces, 3 * CHUNK_BYTES + 2 * GROUP_BYTES)
-    return {
-        "traces": traces + (2 * acquisition.samples * most * 4 if gathered else 0),
-        "weights of receivers": most * WEIGHT_BYTES,
     }
 
 

@@ -126,7 +126,8 @@ def predict(
     cells = math.prod(grid.shape)
     blocks = list(_blocks(frame, ranks))
     own = max(math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)) for block in blocks)
-    memory = max((_memory(frame, block, time, machine) for block in blocks), key=lambda parts: sum(parts.values()))
+    memories = [_memory(frame, block, time, machine) for block in blocks]
+    memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()
     snapshots = time.snapshots * shots if frame.imaging else 0
 
     # Time steps.
@@ -167,7 +168,7 @@ def predict(
         rates = Rates(
             time.every * points / rate, 0.0, min(writing * nodes, machine.storage_bytes_per_second or math.inf) / size
         )
-        kept = _kept(frame, time, blocks, machine, per_node, store, rates)
+        kept = _kept(frame, time, blocks, memories, machine, per_node, store, rates)
         memory["wavefield history"] = kept.memory_bytes
         if kept.twin:
             memory["source wavefield"] = _twin(frame, blocks[0])
@@ -252,6 +253,7 @@ def _kept(
     frame: Frame,
     time: TimeAxis,
     blocks: Sequence[Decomposition],
+    memories: Sequence[dict[str, int]],
     machine: Capability,
     per_node: int,
     store: Store | None,
@@ -263,11 +265,11 @@ def _kept(
         wanted = wanted.model_copy(update={"store": "disk" if store == "files" else store})
     node = frame.survey.parallel.memory_budget * machine.memory_bytes_per_node
     shares = []
-    for block in blocks:
+    for block, memory in zip(blocks, memories, strict=True):
         parts = frame.wavefield_bytes(block)
         shares.append(
             Share(
-                max(0.0, node / per_node - sum(_memory(frame, block, time, machine).values())),
+                max(0.0, node / per_node - sum(memory.values())),
                 math.inf if wanted.memory_budget == "auto" else wanted.memory_budget / per_node,
                 math.inf if wanted.disk_budget == "auto" else wanted.disk_budget / per_node,
                 frame.snapshot_bytes(block),
