@@ -6,6 +6,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.parallel.threads import bind, unbind
+from fathometer.seismic.journal import Wish
 from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
 from fathometer.seismic.survey import load_survey, survey_of
 from fathometer.storage.segy import GatherWriter, read_traces, scan
@@ -14,8 +15,9 @@ from fathometer.storage.volume import open_volume
 
 def _run(work, survey) -> Outcome:
     binding = bind(MPI.COMM_SELF, None)
+    settings = Settings(("test",), True, binding, lambda line: None, wish=Wish(overwrite=True))
     try:
-        return work(survey, MPI.COMM_SELF, Settings(("test",), True, binding, lambda line: None))
+        return work(survey, MPI.COMM_SELF, settings)
     finally:
         unbind(binding)
 

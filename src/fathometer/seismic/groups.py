@@ -117,3 +117,11 @@ def smallest_room(comm: MPI.Intracomm, usable: int) -> float:
 def largest_of(frame: Frame) -> Frame:
     """The frame of the shot with the most cells and, of these, the most receivers."""
     return frame.on(max(frame.acquisition.shots, key=lambda shot: (cells(frame, shot), len(shot.receivers))))
+
+
+def mean_share(frame: Frame, largest: Frame) -> float:
+    """Cells of a shot's grid over those of the largest, the mean of all shots."""
+    if frame.survey.imaging.aperture is None:
+        return 1.0
+    shots = frame.acquisition.shots
+    return sum(cells(frame, shot) for shot in shots) / len(shots) / math.prod(largest.grid.full_shape)

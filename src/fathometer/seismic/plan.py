@@ -24,6 +24,7 @@ from fathometer.seismic.frame import (
     time_step,
     wanted_ranks,
 )
+from fathometer.seismic.groups import largest_of, ranks_of_a_shot
 from fathometer.seismic.prediction import Prediction, Store, predict
 from fathometer.seismic.stencil import time_step_limit
 from fathometer.seismic.survey import Survey
@@ -177,7 +178,21 @@ def _asked(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> Pre
         raise InputError(f"--nodes: {nodes} are needed or asked for; {machine.name} has {machine.nodes}")
     if size % nodes:
         raise InputError(f"--ranks {size}: allowed: a multiple of the {nodes} nodes")
-    return predict(frame, time, frame.ranks(size, wish.decomposition), nodes, machine, wish.store)
+    shot = _ranks_of_a_shot(frame, time, machine, size, nodes, wish.decomposition)
+    place = frame if shot == size else largest_of(frame)
+    return predict(frame, time, place.ranks(shot, wish.decomposition), nodes, machine, wish.store, size // shot)
+
+
+def _ranks_of_a_shot(
+    frame: Frame, time: TimeAxis, machine: Capability, size: int, nodes: int, decomposition: Index3 | None = None
+) -> int:
+    """How many of all ranks work on one shot."""
+    if not frame.imaging:
+        return size
+    if decomposition is not None:
+        return min(size, math.prod(decomposition))
+    room = budget_of(frame.survey, machine) * nodes / size - machine.process_bytes
+    return ranks_of_a_shot(frame, largest_of(frame), time, size, room)
 
 
 def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> tuple[Prediction, tuple[str, ...]]:
@@ -258,14 +273,15 @@ def _imaging_steps(frame: Frame, time: TimeAxis) -> Iterator[TimeAxis]:
 def _layouts(
     frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store | None
 ) -> Iterator[Prediction]:
-    """Ranks that divide a node's cores, as the grid can be shared among them."""
-    shape = frame.grid.full_shape
-    most = math.prod(max(1, shape[axis] // frame.halo) for axis in frame.grid.axes)
+    """Ranks that divide a node's cores, as shots and grid can be shared among them."""
     for per_node in divisors(machine.cores_per_node):
         size = per_node * nodes
-        ranks = best_ranks(shape, size, frame.halo) if size <= most else None
+        shot = _ranks_of_a_shot(frame, time, machine, size, nodes)
+        shape = (frame if shot == size else largest_of(frame)).grid.full_shape
+        most = math.prod(max(1, shape[axis] // frame.halo) for axis in frame.grid.axes)
+        ranks = best_ranks(shape, shot, frame.halo) if shot <= most else None
         if ranks is not None:
-            yield predict(frame, time, ranks, nodes, machine, store)
+            yield predict(frame, time, ranks, nodes, machine, store, size // shot)
 
 
 def _search(frame: Frame, time: TimeAxis) -> tuple[str, ...]:
@@ -352,7 +368,8 @@ def _snapshots(one: Prediction) -> str:
 
 def _layout(one: Prediction) -> str:
     times = " x ".join(str(n) for n in one.ranks)
-    return f"{one.nodes} node{'s' * (one.nodes > 1)}, {times} ranks x {one.threads}"
+    groups = f"{one.groups} groups of " * (one.groups > 1)
+    return f"{one.nodes} node{'s' * (one.nodes > 1)}, {groups}{times} ranks x {one.threads}"
 
 
 def _seconds(value: float) -> str:

@@ -25,6 +25,8 @@ from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells,
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.encoding import SPEED, record_bytes
 from fathometer.seismic.frame import Frame
+from fathometer.seismic.groups import largest_of, mean_share
+from fathometer.seismic.imaging import VOLUMES
 from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
 from fathometer.seismic.outcome import KERNEL
@@ -56,7 +58,7 @@ class Prediction:
     """The cost of one layout.
 
     Attributes:
-        ranks: along x, y, z. ranks_per_node, threads: of a rank.
+        ranks: of a shot, along x, y, z. groups: of so many ranks. ranks_per_node, threads: of a rank.
         memory_bytes: of the largest rank, by part. halo_bytes_per_step: sent by all ranks together.
         kept: how the history is; None for modelling. model_halo_bytes, trace_halo_bytes: what would be read twice if
             each rank read the halo of its part as well (codes that keep the model's halo do; this one reads own parts
@@ -65,6 +67,7 @@ class Prediction:
 
     nodes: int
     ranks: Index3
+    groups: int
     ranks_per_node: int
     threads: int
     every: int
@@ -96,6 +99,7 @@ class Prediction:
         return {
             "nodes": self.nodes,
             "ranks": self.ranks,
+            "groups": self.groups,
             "ranks_per_node": self.ranks_per_node,
             "threads": self.threads,
             "imaging_step": self.every,
@@ -115,20 +119,33 @@ class Prediction:
 
 
 def predict(
-    frame: Frame, time: TimeAxis, ranks: Index3, nodes: int, machine: Capability, store: Store | None = None
+    whole: Frame,
+    time: TimeAxis,
+    ranks: Index3,
+    nodes: int,
+    machine: Capability,
+    store: Store | None = None,
+    groups: int = 1,
 ) -> Prediction:
-    """The cost of a run with `ranks` along x, y, z on some nodes (a divisor of the ranks)."""
-    grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks)
-    per_node = size // nodes
+    """The cost of a run whose shots are worked on by `ranks` along x, y, z each, in some groups of them, on some nodes (a
+    divisor of all ranks)."""
+    apart = whole.imaging and (groups > 1 or whole.survey.imaging.aperture is not None)
+    frame = largest_of(whole) if apart else whole
+    grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks) * groups
+    per_node = max(1, size // nodes)
     threads = max(1, machine.cores_per_node // per_node)
-    shots = len(frame.acquisition.shots)
+    shots = len(whole.acquisition.shots)
+    each = -(-shots // groups) * (mean_share(whole, frame) if apart else 1.0)  # largest shots of a group
     traces, mine = _traces(frame, ranks)
+    if apart:
+        traces, mine = sum(len(shot.receivers) for shot in whole.acquisition.shots), round(mine * each)
     cells = math.prod(grid.shape)
     blocks = list(_blocks(frame, ranks))
     own = max(math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)) for block in blocks)
     memories = [_memory(frame, block, time, machine) for block in blocks]
     memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()
-    snapshots = time.snapshots * shots if frame.imaging else 0
+    snapshots = time.snapshots * shots if frame.imaging else 0  # of all groups
+    own_snapshots = time.snapshots * each if frame.imaging else 0
 
     # Time steps.
     points = math.prod(-(-n // p) for n, p in zip(grid.full_shape, ranks, strict=True))
@@ -142,14 +159,15 @@ def predict(
         / per_node
     )
     at_a_time = time.every if frame.imaging else modelling_steps(time)
-    calls = shots * math.ceil(time.steps / at_a_time)
-    steps = shots * time.steps
+    calls = each * math.ceil(time.steps / at_a_time)
+    steps = each * time.steps
     stepping = steps * points / rate + calls * machine.step_seconds
     loops = 2 if frame.imaging else 1
     step_bytes = (
         2 * halo_cells(grid.full_shape, ranks) * frame.halo * itemsize * (frame.fields if frame.off_grid else 1)
     )
-    exchange = _exchange(frame, ranks, nodes, per_node, points / rate, machine)
+    spread = nodes if math.prod(ranks) > per_node else 1  # of a group
+    exchange = _exchange(frame, ranks, spread, per_node, points / rate, machine)
 
     # Memory that moves with snapshots and images, files.
     def moved(bytes: float) -> float:
@@ -161,7 +179,7 @@ def predict(
 
     snapshot_bytes = snapshots * cells * itemsize
     reading, writing = machine.read_bytes_per_second, machine.write_bytes_per_second
-    pushing, imaging = (moved(snapshots * own * itemsize * n) for n in (SNAPSHOT_MOVES, IMAGE_MOVES))
+    pushing, imaging = (moved(own_snapshots * own * itemsize * n) for n in (SNAPSHOT_MOVES, IMAGE_MOVES))
     pushed = popped = again = 0.0
     kept = None
     if frame.imaging:
@@ -173,23 +191,23 @@ def predict(
         if kept.twin:
             memory["source wavefield"] = _twin(frame, blocks[0])
         if kept.encoding != "float32":
-            pushed = popped = snapshots * own * itemsize / (threads * SPEED[kept.encoding])
+            pushed = popped = own_snapshots * own * itemsize / (threads * SPEED[kept.encoding])
         if store == "files":
             pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
         elif kept.store == "disk":  # beside the time steps
             share = kept.disk_bytes / (time.snapshots * own * itemsize)
             pushed += max(0.0, stored(share * snapshot_bytes, writing) - stepping)
             popped += max(0.0, stored(share * snapshot_bytes, reading) - stepping)
-        again = shots * kept.recomputed * time.every * points / rate
-    model_bytes = frame.files.bytes_per_cell * cells
+        again = each * kept.recomputed * time.every * points / rate
+    model_bytes = frame.files.bytes_per_cell * (cells * shots if apart else cells)
     trace_bytes = traces * (HEADER + 4 * frame.acquisition.samples)
-    resampling = shots * time.steps * machine.shot_step_seconds
-    resampling += mine / min(threads, max(1.0, mine / max(1, shots) / 2)) * time.steps * machine.trace_step_seconds
+    resampling = each * time.steps * machine.shot_step_seconds
+    resampling += mine / min(threads, max(1.0, mine / max(1.0, each) / 2)) * time.steps * machine.trace_step_seconds
     images = 2 + frame.survey.imaging.laplacian
     phases = [
         Phase("start-up", machine.start_seconds),
         Phase("read model", stored(model_bytes, reading) + points * machine.model_cell_seconds, model_bytes),
-        Phase("set up", traces * machine.point_seconds),
+        Phase("set up", traces / groups * machine.point_seconds),
     ]
     if frame.imaging:
         phases += [
@@ -207,9 +225,13 @@ def predict(
             Phase("resample traces", resampling),
             Phase("write traces", stored(trace_bytes, writing), trace_bytes),
         ]
-    if size > 1:
-        phases.append(Phase("halo exchange", loops * steps * exchange, loops * steps * step_bytes, loops * steps))
+    if math.prod(ranks) > 1:
+        travelling = loops * steps * groups * step_bytes
+        phases.append(Phase("halo exchange", loops * steps * exchange, travelling, loops * steps))
     if frame.imaging:
+        partial_bytes = len(VOLUMES) * shots * cells * itemsize
+        phases.append(Phase("write partial image", moved(partial_bytes / size), partial_bytes, shots))
+        cells = math.prod(whole.grid.shape)
         image_bytes = images * cells * itemsize
         phases.append(Phase("write image", stored(image_bytes, writing), image_bytes))
     phases.append(Phase("finish", machine.finish_seconds))
@@ -217,6 +239,7 @@ def predict(
     return Prediction(
         nodes,
         ranks,
+        groups,
         per_node,
         threads,
         time.every,

@@ -1,0 +1,176 @@
+"""Many shots on groups of ranks: the image is bitwise the same however they share the work and whatever happens."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, survey
+from survey_support import load, migrate
+
+from fathometer.seismic import migration
+
+SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A folder with a model, six recorded shots, and their image as one rank makes it."""
+    folder = tmp_path_factory.mktemp("shots")
+    inputs(folder)
+    assert call("model", survey(folder, MODEL | SHOTS), "--quiet").code == 0
+    (folder / "out" / "shots.segy").rename(folder / "recorded.segy")
+    assert call("migrate", survey(folder, MIGRATE | {"output.directory": "one"}, "one.toml"), "--quiet").code == 0
+    return folder
+
+
+def image(folder, name="image"):
+    return load(folder / f"{name}.rsf").tobytes()
+
+
+def run(recorded, tmp_path, *words, ranks=1, **keys):
+    """A migration of the recorded shots into tmp_path/out."""
+    for name in ("vp.npy", "recorded.segy"):
+        if not (tmp_path / name).exists():
+            shutil.copy(recorded / name, tmp_path)
+    path = survey(tmp_path, MIGRATE | {key.replace("__", "."): value for key, value in keys.items()})
+    return call("migrate", path, "--quiet", *(["--ranks", ranks] if ranks > 1 else []), *words)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "per_shot", "groups"), [(2, "auto", 2), (2, "all", 1), (3, 1, 3), (4, 2, 2), (3, 2, 1)]
+)
+def test_any_number_of_groups_gives_the_same_image(recorded, tmp_path, ranks, per_shot, groups):
+    done = run(recorded, tmp_path, ranks=ranks, parallel__ranks_per_shot=per_shot)
+    assert done.code == 0, done.err
+    for name in ("image", "image-illumination", "image-laplacian"):
+        assert image(tmp_path / "out", name) == image(recorded / "one", name)
+    results = json.loads((tmp_path / "out" / "run.json").read_text())["results"]
+    assert results["groups"] == groups
+    assert results["migrated_shots"] == list(range(6))
+    assert sorted(one.name for one in (tmp_path / "out" / "journal").iterdir() if one.suffix != ".jsonl") == [
+        "finished",
+        "lock",
+        "survey.json",
+    ]
+
+
+def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
+    """Contributions are added up whenever they fill the disk, here after each shot."""
+    monkeypatch.setattr(migration, "FULL", 0.01)
+    for name in ("vp.npy", "recorded.segy"):
+        shutil.copy(recorded / name, tmp_path)
+    keys = {"output": {"directory": "out"}}
+    for key, value in MIGRATE.items():
+        section, _, name = key.partition(".")
+        keys.setdefault(section, {})[name] = value
+    migrate(tmp_path, keys)
+    assert image(tmp_path / "out") == image(recorded / "one")
+
+
+def spoiled(recorded, path, shots) -> None:
+    """The recorded traces, one of each of these shots with a NaN, as no writer would write it."""
+    shutil.copy(recorded / "recorded.segy", path)
+    with path.open("r+b") as file:
+        for shot in shots:
+            file.seek(3600 + (NX * shot + 3) * (240 + 4 * SAMPLES) + 240 + 4 * 5)
+            file.write(np.array(np.nan, ">f4").tobytes())
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_a_bad_shot_is_set_aside_and_the_others_go_on(recorded, tmp_path, ranks):
+    shutil.copy(recorded / "recorded.segy", tmp_path / "good.segy")
+    spoiled(recorded, tmp_path / "recorded.segy", {1, 4})
+    done = run(recorded, tmp_path, ranks=ranks)
+    assert done.code == 1
+    assert "2 shots are not in the image" in done.err
+    assert "shot 2 (FFID 2)" in done.err
+    assert "trace" in done.err
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert [one["shot"] for one in record["results"]["failed_shots"]] == [1, 4]
+    assert not record["validity"]["valid"]
+    # Without a word they stay aside; nothing is computed again.
+    again = run(recorded, tmp_path, "--resume", ranks=ranks)
+    assert again.code == 1
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == []
+    # Another file of traces is another survey.
+    shutil.copy(tmp_path / "good.segy", tmp_path / "recorded.segy")
+    other = run(recorded, tmp_path, "--retry-failed", ranks=ranks)
+    assert other.code == 2
+    assert "traces: " in other.err
+    assert run(recorded, tmp_path, "--overwrite", ranks=ranks).code == 0
+    assert image(tmp_path / "out") == image(recorded / "one")
+
+
+def test_all_shots_bad_is_the_first_ones_error_and_leaves_nothing(recorded, tmp_path):
+    spoiled(recorded, tmp_path / "recorded.segy", set(range(6)))
+    done = run(recorded, tmp_path)
+    assert done.code == 2
+    assert "trace 3 " in done.err
+    assert [one.name for one in (tmp_path / "out").iterdir()] == ["run-unfinished.json"]
+
+
+def test_a_folder_with_results_is_not_written_into_unasked(recorded, tmp_path):
+    assert run(recorded, tmp_path).code == 0
+    before = (tmp_path / "out" / "run.json").read_bytes()
+    done = run(recorded, tmp_path)
+    assert done.code == 2
+    assert "--overwrite" in done.err
+    done = run(recorded, tmp_path, "--resume")  # nothing to do
+    assert done.code == 0, done.err
+    assert (tmp_path / "out" / "run.json").read_bytes() == before
+    done = run(recorded, tmp_path, "--resume", imaging__every=4)
+    assert done.code == 2
+    assert "survey.imaging.every: auto then, 4 now" in done.err
+    assert run(recorded, tmp_path, "--resume", "--overwrite").code == 2
+    assert run(recorded, tmp_path, "--overwrite", imaging__every=4).code == 0
+
+
+def test_resume_with_nothing_there_starts(recorded, tmp_path):
+    assert run(recorded, tmp_path, "--resume").code == 0
+    assert image(tmp_path / "out") == image(recorded / "one")
+
+
+def test_damage_is_found_and_mended(recorded, tmp_path):
+    """A changed byte of a contribution: told by its file, and the shot migrated again."""
+    spoiled(recorded, tmp_path / "recorded.segy", {5})  # so that contributions stay
+    assert run(recorded, tmp_path).code == 1
+    wanted = image(tmp_path / "out")
+    path = tmp_path / "out" / "journal" / "000002-image.npy"
+    raw = bytearray(path.read_bytes())
+    raw[-7] ^= 4
+    path.write_bytes(raw)
+    journal = tmp_path / "out" / "journal"
+    (lines,) = journal.glob("*.jsonl")
+    lines.write_text(lines.read_text() + '{"flushed": true}\n')  # as if all had been on the device
+    done = run(recorded, tmp_path, "--resume")
+    assert done.code == 1
+    assert "000002-image.npy: its values have changed" in done.err
+    done = run(recorded, tmp_path, "--resume")
+    assert "1 shots are not in the image" in done.err
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == [2]
+    assert image(tmp_path / "out") == wanted
+    # The same before it was known to be on the device: found when the run begins.
+    text = lines.read_text().replace('{"flushed": true}\n', "")
+    lines.write_text(text)
+    path = journal / "000003-illumination.npy"
+    path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
+    done = run(recorded, tmp_path, "--resume")
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == [3]
+    assert image(tmp_path / "out") == wanted
+    # A line that was cut short, and a contribution without its line.
+    text = lines.read_text().splitlines(keepends=True)
+    (first,) = (n for n, line in enumerate(text) if '"shot": 0,' in line)
+    lines.write_text("".join([*text[:first], *text[first + 1 :]]) + text[first][:40])
+    done = run(recorded, tmp_path, "--resume")
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == [0]
+    assert image(tmp_path / "out") == wanted
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_windows(recorded, tmp_path, ranks):
+    """A large aperture is the whole model; a small one images around the shots, on any ranks the same."""
+    done = run(recorded, tmp_path, ranks=ranks, imaging__aperture=1000.0)
+    assert done.code == 0, done.err
+    whole = load(recorded / "one" / "image.rsf")
+    np.testing.assert_allclose(load(tmp_path / "out" / "image.rsf"), whole, atol=1e-5 * np.abs(whole).max())
