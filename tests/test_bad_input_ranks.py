@@ -118,7 +118,7 @@ def test_ranks_against_the_launcher_are_told_once(tmp_path):
 
 @pytest.mark.parametrize(
     ("ranks", "failing", "command", "file"),
-    [(1, 0, "model", "shots.segy"), (2, 0, "model", "shots.segy"), (2, 1, "migrate", "image.rsf")],
+    [(1, 0, "model", "shots.segy"), (2, 0, "model", "shots.segy"), (2, 1, "migrate", "000000-image.npy")],
 )
 def test_a_full_disk(tmp_path, ranks, failing, command, file):
     inputs(tmp_path)

@@ -92,7 +92,12 @@ def test_files(round_trip):
     folder, dimension = round_trip
     assert {p.name for p in (folder / "out").iterdir()} == {"shots.segy", "run.json", "report.html"}
     volumes = ["image", "image-illumination"] + (["image-laplacian"] if dimension == "2D" else [])
-    wanted = {f"{name}.rsf{end}" for name in volumes for end in ("", "@")} | {"image.png", "run.json", "report.html"}
+    wanted = {f"{name}.rsf{end}" for name in volumes for end in ("", "@")} | {
+        "image.png",
+        "run.json",
+        "report.html",
+        "journal",
+    }
     assert {p.name for p in (folder / "image").iterdir()} == wanted
     assert (folder / "image" / "image.png").read_bytes().startswith(b"\x89PNG")
 
@@ -176,7 +181,7 @@ def test_ranks_change_no_byte(folder):
     assert (done.code, done.out, done.err) == (0, "", "")
     ranks = json.loads((folder / "out" / "run.json").read_text())["machine"]["binding"]
     assert [(rank["rank"], rank["threads"]) for rank in ranks] == [(0, 1), (1, 1)]
-    done = finish(start(*mpirun(2), *program(), "migrate", folder / "migrate.toml"))
+    done = finish(start(*mpirun(2), *program(), "migrate", folder / "migrate.toml", "--overwrite"))
     assert done.code == 0, done.err
     assert "2 ranks as 2 x 1 x 1" in done.err
     assert results(folder) == wanted
@@ -326,7 +331,7 @@ def test_help_and_version(capsys):
     done = run(capsys, "--help")
     assert done.code == 0
     assert all(f"  {command} " in done.out for command in COMMANDS)
-    assert "exit codes: 0 done, 1 failed, 2 wrong input, 130 interrupted" in done.out
+    assert "exit codes: 0 done, 1 failed, 2 wrong input, 75 interrupted where --resume goes on, 130" in done.out
     assert run(capsys, "--version").out == f"fathometer {__version__}\n"
     assert run(capsys).code == 2
 

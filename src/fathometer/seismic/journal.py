@@ -22,6 +22,7 @@ import math
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -182,9 +183,11 @@ class Lock:
         self._file.flush()
 
     def close(self) -> None:
-        """Let go; where the journal holds nothing, it goes."""
-        if [one.name for one in self._folder.iterdir()] == ["lock"]:
-            whole.remove(self._folder)
+        """Let go; a journal of no shot goes."""
+        with suppress(FathometerError):
+            found = read_journal(self._folder)
+            if not (found.finished or found.done or found.failed):
+                whole.remove(self._folder)
         self._file.close()
 
 

@@ -127,7 +127,7 @@ def predict(
     store: Store | None = None,
     groups: int = 1,
 ) -> Prediction:
-    """The cost of a run whose shots are worked on by `ranks` along x, y, z each, in some groups of them, on some nodes (a
+    """The cost of a run whose shots are worked on by `ranks` along x, y, z each, in groups, on some nodes (a
     divisor of all ranks)."""
     apart = whole.imaging and (groups > 1 or whole.survey.imaging.aperture is not None)
     frame = largest_of(whole) if apart else whole
