@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -23,6 +23,7 @@ class ImagingCondition(Protocol):
         volumes: what a shot adds to each of VOLUMES, on this rank's cells of the model.
     """
 
+    laplacian: ClassVar[float]  # times -∇² of what `image` gives is the image; 0: that is the image
     volumes: dict[str, np.ndarray]
 
     def begin(self) -> None:
@@ -38,6 +39,8 @@ class ImagingCondition(Protocol):
 
 class CrossCorrelation:
     """Zero lag: I(x) = sum over shots and time of p_s p_r (Claerbout 1971, Geophysics 36(3)). In arbitrary units."""
+
+    laplacian: ClassVar[float] = 0.0
 
     def __init__(self, shape: Index3, dtype: np.dtype[Any]) -> None:
         self.volumes = {name: allocate(shape, dtype) for name in VOLUMES}
@@ -72,9 +75,27 @@ class SourceNormalised(CrossCorrelation):
         return np.asarray(sums["image"] / (illumination + floor))
 
 
+class InverseScattering(CrossCorrelation):
+    """I(x) = sum over shots and time of v^-2 ∂t p_s ∂t p_r - ∇p_s·∇p_r: waves that travel the same way cancel, so that
+    backscattering leaves no trace (Op 't Root, Stolk & de Hoop 2012, J. Math. Pures Appl. 98; Whitmore & Crawley 2012,
+    SEG).
+
+    Integration by parts moves both time derivatives to the receiver side, - v^-2 p_s ∂tt p_r, and
+    2 ∇p_s·∇p_r = ∇²(p_s p_r) - p_s ∇²p_r - p_r ∇²p_s. By the isotropic wave equation, v^-2 ∂tt p = ∇²p away from
+    sources and receivers, all that needs a derivative of one wavefield cancels in the sum over time, and
+
+        I = - 1/2 ∇² sum of p_s p_r
+
+    is left: neither derivatives nor more fields are kept. In VTI it is this filter that is applied.
+    """
+
+    laplacian: ClassVar[float] = 0.5
+
+
 CONDITIONS: dict[str, type[CrossCorrelation]] = {
     "cross-correlation": CrossCorrelation,
     "source-normalised": SourceNormalised,
+    "inverse-scattering": InverseScattering,
 }
 
 

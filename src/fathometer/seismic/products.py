@@ -41,8 +41,10 @@ def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = ""
         write_volume(path, info, block, [start[a] for a in axes], experiment.comm, strategy)
 
 
-def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...]) -> None:
-    """Collective. The Laplacian of the finished image, each rank reading its own part and one cell around it.
+def write_laplacian(
+    experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...], factor: float = 1.0
+) -> None:
+    """Collective. -∇² of the volume `image`, times a factor, each rank reading its own part and one cell around it.
 
     `shape` is this rank's part. Beyond the image's sides the outermost cells repeat.
     """
@@ -60,7 +62,7 @@ def write_laplacian(experiment: Experiment, image: Path, path: Path, shape: tupl
             wide = np.pad(wide, around, mode="edge")
             if grid.two_dimensional:
                 wide = wide[:, None]
-            filtered = laplacian(wide, grid.spacing)
+            filtered = laplacian(wide, grid.spacing) * wide.dtype.type(factor)
         else:
             filtered = np.zeros(shape, volume.info.dtype)
     write(experiment, path, filtered)

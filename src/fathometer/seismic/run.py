@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 from mpi4py import MPI
 
 from fathometer import ledger
@@ -26,6 +27,7 @@ from fathometer.seismic.exhibit import Panel, Subject, panels
 from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.groups import Group
 from fathometer.seismic.identity import identity
+from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, open_journal, read_journal
 from fathometer.seismic.migration import migrate_shots, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
@@ -103,7 +105,7 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
         )
     image = survey.output_directory / survey.output.image
     files = {"image": image, "illumination": image.with_name(f"{image.stem}-illumination{image.suffix}")}
-    if survey.imaging.laplacian:
+    if survey.imaging.laplacian and not condition_of(survey.imaging).laplacian:
         files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
     files["picture"] = survey.output_directory / "image.png"
     spare_inputs(survey, files.values())
@@ -146,7 +148,7 @@ def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settin
             sums = summed(experiment, journal)
         with ledger.phase("write image"):
             _outdate_record(survey, comm)
-            write(experiment, files["image"], sums["image"])
+            _write_image(experiment, journal, files["image"], sums["image"])
             write(experiment, files["illumination"], sums["illumination"])
         if "laplacian" in files:
             write_laplacian(experiment, files["image"], files["laplacian"], sums["image"].shape)
@@ -204,6 +206,17 @@ def _journal(experiment: Experiment, settings: Settings) -> Journal:
             + f", {len(found.failed)} set aside" * bool(found.failed)
         )
     return found
+
+
+def _write_image(experiment: Experiment, journal: Journal, path: Path, values: np.ndarray) -> None:
+    """Collective. The image of the condition that the survey names, from what that makes of the sums."""
+    factor = condition_of(experiment.survey.imaging).laplacian
+    if not factor:
+        write(experiment, path, values)
+        return
+    plain = journal.folder / "image.npy"
+    write(experiment, plain, values)
+    write_laplacian(experiment, plain, path, values.shape, factor)
 
 
 def _come_to(folder: Path, errors: Mapping[int, FathometerError]) -> Journal:

@@ -296,7 +296,9 @@ class Imaging(Table):
     """How the image is formed."""
 
     method: Literal["rtm"] = key("reverse time migration", "", "rtm")
-    condition: Literal["cross-correlation", "source-normalised"] = key("imaging condition", "", "cross-correlation")
+    condition: Literal["cross-correlation", "source-normalised", "inverse-scattering"] = key(
+        "imaging condition", "", "cross-correlation"
+    )
     every: Literal["auto"] | Count = key(
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
@@ -305,7 +307,9 @@ class Imaging(Table):
         "m",
         None,
     )
-    laplacian: bool = key("also write the Laplacian-filtered image", "", True)
+    laplacian: bool = key(
+        "also write the Laplacian-filtered image (the inverse-scattering image has that filter in itself)", "", True
+    )
 
 
 class History(Table):
