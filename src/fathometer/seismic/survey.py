@@ -7,6 +7,7 @@ and the tables of the user guide (`reference.py`) are made from them, so neither
 import itertools
 import math
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -132,6 +133,7 @@ Corners = Annotated[
     AfterValidator(_increasing),
     Says("[f1, f2, f3, f4], increasing, from 0"),
 ]
+Edges = Annotated[tuple[NotNegative, ...], Loose, Len(2, 200), Says("two or more ascending numbers, from 0")]
 _SUFFIXES = written()
 ImageName = Annotated[
     str,
@@ -307,9 +309,28 @@ class Imaging(Table):
         "m",
         None,
     )
+    gathers: Literal["none", "offset"] = key(
+        "also an image of each bin of offset; each costs a receiver propagation, and a source propagation where the "
+        "history is not in memory",
+        "",
+        "none",
+    )
+    offset_bins: Edges | None = key(
+        "least offset of each bin, then that at which the last one ends; needed with gathers", "m", None
+    )
     laplacian: bool = key(
         "also write the Laplacian-filtered image (the inverse-scattering image has that filter in itself)", "", True
     )
+
+    @model_validator(mode="after")
+    def _bins(self) -> Self:
+        if (self.gathers == "offset") != (self.offset_bins is not None):
+            found = "missing; needed" if self.offset_bins is None else "found; allowed only"
+            raise ValueError(f'offset_bins: {found} with gathers = "offset"')
+        edges = self.offset_bins or ()
+        if any(a >= b for a, b in pairwise(edges)):
+            raise ValueError("offset_bins: allowed: ascending offsets")
+        return self
 
 
 class History(Table):
