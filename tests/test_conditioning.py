@@ -314,17 +314,19 @@ def test_conditioning_is_for_recorded_shots() -> None:
 
 
 def test_image_and_record_are_the_same_on_one_rank_and_two(tmp_path: Path) -> None:
-    """Receivers lie between cells, so that ranks share some; two of them are dead."""
+    """Receivers lie between cells, so that ranks share some; two of them are dead. Two ranks read pieces of the traces
+    beside the time steps."""
     inputs(tmp_path)
     receivers = RECEIVERS[:-1] + np.array([3.3, 0.0, 0.0])
-    traces = noise(NX - 1, SAMPLES)
-    traces[NX // 2 - 1], traces[3] = 0.0, 1e-6
-    with GatherWriter(tmp_path / "recorded.segy", SAMPLES, INTERVAL, len(traces)) as file:
-        file.write(0, 7, np.array([200.0, 0, 20]), receivers, traces)
+    recorded = noise(NX - 1, SAMPLES)
+    recorded[NX // 2 - 1], recorded[3] = 0.0, 1e-6
+    with GatherWriter(tmp_path / "recorded.segy", SAMPLES, INTERVAL, len(recorded)) as file:
+        file.write(0, 7, np.array([200.0, 0, 20]), receivers, recorded)
     keys = {f"acquisition.conditioning.{key}": value for key, value in ALL.items()} | {"acquisition.mute": MUTE}
     images, steps = [], []
-    for ranks in (1, 2):
-        path = survey(tmp_path, MIGRATE | keys | {"output.directory": f"out{ranks}"}, f"{ranks}.toml")
+    for ranks, traces in ((1, "whole"), (2, "slices")):
+        more = {"output.directory": f"out{ranks}", "storage.traces": traces}
+        path = survey(tmp_path, MIGRATE | keys | more, f"{ranks}.toml")
         done = call("migrate", path, "--ranks", ranks, "--threads", 1, "--quiet")
         assert done.code == 0, done.err
         images.append((tmp_path / f"out{ranks}" / "image.rsf@").read_bytes())

@@ -198,6 +198,17 @@ def test_smoothing_below_the_sea_floor_leaves_the_water_alone(tmp_path: Path) ->
     assert np.ptp(got[~water]) < np.ptp(values[~water])
 
 
+def test_averages_below_the_sea_floor_are_weighted_by_rock_alone(tmp_path: Path) -> None:
+    """The sum over the rock of a column, weights of a Gaussian normalised among them, by hand."""
+    values = velocities(2, 60)
+    values[:, :20] = 1500.0
+    got = prepared(tmp_path, rsf(tmp_path, values), smooth=(0.0, 30.0), sea_floor=SeaFloor(depth=200.0))
+    away = np.arange(20, 60)[:, None] - np.arange(20, 60)
+    weights = np.where(np.abs(away) <= 12, np.exp(-0.5 * (away / 3) ** 2), 0.0)
+    wanted = weights.sum(axis=1) / (weights @ (1 / values[:, 20:].T.astype(np.float64))).T
+    np.testing.assert_allclose(got[:, 20:48], wanted[:, :28], rtol=1e-5)  # the last see the bottom repeated
+
+
 # --- extent
 
 
@@ -336,6 +347,11 @@ def test_the_worst_cell_is_told(tmp_path: Path) -> None:
     refused(tmp_path, ["in 1 of 20 cells", "0.05 < 0.08 at (30, 20) m"], rsf(tmp_path, vp), **rules)
 
 
+def test_units_that_the_file_contradicts(tmp_path: Path) -> None:
+    model = rsf(tmp_path, velocities(5, 4) / 1000, unit="km/s")
+    refused(tmp_path, ["--units", "found m/s", "in.rsf says km/s"], model, units="m/s")
+
+
 def test_unknown_cells_are_asked_for(tmp_path: Path) -> None:
     np.save(tmp_path / "in.npy", velocities(5, 4))
     refused(tmp_path, ["--input-spacing", "missing", "carries no spacing"], str(tmp_path / "in.npy"))
@@ -396,6 +412,9 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
     np.testing.assert_allclose(load(tmp_path / "out-epsilon.rsf"), epsilon, atol=1e-7)
     done = run(capsys, "prepare", tmp_path / "out.rsf", "-o", tmp_path / "again.npy", "--quiet")
     assert (done.code, done.out, done.err) == (0, "", "")
+    for _ in range(2):  # a format that is a folder is written anew, too
+        done = run(capsys, "prepare", tmp_path / "out.rsf", "-o", tmp_path / "again.blocks", "--quiet")
+        assert (done.code, done.err) == (0, "")
 
 
 def test_several_ranks_are_refused(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

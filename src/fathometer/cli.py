@@ -758,7 +758,8 @@ def _prepare(options: argparse.Namespace) -> None:
         raise InputError(f"prepare: started as {world.size} ranks by {world.launcher}; allowed: one rank")
     from fathometer.seismic.preparation import Request, prepare_model
 
-    _require_folders(options.output)
+    if not options.output.is_dir():  # some formats are folders; the others' writer says so
+        _require_folders(options.output)
     if any(length < 0 for length in options.smooth or ()):
         raise InputError("--smooth: found a negative length; allowed: metres from 0")
 
