@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -364,6 +365,28 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_read(
     monkeypatch.setattr(preparation, "usable_memory", lambda comm, budget: 100_000)
     monkeypatch.setattr(preparation._Source, "read", lambda *_: pytest.fail("was read"))
     refused(tmp_path, ["not enough memory", "--crop"], model)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"smooth": (30.0,)},
+        {"spacing": (15.0,)},
+        {"spacing": (8.0,), "smooth": (30.0,), "sea_floor": SeaFloor(depth=55.0), "epsilon": Constant(0.1)},
+    ],
+)
+def test_it_takes_no_more_memory_than_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any]
+) -> None:
+    model, asked = rsf(tmp_path, velocities(70, 60, 80)), []
+    monkeypatch.setattr(preparation, "require_memory", lambda parts, *_: asked.append(sum(parts.values())))
+    prepared(tmp_path, model, **keys)  # what is imported on the way does not count
+    tracemalloc.start()
+    prepare_model(Request(model, tmp_path / "out.rsf", **keys), lambda line: None)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert 0.25 * asked[0] <= peak <= asked[0]
 
 
 @pytest.mark.parametrize(

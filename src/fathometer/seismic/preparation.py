@@ -10,7 +10,7 @@ In this order, each step where it is asked for:
     extend    the outermost cells repeat
     epsilon, delta   by rules, from the velocities that came out
 
-The whole model is held in memory, some three times in float32.
+The whole model is held in memory, three to five times in float32.
 """
 
 from __future__ import annotations
@@ -254,13 +254,14 @@ class _Plan:
         self.result = _grid_of(
             [(first - b * d, d, n + b + a) for (first, d, n), b, a in zip(places, before, after, strict=True)]
         )
+        self._apart = request.sea_floor is not None  # water and rock, each in an array of its own
         self._made = 1 + sum(rule is not None for rule in (request.epsilon, request.delta))
 
     def require_memory(self, itemsize: int) -> None:
         """Raises InputError where the host has not got what this takes."""
         parts = {
-            "model as it is read": math.prod(self.read.shape) * (itemsize + 3 * 4),
-            "model as it is written": math.prod(self.result.shape) * 4 * (self._made + 1),
+            "model as it is read": math.prod(self.read.shape) * (itemsize + 4 * (3 + 2 * self._apart)),
+            "model as it is written": math.prod(self.result.shape) * 4 * (self._made + 1 + self._apart),
         }
         require_memory(parts, usable_memory(MPI.COMM_SELF, 1.0), MPI.COMM_SELF, ADVICE)
 
