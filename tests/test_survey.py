@@ -435,7 +435,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
     assert {Model, Acquisition} < set(models())
-    assert len(models()) == 19
+    assert len(models()) == 23
     for model in models():
         for name, field in model.model_fields.items():
             assert field.description, (model, name)

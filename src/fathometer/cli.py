@@ -59,6 +59,7 @@ examples:
   fathometer model survey.toml --ranks 2    synthetic shots of a geometry
   fathometer migrate survey.toml            the image of recorded shots
   fathometer info shots.segy vp.rsf         what these files hold
+  fathometer prepare vp.segy -o smooth.rsf --smooth 100   a model to migrate in
   fathometer plan survey.toml               what it will cost, before it runs
   fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
@@ -135,6 +136,55 @@ def parser() -> argparse.ArgumentParser:
     )
     info.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     info.add_argument("--json", action="store_true", help="print JSON")
+    prepare = command(
+        "prepare",
+        "a model made ready: units, smoothing, cells, extent, epsilon and delta, format",
+        "Read a volume, and write it as a model for `model` and `migrate`. In this order, as asked for: units to\n"
+        "m/s and axes to x, y, z; smoothing and new cells (of slowness, where it is a velocity), which see what lies\n"
+        "around a crop; crop; extension; epsilon and delta by rules, as OUT-epsilon and OUT-delta beside OUT. Lists\n"
+        "of lengths are along x,y,z (x,z in 2D); one length stands for all axes. Prints the cells that come out.",
+        "  fathometer prepare vp.segy --input-spacing 25,25,10 --units km/s -o vp.rsf\n"
+        "  fathometer prepare vp.rsf --smooth 150,150,75 --below-water 1520 -o smooth.rsf\n"
+        "  fathometer prepare models.npz:vp --input-spacing 12.5,12.5 --spacing 20,20 --crop 1000:8000,: -o vp.nc\n"
+        "  fathometer prepare vp.rsf --extend 500,0:800 -o wide.rsf\n"
+        "  fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\\n"
+        "                     --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)",
+    )
+    prepare.add_argument("model", metavar="MODEL", help="a volume, with the key of one array: models.npz:vp")
+    prepare.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
+    prepare.add_argument(
+        "--units",
+        choices=("m/s", "km/s", "s2/km2", "none"),
+        help="of MODEL; none: no velocity, taken as it is (as MODEL says, else m/s)",
+    )
+    prepare.add_argument("--axes", metavar="XYZ", help="of MODEL, slowest first: zyx, xz ... (as MODEL says, else xyz)")
+    prepare.add_argument("--input-spacing", type=_lengths, metavar="DX,..", help="of MODEL's cells, m, if it has none")
+    prepare.add_argument("--input-origin", type=_lengths, metavar="X,..", help="of its first cell, m, if it has none")
+    prepare.add_argument("--smooth", type=_lengths, metavar="M,..", help="standard deviations of a Gaussian, m")
+    prepare.add_argument("--spacing", type=_lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
+    prepare.add_argument(
+        "--crop",
+        type=_told("extent", "crop_of"),
+        metavar="X0:X1,..",
+        help="cells that stay, m; an end may be left out (--crop=-50:900,: where the first is negative)",
+    )
+    prepare.add_argument(
+        "--extend",
+        type=_told("extent", "extension_of"),
+        metavar="B:A,..",
+        help="m before and after, or cells: 20c; one number stands for both; edge values repeat",
+    )
+    prepare.add_argument(
+        "--epsilon", type=_told("thomsen", "rule_of"), metavar="RULE", help="a number, or velocity:V=VALUE,V=VALUE,.."
+    )
+    prepare.add_argument("--delta", type=_told("thomsen", "rule_of"), metavar="RULE", help="the same")
+    prepare.add_argument(
+        "--below-water",
+        type=_told("thomsen", "sea_floor_of"),
+        metavar="V|depth:Z",
+        help="epsilon and delta are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
+    )
+    prepare.add_argument("--quiet", action="store_true", help="print nothing but errors")
     demo = command(
         "demo",
         "the main job on a model built by code",
@@ -337,6 +387,29 @@ def _velocities(text: str) -> tuple[float, float]:
     return low, high
 
 
+def _lengths(text: str) -> tuple[float, ...]:
+    """Numbers with commas between, in m."""
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or not all(abs(one) < 1e9 for one in found):
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: numbers with commas between, in m")
+    return found
+
+
+def _told(module: str, function: str) -> Callable[[str], Any]:
+    """What a function of seismic/ reads from an option's words."""
+
+    def read(text: str) -> Any:
+        try:
+            return getattr(import_module(f"fathometer.seismic.{module}"), function)(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
 def _grid(text: str) -> tuple[int, int, int]:
     """NX,NY,NZ, or NX,NZ with one y plane."""
     numbers = [_count(part) for part in text.split(",")]
@@ -364,6 +437,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 0
             if options.command == "report":
                 _report(options)
+                return 0
+            if options.command == "prepare":
+                _prepare(options)
                 return 0
             from fathometer.parallel.launch import start_ranks
 
@@ -697,6 +773,41 @@ def _plan(options: argparse.Namespace) -> None:
             _write(json.dumps(plain(found.as_dict()), indent=2, ensure_ascii=False))
         else:
             write_record(options.json, found.as_dict())
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    from fathometer.parallel.launch import launched
+
+    world = launched(os.environ)
+    if world is not None and world.size != 1:
+        raise InputError(f"prepare: started as {world.size} ranks by {world.launcher}; allowed: one rank")
+    from fathometer.seismic.preparation import Request, prepare_model
+
+    if not options.output.is_dir():  # some formats are folders; the others' writer says so
+        _require_folders(options.output)
+    if any(length < 0 for length in options.smooth or ()):
+        raise InputError("--smooth: found a negative length; allowed: metres from 0")
+
+    def say(line: str) -> None:
+        if not options.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    request = Request(
+        options.model,
+        options.output,
+        options.units,
+        options.axes,
+        options.input_spacing,
+        options.input_origin,
+        options.crop,
+        options.smooth,
+        options.spacing,
+        options.extend,
+        options.epsilon,
+        options.delta,
+        options.below_water,
+    )
+    prepare_model(request, say)
 
 
 def _calibrate(options: argparse.Namespace, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]) -> None:

@@ -338,7 +338,8 @@ def _gather(subject: Subject) -> Panel:
     with ledger.file(FILES, "read"):
         if acquisition.recorded:
             traces, kind = acquisition.traces(shot, chosen), "recorded"
-            kind += ", muted as it was migrated" if acquisition.mute is not None else ""
+            done = acquisition.conditioning.words
+            kind += f", {done} as it was migrated" if done else ""
         else:
             if "shots" not in subject.files:
                 raise InputError("no traces were written")
