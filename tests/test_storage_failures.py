@@ -77,18 +77,27 @@ def test_a_short_write_that_hdf5_cannot_leave(tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
+def small_disk(tmp_path, request):
+    """A file system of so many KiB."""
     folder = tmp_path / "small"
     folder.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", folder]).returncode:
+    size = f"size={request.param}k"
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", folder]).returncode:
         pytest.skip("a small file system is mounted by root only")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.parametrize("small_disk", [300, 12], indirect=True)  # the smaller does not even hold HDF5's own data
 def test_a_full_disk(small_disk):
     cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, ROOT]
     one_message(small_disk, "full", dict.fromkeys(cases, "No space left on device"))
+
+
+@pytest.mark.parametrize("small_disk", [520], indirect=True)
+def test_a_disk_that_just_holds_the_volume(small_disk):
+    done, _ = attempted(small_disk, "full", [HDF5])
+    assert json.loads(done.stdout.splitlines()[-1]) == [[None] * RANKS], done.stderr
 
 
 def test_one_rank_has_no_permission(tmp_path):

@@ -305,3 +305,5 @@ def test_boxes():
         np.testing.assert_array_equal(np.concatenate(cells), whole)
         assert all(len(one) <= max(most, 1) for one in cells)
     assert chunks_and_shards((10, 100, 7), 3) == ((4, 50, 7), (4, 100, 7))
+    assert hdf5.chunk_of((240, 65, 3)) == (60, 33, 3)
+    assert hdf5.chunk_of((512, 513)) == (512, 257)
