@@ -144,6 +144,30 @@ def test_a_truncated_file(tmp_path, suffix):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("suffix", "name", "old", "new"),
+    [
+        (".npy", "v.npy", b"}", b" "),
+        (".zarr", "v.zarr/values/zarr.json", b'"chunk_grid"', b'"cxunk_grid"'),
+        (".zarr", "v.zarr/zarr.json", b'"attributes"', b'"attrybutes"'),
+        (".h5", "v.h5", b"GCOL", b"XCOL"),
+        (".blocks", "v.blocks/index.json", b'"first": [\n    0', b'"first": [\n    1'),
+        (".blocks", "v.blocks/index.json", b'"shape": [\n  20', b'"shape": [\n  {}'),
+        (".blocks", "v.blocks/block-00000-00000.npy", b"(20, 30, 40)", b"(10, 60, 40)"),
+    ],
+)
+def test_a_damaged_head(tmp_path, suffix, name, old, new):
+    path, _, _ = saved(tmp_path, suffix)
+    damaged = tmp_path / name
+    data = damaged.read_bytes()
+    assert old in data
+    damaged.write_bytes(data.replace(old, new))
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_truncated_file_on_several_ranks(tmp_path):
     cases = [SHARED, COLLECTIVE, NETCDF, HDF5]
     cases = {case: f"/v{case[0]}" for case in cases if not BY_SUFFIX[case[0]].missing(case[1], RANKS)}
