@@ -25,7 +25,7 @@ from fathometer.lab.io.trial import Bench
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.record import SCHEMA
 from fathometer.storage.block import VolumeInfo
-from fathometer.storage.remembered import winners
+from fathometer.storage.remembered import Winner, winners
 from fathometer.storage.strategy import Strategy
 from fathometer.storage.writer import VolumeWriter
 
@@ -391,7 +391,8 @@ def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
     with VolumeWriter(tmp_path / "v.npy", info, MPI.COMM_SELF, Strategy.of("posix-shared")) as writer:
         writer.write(np.ones((3, 4, 5), np.float32), (0, 0, 0))
         assert writer.strategy.name == "posix-shared"
-    for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]"):
+    strange = json.dumps({"schema_version": 1, "winners": [dict.fromkeys(Winner.__dataclass_fields__, 5)]})
+    for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]", strange):
         (tmp_path / "cache" / "fathometer" / "storage.json").write_text(damaged)
         assert winners() == []
 
