@@ -314,7 +314,7 @@ def test_a_folder_that_is_read_only_is_one_error(tmp_path, monkeypatch, capsys):
     def refuse(**_):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("fathometer.lab.io.benchmark.tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("fathometer.lab.io.folder.tempfile.mkdtemp", refuse)
     done = run(capsys, "io", tmp_path, *SMALL)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"{tmp_path}: cannot be written to: read-only file system" in done.err
@@ -334,6 +334,28 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, ranks):
     assert ranks > 1 or "fathometer: interrupted" in done.err  # an interrupted mpirun may lose the last line
     # mpirun ends ranks a second after it was interrupted, whether they have cleared up or not.
     assert ranks > 1 or list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_run_left_goes_with_the_next(tmp_path, capsys):
+    """But not the folder of a run that still goes on."""
+    words = ("io", tmp_path, "--grid", "64,64,64", "--repeat", 100000, "--quiet")
+    killed, going = start(*program(), *words), start(*program(), *words)
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob(".fathometer-io-*/*.rsf"))) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        killed.kill()
+        killed.wait()
+        assert len(list(tmp_path.iterdir())) == 2
+        done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared")
+        assert done.code == 0, done.err
+        assert len(list(tmp_path.iterdir())) == 1
+        assert going.poll() is None
+    finally:
+        going.send_signal(signal.SIGINT)
+    assert finish(going).code == 130
+    assert list(tmp_path.iterdir()) == []
 
 
 LIMITED = """

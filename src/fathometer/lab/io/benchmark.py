@@ -6,22 +6,19 @@ from __future__ import annotations
 
 import math
 import random
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 from mpi4py import MPI
 
 from fathometer import ledger
 from fathometer.account import account, disturbances, own_account
-from fathometer.errors import FathometerError, InputError
+from fathometer.errors import InputError
 from fathometer.lab.io.cases import OPERATIONS, Case, choose
 from fathometer.lab.io.device import MOST_HELD, PIECE, Device
+from fathometer.lab.io.folder import scratch
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Capped, Raw, figures_of, row_of, winners
 from fathometer.lab.io.trial import Bench, Sample
@@ -42,7 +39,6 @@ LONGEST = 1 / 8  # of the budget: a case that would take longer once gets a smal
 AGAIN = 3  # times that a winner is run on fresh files
 YARDSTICKS = 3  # times that the device's own rate is taken in the first round
 RESERVE = 0.08  # of the budget, for what comes after the measurements
-PATIENCE, NAP = 2.0, 0.1  # s that an interrupted rank gives rank 0, and between its looks
 SPACE = 1.05  # headers of files and folders
 
 
@@ -279,45 +275,6 @@ def ranks_of(request: Request, size: int) -> Index3:
             raise InputError(f"--decomposition {told}: allowed: at most as many ranks as cells along each axis")
         return wanted
     return choose_ranks(request.grid, size, 1)
-
-
-@contextmanager
-def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
-    """Collective. A new folder in `folder` with room for `size` bytes, gone afterwards whatever happens.
-
-    Raises InputError, the same on all ranks: no such folder, nothing can be written there; FathometerError: too little
-    space.
-    """
-    made: Path | None = None
-    try:
-        with together(comm):
-            if comm.rank == 0:
-                if not folder.is_dir():
-                    raise InputError(f"{folder}: no such folder; allowed: one that can be written to")
-                try:
-                    made = Path(tempfile.mkdtemp(prefix=".fathometer-io-", dir=folder.resolve()))
-                    free = shutil.disk_usage(made).free
-                except OSError as error:
-                    reason = (error.strerror or str(error)).lower()
-                    raise InputError(f"{folder}: cannot be written to: {reason}") from None
-                if free < size:
-                    raise FathometerError(
-                        f"{folder}: found {free / 1e9:.3g} GB free where {size / 1e9:.3g} GB are needed; use a smaller "
-                        "--grid or fewer --format"
-                    )
-        made = comm.bcast(made)
-        assert made is not None
-        yield made
-    except KeyboardInterrupt:
-        # A rank that is interrupted ends the others: rank 0 is to have cleared up and spoken before.
-        deadline = now() + PATIENCE
-        while comm.rank and made is not None and made.exists() and now() < deadline:
-            sleep(NAP)
-        sleep(NAP if comm.rank else 0.0)
-        raise
-    finally:
-        if made is not None:
-            whole.remove(made)
 
 
 def run_io(
