@@ -15,7 +15,7 @@ from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, sta
 from mpi4py import MPI
 
 from fathometer.errors import InputError
-from fathometer.lab.io import device
+from fathometer.lab.io import benchmark, device
 from fathometer.lab.io.cases import Case, choose, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
@@ -248,8 +248,6 @@ def test_the_budget_bounds_repetitions_and_then_strategies(tmp_path, capsys):
 
 
 def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch):
-    from fathometer.lab.io import benchmark
-
     for name, value in (("PROBE", 4000), ("PROBE_LIST", 4000), ("LIST_BYTES", 20_000)):
         monkeypatch.setattr(benchmark, name, value)
     out = tmp_path / "io.json"
@@ -369,19 +367,41 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_a_full_disk_is_one_error(tmp_path, ranks):
-    """The last rank's writes are refused, beyond a size."""
-    done = finish(
-        start(
-            *(mpirun(ranks) if ranks > 1 else []),
-            *(sys.executable, "-c", LIMITED, "io", tmp_path, "--grid", "64,64,64", "--quiet"),
-        )
-    )
+def limited(text, ranks, *words):
+    return finish(start(*(mpirun(ranks) if ranks > 1 else []), *(sys.executable, "-c", text, "io"), *words, "--quiet"))
+
+
+def test_a_full_disk_is_one_error(tmp_path):
+    done = limited(LIMITED, 1, tmp_path, "--grid", "64,64,64")
     assert done.code == 1, done.err
     assert "cannot be written: File too large" in done.err
     assert done.err.count("fathometer: error") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+ALONE = """
+import sys
+from mpi4py import MPI
+from fathometer.cli import main
+from fathometer.errors import FathometerError
+from fathometer.parallel import agreement
+from fathometer.storage.writer import VolumeWriter
+
+def flush(self):
+    if self.comm.rank == 1:
+        raise FathometerError("only here")
+    true(self)
+
+agreement.PATIENCE_SECONDS = 0.5
+true, VolumeWriter.flush = VolumeWriter.flush, flush
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_what_only_one_rank_knows_of_ends_all(tmp_path):
+    done = limited(ALONE, 2, tmp_path, *SMALL)
+    assert done.code != 0
+    assert "fathometer: error: only here" in done.err
 
 
 def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
