@@ -14,12 +14,12 @@ import pytest
 from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, start, survey
 from mpi4py import MPI
 
-from fathometer.errors import InputError
-from fathometer.lab.io import benchmark, device
+from fathometer.errors import FathometerError, InputError
+from fathometer.lab.io import benchmark, device, ranking
 from fathometer.lab.io.cases import Case, choose, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import in_order, remembered_rows
+from fathometer.lab.io.ranking import Raw, in_order, remembered_rows
 from fathometer.lab.io.ranking import winners as winners_of
 from fathometer.lab.io.trial import Bench
 from fathometer.parallel.decomposition import Decomposition
@@ -377,6 +377,62 @@ def test_a_full_disk_is_one_error(tmp_path):
     assert "cannot be written: File too large" in done.err
     assert done.err.count("fathometer: error") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_strategy_that_fails_is_set_aside(tmp_path):
+    """The last rank's writes are refused: the first rank's are left to rank, and what failed is named everywhere."""
+    place, out, page = tmp_path / "place", tmp_path / "io.json", tmp_path / "io.html"
+    place.mkdir()
+    words = ("--strategy", "posix-shared,mpiio-independent,root-broadcast", "--operation", "write", "--repeat", 1)
+    done = limited(LIMITED, 2, place, "--grid", "64,64,64", *words, "--json", out, "-o", page)
+    assert done.code == 1, done.err
+    assert "failed: write rsf posix-shared: written.rsf: cannot be written: File too large, and 1 more" in done.err
+    assert done.err.count("fathometer: error") == 1
+    results = validated(out)["results"]
+    assert [row["strategy"] for row in results["rows"]] == ["root-broadcast"]
+    assert [one["strategy"] for one in results["failed"]] == ["posix-shared", "mpiio-independent"]
+    assert results["winners_again"].keys() == {"write"}
+    for text in (done.out, page.read_text()):
+        assert "failed" in text
+        assert "written.rsf: cannot be written: MPI moved" in text
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("when", [1, 2, 3])
+def test_a_strategy_may_fail_at_any_time(tmp_path, capsys, monkeypatch, when):
+    """In the warm-up, in a round, on fresh files: then the next one is the best."""
+    true, turns = Bench.read, []
+
+    def fails(self, case):
+        if case.strategy.name == "posix-shared":
+            turns.append(case)
+            if len(turns) == when:
+                raise FathometerError("no more")
+        return true(self, case)
+
+    monkeypatch.setattr(Bench, "read", fails)
+    # However fast memory is, nothing is cached: there is a winner on any file system.
+    monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.0)
+    monkeypatch.setattr(Raw, "bound", lambda self, operation: 1e99)
+    true_row = ranking.row_of
+
+    def faster(case, *rest):
+        row = true_row(case, *rest)
+        return row | ({"bytes_per_second": 1e15} if case.strategy.name == "posix-shared" else {})
+
+    monkeypatch.setattr(benchmark, "row_of", faster)
+    out = tmp_path / "io.json"
+    words = ("--strategy", "posix-shared,root-broadcast", "--operation", "read", "--repeat", 1, "--json", out)
+    done = run(capsys, "io", tmp_path, *SMALL, *words)
+    assert (done.code, done.err.count("fathometer: error: failed: read rsf posix-shared: no more\n")) == (1, 1)
+    results = validated(out)["results"]
+    assert results["failed"] == [
+        {"operation": "read", "strategy": "posix-shared", "format": "rsf", "why": "no more"},
+    ]
+    assert [row["strategy"] for row in results["rows"]] == ["root-broadcast"]
+    assert results["winners"]["read"]["strategy"] == "root-broadcast"
+    assert results["winners_again"]["read"]["strategy"] == "root-broadcast"
+    assert list(tmp_path.iterdir()) == [out]
 
 
 ALONE = """

@@ -548,7 +548,7 @@ def _io(
     options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
 ) -> None:
     from fathometer.lab.io.benchmark import Request, run_io
-    from fathometer.lab.io.ranking import lines
+    from fathometer.lab.io.ranking import lines, require_all
     from fathometer.parallel.agreement import together
 
     request = Request(
@@ -578,6 +578,7 @@ def _io(
                 _page(options.output, options.json or options.output, envelope)
             if options.remember:
                 say(_remember(envelope))
+            require_all(envelope)
 
 
 def _measured(

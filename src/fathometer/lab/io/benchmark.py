@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,16 +16,16 @@ from mpi4py import MPI
 
 from fathometer import ledger
 from fathometer.account import account, disturbances, own_account
-from fathometer.errors import InputError
+from fathometer.errors import FathometerError, InputError
 from fathometer.lab.io.cases import OPERATIONS, Case, choose
 from fathometer.lab.io.device import MOST_HELD, PIECE, Device
 from fathometer.lab.io.folder import scratch
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Capped, Raw, figures_of, row_of, winners
+from fathometer.lab.io.ranking import Capped, Failed, Raw, figures_of, row_of, winners
 from fathometer.lab.io.trial import Bench, Sample
 from fathometer.ledger import now
 from fathometer.machine import machine
-from fathometer.parallel.agreement import QUIETLY, gathered, together
+from fathometer.parallel.agreement import QUIETLY, all_here, gathered, together
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.threads import Binding
 from fathometer.record import record
@@ -78,12 +79,14 @@ class Request:
 
 @dataclass
 class Measured:
-    """What was found of one case. cost: seconds of a trial with all that it needs, as far as it is known."""
+    """What was found of one case. cost: seconds of a trial with all that it needs, as far as it is known; failed: why
+    it was set aside."""
 
     case: Case
     bench: Bench
     capped: Capped | None = None
     cost: float = 0.0
+    failed: str = ""
     samples: list[Sample] = field(default_factory=list)
 
 
@@ -98,6 +101,8 @@ class Course:
         here = ledger.current()
         self._begin = here.start if here is not None else now()
         self.notes: list[str] = []
+        self.failed: list[Failed] = []
+        self._failing = comm.Dup()  # where those meet that fail, while the others may be in any call
         self.full = self._bench(request.grid)
         self.raw = Raw({name: {True: [], False: []} for name in request.operations})
         with together(comm):
@@ -129,14 +134,36 @@ class Course:
         sample = bench.write(case) if case.operation == "write" else bench.read(case)
         return sample, float(self._comm.bcast(now() - begin))
 
+    @contextmanager
+    def _setting_aside(self, one: Measured) -> Iterator[None]:
+        """What fails on all ranks alike sets one case aside; what fails on some only is raised, and ends all."""
+        try:
+            yield
+        except FathometerError as error:
+            if not all_here(self._failing):
+                raise
+            one.failed = str(error).replace(f"{self._folder}/", "")
+            self.failed.append(Failed(one.case.operation, str(one.case.strategy), one.case.format, one.failed))
+            self._say(f"failed: {self.failed[-1]}")
+            one.bench.remove_written()
+
+    def _working(self, every: list[Measured]) -> list[Measured]:
+        """Those that were not set aside; FathometerError where nothing is left to rank."""
+        kept = [one for one in every if not one.failed]
+        if not kept:
+            raise FathometerError(self.failed[0].why)
+        return kept
+
     def measure(self, cases: list[Case]) -> list[Measured]:
         """All cases, as many repetitions as the budget bears."""
-        every = self._bearable(self._warmed([self._sized(case) for case in cases]))
+        every = self._working([self._sized(case) for case in cases])
+        every = self._bearable(self._working(self._warmed(every)))
         rounds = 0
         while rounds < self._request.repeat and (rounds == 0 or self.left() > self._again(every) + self._round(every)):
             rounds += 1
             self._say(f"round {rounds} of {self._request.repeat}, {max(0.0, self.left()):.0f} s left")
             self._take_round(every, rounds)
+            every = self._working(every)
         if rounds < self._request.repeat:
             self.notes.append(
                 f"the budget of {self._request.budget:g} s bore {rounds} of {self._request.repeat} repetitions"
@@ -155,9 +182,10 @@ class Course:
             if isinstance(turn, tuple):
                 self._device_rate(*turn)
             elif not turn.samples or self.left() > turn.cost:
-                sample, seconds = self._trial(turn.bench, turn.case)
-                turn.samples.append(sample)
-                turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
+                with self._setting_aside(turn):
+                    sample, seconds = self._trial(turn.bench, turn.case)
+                    turn.samples.append(sample)
+                    turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
 
     def _round(self, every: list[Measured]) -> float:
         """Seconds of a round."""
@@ -175,10 +203,13 @@ class Course:
             return one
         probe = self._bench(self._smaller(small))
         longest = LONGEST * self._request.budget
-        for _ in range(2):  # the first may load libraries
-            one.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
-            if one.cost <= longest:
-                break
+        with self._setting_aside(one):
+            for _ in range(2):  # the first may load libraries
+                one.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
+                if one.cost <= longest:
+                    break
+        if one.failed:
+            return one
         size = float(self.full.bytes)
         if case.listed and size > LIST_BYTES * self._comm.size:
             size, why = LIST_BYTES * self._comm.size, "a list of single elements takes some 160 B of memory for each"
@@ -203,11 +234,12 @@ class Course:
                 self._without(one)
                 continue
             self._say(f"warm-up: {one.case}")
-            # A first trial writes what is read, so that it says too much of the cost of the next one.
-            if one.case.operation == "read":
-                one.bench.source(one.case)
-            _, one.cost = self._trial(one.bench, one.case)
-            kept.append(one)
+            with self._setting_aside(one):
+                # A first trial writes what is read, so that it says too much of the cost of the next one.
+                if one.case.operation == "read":
+                    one.bench.source(one.case)
+                _, one.cost = self._trial(one.bench, one.case)
+                kept.append(one)
         return kept
 
     def _bearable(self, every: list[Measured]) -> list[Measured]:
@@ -246,22 +278,37 @@ class Course:
             self.raw.seconds += seconds
 
     def again(self, every: list[Measured]) -> dict[str, Any]:
-        """The winners on fresh files: a row for each operation."""
-        rows = {}
-        best = winners([row_of(one.case, one.bench, one.samples, one.capped, self.raw) for one in every])
-        for operation, place in best.items():
-            one = every[place]
-            self._say(f"once more: {one.case}")
-            if operation == "read":
-                one.bench.remove(one.bench.source(one.case))
-            samples: list[Sample] = []
-            for _ in range(AGAIN):
-                if not samples or self.left() > one.cost:
-                    if operation == "read":
-                        one.bench.source(one.case)
-                    samples.append(self._trial(one.bench, one.case)[0])
-            rows[operation] = row_of(one.case, one.bench, samples, one.capped, self.raw)
+        """The winners on fresh files: a row for each operation. A winner that fails now leaves its place."""
+        rows: dict[str, Any] = {}
+        for operation in self.raw.rates:
+            while operation not in rows:
+                every = self._working(every)
+                place = winners(self.rows(every)).get(operation)
+                if place is None:
+                    break
+                self._say(f"once more: {every[place].case}")
+                with self._setting_aside(every[place]):
+                    rows[operation] = self._once_more(every[place])
         return rows
+
+    def _once_more(self, one: Measured) -> dict[str, Any]:
+        if one.case.operation == "read":
+            one.bench.remove(one.bench.source(one.case))
+        samples: list[Sample] = []
+        for _ in range(AGAIN):
+            if not samples or self.left() > one.cost:
+                if one.case.operation == "read":
+                    one.bench.source(one.case)
+                samples.append(self._trial(one.bench, one.case)[0])
+        return row_of(one.case, one.bench, samples, one.capped, self.raw)
+
+    def rows(self, every: list[Measured]) -> list[dict[str, Any]]:
+        """Of those that were not set aside."""
+        return [row_of(o.case, o.bench, o.samples, o.capped, self.raw) for o in every if not o.failed]
+
+    def close(self) -> None:
+        """Let go of the communicator."""
+        self._failing.Free()
 
 
 def ranks_of(request: Request, size: int) -> Index3:
@@ -308,11 +355,12 @@ def run_io(
         course = Course(request, comm, folder, say)
         every = course.measure(cases)
         again = course.again(every)
+        course.close()
     with ledger.phase("finish"):
         told = gathered(comm, own_account(binding))
     if comm.rank:
         return {}
-    rows = [row_of(one.case, one.bench, one.samples, one.capped, course.raw) for one in every]
+    rows = course.rows(every)
     best = {operation: rows[place] for operation, place in winners(rows).items()}
     wrong = [row for row in [*rows, *again.values()] if row["verified"] is False]
     return record(
@@ -324,6 +372,7 @@ def run_io(
         figures=figures_of(rows, again, course.raw),
         results={
             "rows": rows,
+            "failed": course.failed,
             "winners": best,
             "winners_again": again,
             "raw": course.raw.as_dict(),

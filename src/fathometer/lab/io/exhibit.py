@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fathometer.lab.io.ranking import fair, in_order, remarks
+from fathometer.lab.io.ranking import failures, fair, in_order, remarks
 from fathometer.lab.report import words
 
 Panel = dict[str, Any]
@@ -50,6 +50,8 @@ def panels_of_record(record: Mapping[str, Any], place: Path) -> list[Panel]:
             ordered = [rows[n] for n in in_order(rows, operation, compressed)]
             if ordered:
                 found += [_bars(ordered, operation, compressed, raw), _table(ordered, operation, compressed)]
+        if failed := failures(record["results"], operation):
+            found.append(_failures(failed, operation))
     return found
 
 
@@ -87,4 +89,13 @@ def _table(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool) 
             [*(row[key] for key, _, _ in COLUMNS), *phases, remarks(row)]
             for row, phases in zip(rows, slowest, strict=True)
         ],
+    }
+
+
+def _failures(failed: Sequence[Mapping[str, Any]], operation: str) -> Panel:
+    return {
+        "kind": "table",
+        "title": f"{NAMES[operation]}: failed",
+        "columns": [("strategy", "strategy", ""), ("format", "format", ""), ("why", "why", "")],
+        "rows": [[one["strategy"], one["format"], one["why"]] for one in failed],
     }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from fathometer.errors import FathometerError
 from fathometer.lab.io.cases import Case
 from fathometer.lab.io.trial import FORGOTTEN, PHASES, Bench, Sample
 from fathometer.lab.statistics import Typical, typical
@@ -27,6 +28,19 @@ class Capped:
 
     grid: Index3
     why: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A case that was set aside, and why."""
+
+    operation: str
+    strategy: str
+    format: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.format} {self.strategy}: {self.why}"
 
 
 @dataclass
@@ -146,6 +160,18 @@ def figures_of(rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[st
     return figures
 
 
+def failures(results: Mapping[str, Any], operation: str) -> list[Mapping[str, Any]]:
+    """What was set aside of an operation."""
+    return [one for one in results["failed"] if one["operation"] == operation]
+
+
+def require_all(envelope: Mapping[str, Any]) -> None:
+    """Raises FathometerError where a strategy was set aside: the others are ranked, but not all is well."""
+    if failed := [Failed(**one) for one in envelope["results"]["failed"]]:
+        others = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise FathometerError(f"failed: {failed[0]}{others}")
+
+
 def remarks(row: Mapping[str, Any]) -> str:
     """What is to be said of a row beside its numbers."""
     told = []
@@ -185,9 +211,10 @@ def lines(envelope: Mapping[str, Any]) -> list[str]:
             places = in_order(rows, operation, compressed)
             if places:
                 text += _table([rows[place] for place in places], compressed)
+        text += [f"  failed: {one['strategy']}, {one['format']}: {one['why']}" for one in failures(results, operation)]
         again = results["winners_again"].get(operation)
         if again is None:
-            text.append("no winner: nothing came from the device itself, whole and without a wrong cell")
+            text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")
         else:
             text.append(
                 f"best: {again['strategy']}, {again['format']}; on fresh files once more "
