@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -15,8 +16,8 @@ from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, sta
 from mpi4py import MPI
 
 from fathometer.errors import FathometerError, InputError
-from fathometer.lab.io import benchmark, device, ranking
-from fathometer.lab.io.cases import Case, choose, strategy_words
+from fathometer.lab.io import benchmark, cases, device, ranking
+from fathometer.lab.io.cases import Case, choose, source_of, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Raw, in_order, remembered_rows
@@ -262,6 +263,50 @@ def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch
     assert "capped: 9 x 20 x 28 cells" in done.out
 
 
+def test_of_each_operation_there_is_one_however_short_the_time(tmp_path, capsys):
+    out = tmp_path / "io.json"
+    done = run(capsys, "io", tmp_path, *SMALL, "--budget", "0.001s", "--json", out)
+    assert done.code == 0, done.err
+    results = validated(out)["results"]
+    assert [row["operation"] for row in results["rows"]] == ["write", "read"]
+    assert len(results["notes"]) == 9  # the other strategies, and the repetitions
+    assert "0 s a trial" not in done.out
+
+
+def test_a_smaller_volume_has_as_many_axes(tmp_path, capsys, monkeypatch):
+    """A file does not tell an axis of one cell."""
+    monkeypatch.setattr(benchmark, "PROBE", 4000)
+    done = run(capsys, "io", tmp_path, "--grid", "3,40,40", "--repeat", 1, "--strategy", "posix-shared")
+    assert done.code == 0, done.err
+
+
+def test_in_two_dimensions_there_is_no_halo_along_y(tmp_path, capsys, monkeypatch):
+    told = {}
+    monkeypatch.setattr(benchmark, "require_memory", lambda parts, *_: told.update(parts))
+    done = run(capsys, "io", tmp_path, "--grid", "20,30", "--halo", 50, "--repeat", 1, "--strategy", "posix-shared")
+    assert done.code == 0, done.err
+    assert told["read back"] == 2 * 4 * 20 * 30
+
+
+def test_what_is_read_is_written_as_this_machine_can(monkeypatch):
+    case = Case("read", "h5", Strategy.of("posix-shared"))
+    lacking = replace(case.form, missing=lambda name, ranks: "" if name == "root-broadcast" else "no MPI")
+    monkeypatch.setitem(cases.WRITABLE, "h5", lacking)
+    assert source_of(case, 2).name == "root-broadcast"
+
+
+def test_a_device_that_fails_is_one_error(tmp_path, monkeypatch):
+    """Each piece that cannot be read gives its memory back, or the next ones would wait for it for ever."""
+    monkeypatch.setattr(device, "PIECE", 1 << 16)
+    one = device.Device(tmp_path, 1 << 23, np.zeros(1 << 14, np.float32))
+    if one.write(True) is None:
+        pytest.skip("this file system knows no direct calls")
+    os.truncate(one.path, 0)
+    for direct in (False, True):
+        with pytest.raises(InputError, match="cannot be read: read 0 bytes of 65536"):
+            one.read(direct)
+
+
 def test_lists_of_strategies():
     assert strategy_words("posix-shared,mpiio-collective:cb_nodes=1,sync=fsync,root-broadcast") == (
         "posix-shared",
@@ -270,6 +315,11 @@ def test_lists_of_strategies():
     )
     with pytest.raises(InputError, match="sync=none"):
         strategy_words("posix-shared:sync=none")
+    asked = ("posix-shared:sync=o_dsync", "posix-per-rank", "root-broadcast:filter=zfp")
+    assert choose(("read",), asked, ("rsf", "npy"), 1)[1] == [
+        "posix-per-rank is left out: not for --format rsf,npy",
+        "root-broadcast:filter=zfp is left out: not for --format rsf,npy",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -285,6 +335,8 @@ def test_lists_of_strategies():
         ((".", "--json", "no/folder.json"), 2, "no/folder.json: cannot be written"),
         ((".", "--grid", "20000,20000,20000"), 2, "not enough memory"),
         ((".", "--halo", "-1"), 2, "found -1"),
+        ((".", "--grid", "1,1,1"), 2, "--grid 1,1,1: allowed: at least 2 cells along x and z"),
+        ((".", "--grid", "1,64,64"), 2, "--grid 1,64,64: allowed: at least 2 cells along x and z"),
     ],
 )
 def test_wrong_words_are_one_error(tmp_path, monkeypatch, capsys, words, code, told):

@@ -36,6 +36,7 @@ ITEM = 4  # float32
 PROBE = 1 << 23  # bytes of the small volume; of smaller ones there is no other
 PROBE_LIST = 1 << 20  # the same where MPI-IO gets a list of elements
 LIST_BYTES = 1 << 24  # of a volume whose elements are listed one by one: some 160 B of memory for each of 4 Mi elements
+SHORTEST = 2  # cells of an axis: files do not tell shorter ones
 LONGEST = 1 / 8  # of the budget: a case that would take longer once gets a smaller volume
 AGAIN = 3  # times that a winner is run on fresh files
 YARDSTICKS = 3  # times that the device's own rate is taken in the first round
@@ -115,12 +116,13 @@ class Course:
         return Bench(self._folder, self._comm, pattern, ranks, self._request.halo, self._apart)
 
     def _smaller(self, size: float) -> Index3:
-        """The grid, cut along x and then y so that it has about `size` bytes, and no rank is without a cell."""
-        grid, least = list(self._request.grid), ranks_of(self._request, self._comm.size)
+        """The grid, cut along x and then y so that it has about `size` bytes, no rank is without a cell, and no axis
+        is lost."""
+        grid, ranks = list(self._request.grid), ranks_of(self._request, self._comm.size)
         for axis in range(3):
             share = size / (ITEM * math.prod(grid))
             if share < 1:
-                grid[axis] = max(least[axis], round(grid[axis] * share))
+                grid[axis] = max(ranks[axis], min(SHORTEST, grid[axis]), round(grid[axis] * share))
         return grid[0], grid[1], grid[2]
 
     def left(self) -> float:
@@ -230,7 +232,8 @@ class Course:
             for direct in (False, True):
                 self._device_rate(operation, direct, count=False)
         for one in every:
-            if kept and self.left() < 2 * one.cost:
+            # Of each operation there is to be one, however short the time.
+            if any(o.case.operation == one.case.operation for o in kept) and self.left() < 2 * one.cost:
                 self._without(one)
                 continue
             self._say(f"warm-up: {one.case}")
@@ -254,7 +257,8 @@ class Course:
         return kept
 
     def _without(self, one: Measured) -> None:
-        self.notes.append(f"left out, for want of time: {one.case}, some {one.cost:.2g} s a trial")
+        cost = f", some {one.cost:.2g} s a trial" if one.cost else ""
+        self.notes.append(f"left out, for want of time: {one.case}{cost}")
         self._say(self.notes[-1])
 
     def _device_rate(self, operation: str, direct: bool, count: bool = True) -> None:
@@ -314,6 +318,9 @@ class Course:
 def ranks_of(request: Request, size: int) -> Index3:
     """Ranks along x, y, z; InputError where they do not fit."""
     wanted = request.decomposition
+    if request.grid[0] < SHORTEST or request.grid[2] < SHORTEST:
+        told = ",".join(map(str, request.grid))
+        raise InputError(f"--grid {told}: allowed: at least {SHORTEST} cells along x and z")
     if wanted is not None:
         told = ",".join(map(str, wanted))
         if math.prod(wanted) != size:
@@ -340,7 +347,7 @@ def run_io(
         say(f"note: {note}")
     size = ITEM * math.prod(request.grid)
     own = math.prod(-(-n // p) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
-    wide = math.prod(-(-n // p) + 2 * request.halo for n, p in zip(request.grid, ranks, strict=True)) * ITEM
+    wide = math.prod(min(n, -(-n // p) + 2 * request.halo) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
     # What is read, what a format makes of it and, on rank 0, slabs of what others have.
     require_memory(
         {"block": own, "read back": 2 * wide, "raw": MOST_HELD},

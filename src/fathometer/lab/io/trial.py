@@ -173,7 +173,8 @@ class Bench:
         path = self.folder / f"{name}.{case.format}"
         there = self.comm.bcast(path.exists() if self.comm.rank == 0 else None)
         if not there:
-            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, source_of(case)) as writer:
+            strategy = source_of(case, self.comm.size)
+            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, strategy) as writer:
                 writer.write(self.block, self.box(self.comm.rank)[0])
                 writer.flush()
         return path
