@@ -123,7 +123,7 @@ class Hdf5Sink:
     def _reserve(self, size: int) -> None:
         """Have a full disk show now: in the middle of collective writes the library ends some ranks only.
 
-        What compression leaves of it is given back when the file is closed.
+        What compression leaves of it is given back by `close`.
         """
         failures: list[OSError] = []
         if self._comm.rank == 0:
@@ -162,7 +162,13 @@ class Hdf5Sink:
     def close(self) -> None:
         """See formats.Sink."""
         with _system_errors(), ledger.io():
-            self._file.close()
+            if self._shared:
+                self._file.close()
+            else:  # without MPI the library keeps what compression left of the reserved space
+                self._file.flush()
+                size = self._file.id.get_filesize()
+                self._file.close()
+                os.truncate(self._part, size)
         if self._shared:
             meet(self._comm)
             with _system_errors(), h5py.File(self._part, "r") as file:
