@@ -16,7 +16,7 @@ from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, sta
 from mpi4py import MPI
 
 from fathometer.errors import FathometerError, InputError
-from fathometer.lab.io import benchmark, cases, device, ranking
+from fathometer.lab.io import benchmark, cases, device, exhibit, ranking
 from fathometer.lab.io.cases import Case, choose, source_of, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
@@ -169,6 +169,13 @@ def test_rates_beyond_the_device_are_flagged(tmp_path, capsys, monkeypatch):
     assert [row["cached"] for row in results["rows"]] == [True, True]
     assert results["winners"] == {}
     assert "no winner" in done.out
+
+
+def test_a_file_system_in_memory_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(device.Device, "forgotten", lambda self: 1.0)
+    done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared", "--operation", "write")
+    assert done.code == 0, done.err
+    assert f"note: {tmp_path}: files there stay in memory" in done.out
 
 
 def test_files_are_forgotten_where_the_file_system_can(tmp_path):
@@ -545,6 +552,23 @@ def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
     for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]"):
         (tmp_path / "cache" / "fathometer" / "storage.json").write_text(damaged)
         assert winners() == []
+
+
+def test_a_page_shows_remarks_before_phases(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.5)
+    done = run(capsys, "io", ".", *SMALL, "--strategy", "posix-shared", "--json", "io.json")
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "io.json")
+    shown = exhibit.heading(record)
+    assert (shown["subject"], shown["facts"][0]) == (tmp_path.name, ("Folder", str(tmp_path)))
+    assert shown["facts"][2] == ("Blocks", "1 × 1 × 1 ranks")
+    assert shown["facts"][4][1].endswith("to one process; no winner")
+    bars, _, _, table = exhibit.panels_of_record(record, tmp_path)
+    assert "at 50\N{NARROW NO-BREAK SPACE}% at least" in bars["caption"]
+    assert [key for key, _, _ in table["columns"]][-5:-3] == ["ratio_to_raw", "remarks"]
+    assert "flush_seconds" not in [key for key, _, _ in table["columns"]]
+    assert table["rows"][0][7] == "cached"
 
 
 def test_page_picture_and_report(tmp_path, capsys):

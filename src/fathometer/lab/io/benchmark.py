@@ -22,7 +22,7 @@ from fathometer.lab.io.device import MOST_HELD, PIECE, Device
 from fathometer.lab.io.folder import scratch
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Capped, Failed, Raw, figures_of, row_of, winners
-from fathometer.lab.io.trial import Bench, Sample
+from fathometer.lab.io.trial import FORGOTTEN, Bench, Sample
 from fathometer.ledger import now
 from fathometer.machine import machine
 from fathometer.parallel.agreement import QUIETLY, all_here, gathered, together
@@ -64,7 +64,7 @@ class Request:
     def as_dict(self) -> dict[str, Any]:
         """For a record."""
         return {
-            "folder": self.folder,
+            "folder": self.folder.resolve(),
             "grid": self.grid,
             "strategies": self.strategies,
             "formats": self.formats,
@@ -231,6 +231,10 @@ class Course:
         for operation in self.raw.rates:
             for direct in (False, True):
                 self._device_rate(operation, direct, count=False)
+        with together(self._comm), whole.writing(self._folder):
+            if self._device is not None and self._device.forgotten() > FORGOTTEN:
+                self.notes.append(f"{self._request.folder}: files there stay in memory; no rate is one of a device")
+                self._say(self.notes[-1])
         for one in every:
             # Of each operation there is to be one, however short the time.
             if any(o.case.operation == one.case.operation for o in kept) and self.left() < 2 * one.cost:
@@ -270,7 +274,7 @@ class Course:
                     if not self._device.path.exists():
                         self._device.write(False)
                     with whole.writing(self._device.path):
-                        self.raw.forgets = self._device.forgotten()
+                        self._device.forgotten()
                 seconds = self._device.write(direct) if operation == "write" else self._device.read(direct)
         seconds = self._comm.bcast(seconds)
         size = self._comm.bcast(self._device.size if self._device is not None else 0)

@@ -47,12 +47,11 @@ class Failed:
 class Raw:
     """The device's own rates, bytes a second: of each operation, sequential (False) and direct (True).
 
-    seconds: of a round of them; forgets: share of its file that stayed in memory when it was to be forgotten.
+    seconds: of a round of them.
     """
 
     rates: dict[str, dict[bool, list[float]]]
     seconds: float = 0.0
-    forgets: float = 0.0
 
     def sequential(self, operation: str) -> Typical:
         """The rate that strategies are compared with."""
@@ -226,13 +225,18 @@ def lines(envelope: Mapping[str, Any]) -> list[str]:
 
 def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
     wide = max(len(row["strategy"]) for row in rows) + 2
-    rate = "MB/s, as logical bytes" if compressed else "MB/s"
-    text = [f"  {'strategy':<{wide}}format   {rate:>8}   (interval)       n  of raw   first, last done (s)"]
+    text = ["  compressed, as logical bytes:"] if compressed else []
+    text.append(f"  {'strategy':<{wide}}format       MB/s   (interval)       n  of raw   first, last done (s)")
     for row in rows:
-        interval = f"({row['ci_low'] / 1e6:.0f} to {row['ci_high'] / 1e6:.0f})"
+        rate, low, high = (_short(row[key] / 1e6) for key in ("bytes_per_second", "ci_low", "ci_high"))
         text.append(
-            f"  {row['strategy']:<{wide}}{row['format']:<7}{row['bytes_per_second'] / 1e6:>10.1f}   {interval:<15} "
+            f"  {row['strategy']:<{wide}}{row['format']:<7}{rate:>10}   {f'({low} to {high})':<15} "
             f"{row['repetitions']:>2}  {row['ratio_to_raw']:>6.2f}   {row['first_done_seconds']:.3f}, "
             f"{row['last_done_seconds']:.3f}   {remarks(row)}".rstrip()
         )
     return text
+
+
+def _short(value: float) -> str:
+    """Three digits of a small number, all before the point of a large one."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
