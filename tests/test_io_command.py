@@ -16,13 +16,13 @@ from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, sta
 from mpi4py import MPI
 
 from fathometer.errors import FathometerError, InputError
-from fathometer.lab.io import benchmark, cases, device, exhibit, ranking
+from fathometer.lab.io import benchmark, cases, device, exhibit
 from fathometer.lab.io.cases import Case, choose, source_of, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Raw, in_order, remembered_rows
+from fathometer.lab.io.ranking import Raw, in_order, remembered_rows, row_of
 from fathometer.lab.io.ranking import winners as winners_of
-from fathometer.lab.io.trial import Bench
+from fathometer.lab.io.trial import PHASES, Bench, Sample
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.record import SCHEMA
 from fathometer.storage.block import VolumeInfo
@@ -142,6 +142,19 @@ def test_one_flipped_bit_anywhere_is_found(tmp_path, place):
         changed[place] ^= 1 << bit
         values.write_bytes(changed)
         assert one.read(case).wrong == 1
+
+
+def test_of_lossy_formats_what_is_no_number_is_wrong(tmp_path):
+    one = bench(tmp_path)
+    case = Case("read", "h5", Strategy.of("root-broadcast:filter=sperr"))
+    raw = Raw({"read": {False: [1.0], True: []}})
+    for value, wrong, verified in ((1.0, 0, None), (np.nan, 1, False), (np.inf, 1, False)):
+        values = one.block.copy()
+        values[1, 2, 3] = value
+        found, error = one._verified(values, one.box(0), True)
+        assert found == wrong
+        sample = Sample(1.0, [dict.fromkeys(PHASES, 0.1)], [0.5], 100, found, error, 0.0, False)
+        assert row_of(case, one, [sample], None, raw)["verified"] is verified
 
 
 def test_a_wrong_cell_makes_the_run_invalid(tmp_path, capsys, monkeypatch):
@@ -474,10 +487,9 @@ def test_a_strategy_may_fail_at_any_time(tmp_path, capsys, monkeypatch, when):
     # However fast memory is, nothing is cached: there is a winner on any file system.
     monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.0)
     monkeypatch.setattr(Raw, "bound", lambda self, operation: 1e99)
-    true_row = ranking.row_of
 
     def faster(case, *rest):
-        row = true_row(case, *rest)
+        row = row_of(case, *rest)
         return row | ({"bytes_per_second": 1e15} if case.strategy.name == "posix-shared" else {})
 
     monkeypatch.setattr(benchmark, "row_of", faster)

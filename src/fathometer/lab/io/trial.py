@@ -236,16 +236,20 @@ class Bench:
         meet(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
-        """Collective. Cells of all ranks that are wrong; for lossy formats the relative error instead."""
+        """Collective. Cells of all ranks that are wrong, of lossy formats those that are no number, and the relative
+        error that is there by intent."""
+        deviation = energy = 0.0
         with ledger.phase("verify"), together(self.comm):
             if lossy:
+                wrong = int(np.count_nonzero(~np.isfinite(values)))
                 deviation, energy = self.pattern.error(values, box[0])
             else:
                 wrong = self.pattern.differing(values, box[0])
-        if lossy:
-            deviation, energy = (float(reduced(self.comm, one, "SUM")) for one in (deviation, energy))
-            return 0, (deviation / energy) ** 0.5 if energy else 0.0
-        return int(reduced(self.comm, wrong, "SUM")), None
+        wrong = int(reduced(self.comm, wrong, "SUM"))
+        if not lossy:
+            return wrong, None
+        deviation, energy = (float(reduced(self.comm, one, "SUM")) for one in (deviation, energy))
+        return wrong, (deviation / energy) ** 0.5 if energy else 0.0
 
     def _sample(
         self,
