@@ -232,6 +232,15 @@ def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
     assert "of the bytes stored" in done.out
 
 
+def test_what_is_compressed_is_cached_only_where_its_stored_bytes_tell(tmp_path):
+    one = bench(tmp_path)
+    raw = Raw({"write": {False: [one.bytes / 1.0], True: []}})
+    for text, stored, cached in (("filter=zfp", 100, False), ("filter=zfp", 480, True), ("sync=fsync", 100, True)):
+        case = Case("write", "h5", Strategy.of(f"mpiio-collective:{text}"))
+        sample = Sample(0.5, [dict.fromkeys(PHASES, 0.1)], [0.5], stored, 0, None, 0.0, False)
+        assert row_of(case, one, [sample], None, raw)["cached"] is cached
+
+
 def test_order_of_rows():
     """What cannot be compared comes last and never wins; compressed formats have an order of their own."""
     plain = {"operation": "write", "format": "rsf", "compressed": False, "cached": False, "capped": None}

@@ -82,6 +82,8 @@ def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped |
     resident = max(one.resident for one in samples)
     wrong = sum(one.wrong for one in samples)
     errors = [one.error for one in samples if one.error is not None]
+    # Of compressed formats only what is stored goes to the device.
+    moved = rate.median * (samples[-1].stored_bytes / size if case.compressed else 1.0)
     return {
         "operation": case.operation,
         "strategy": str(case.strategy),
@@ -96,7 +98,7 @@ def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped |
         "ci_high": rate.high,
         "ci_coverage": rate.coverage,
         "ratio_to_raw": rate.median / raw.sequential(case.operation).median,
-        "cached": rate.median > raw.bound(case.operation) or resident > FORGOTTEN,
+        "cached": moved > raw.bound(case.operation) or resident > FORGOTTEN,
         "verified": None if case.lossy and wrong == 0 else wrong == 0,
         "wrong_cells": wrong,
         "relative_error": max(errors) if errors else None,
@@ -218,7 +220,7 @@ def lines(envelope: Mapping[str, Any]) -> list[str]:
         else:
             text.append(
                 f"best: {again['strategy']}, {again['format']}; on fresh files once more "
-                f"{again['bytes_per_second'] / 1e6:.0f} MB/s, {again['ratio_to_raw']:.2f} of the device's"
+                f"{_short(again['bytes_per_second'] / 1e6)} MB/s, {again['ratio_to_raw']:.2f} of the device's"
                 + (f" ({remarks(again)})" if remarks(again) else "")
             )
     return text + [f"note: {note}" for note in results["notes"]]
