@@ -133,7 +133,7 @@ class Hdf5Sink:
     def _reserve(self) -> None:
         """Have a full disk show now: in the middle of collective writes the library ends some ranks only.
 
-        What compression leaves of it is given back when the file is closed.
+        What compression leaves of it is given back by `close`.
         """
         # Chunks are stored whole. Of several ranks' the file's size may count the places already.
         values, failures = self._values, list[OSError]()
@@ -175,7 +175,13 @@ class Hdf5Sink:
     def close(self) -> None:
         """See formats.Sink."""
         with together(self._comm), whole.writing(self._path), _system_errors(), ledger.io():
-            self._file.close()
+            if self._shared:
+                self._file.close()
+            else:  # without MPI the library keeps what compression left of the reserved space
+                self._file.flush()
+                size = self._file.id.get_filesize()
+                self._file.close()
+                os.truncate(self._part, size)
         if self._shared:
             with _system_errors(), h5py.File(self._part, "r") as file:
                 values = file[DATASET]
