@@ -15,6 +15,7 @@ from benchmarks.history import history
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
 from benchmarks.plan import plan
+from benchmarks.shots import shots
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
 from benchmarks.storage import reading, storage
@@ -38,6 +39,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "history": history,
     "storage": storage,
     "reading": reading,
+    "shots": shots,
 }
 
 

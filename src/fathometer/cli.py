@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
 RESUMABLE = 75  # as sendmail and batch systems count it: a failure that will pass
-PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
 
 # What does the work of a command on ranks.
@@ -500,14 +499,16 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
     """Run a command on all ranks of this world; all ranks return the same code, or the world is ended."""
     from mpi4py import MPI
 
+    from fathometer.parallel.agreement import all_here
     from fathometer.parallel.launch import check_world, is_first
 
     comm = MPI.COMM_WORLD
     try:
         check_world(comm.size, os.environ, options.ranks)
-        _run(options, words, comm)
+        # The work has messages of its own: none of them can be taken for what all_here asks the others.
+        _run(options, words, comm.Dup())
     except FathometerError as error:
-        if _all_here(comm):
+        if all_here(comm):
             return _complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, _complain(error))
     except KeyboardInterrupt:
@@ -531,19 +532,6 @@ def _end_all(comm: MPI.Intracomm, code: int) -> int:
     if comm.size > 1:
         comm.Abort(code)
     return code
-
-
-def _all_here(comm: MPI.Intracomm) -> bool:
-    """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
-    from time import sleep
-
-    request = comm.Ibarrier()
-    deadline = now() + PATIENCE_SECONDS
-    while not request.Test():
-        if now() > deadline:
-            return False
-        sleep(0.001)
-    return True
 
 
 def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> None:
@@ -661,7 +649,7 @@ def _io(
     options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
 ) -> None:
     from fathometer.lab.io.benchmark import Request, run_io
-    from fathometer.lab.io.ranking import lines
+    from fathometer.lab.io.ranking import lines, require_all
     from fathometer.parallel.agreement import together
 
     request = Request(
@@ -691,6 +679,7 @@ def _io(
                 _page(options.output, options.json or options.output, envelope)
             if options.remember:
                 say(_remember(envelope))
+            require_all(envelope)
 
 
 def _measured(
