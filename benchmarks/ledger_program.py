@@ -49,6 +49,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
     folder = Path(comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None))
     if comm.rank == 0:
         inputs(folder, cells)
+        (folder / "out").mkdir()
     meet(comm)
     experiment = prepare(survey_of(SURVEY, folder / "survey.toml"), comm, imaging=True)
     with_account, without = experiment.propagator(), experiment.propagator()
