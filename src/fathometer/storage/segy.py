@@ -141,6 +141,9 @@ def scaled(values: NDArray[Number], scalar: NDArray[Number]) -> NDArray[np.float
     """Header values with their SEG-Y scalar applied; by division where it divides, so that 123 / 10 is 12.3
     exactly.
     """
+    if len(scalar) and (scalar == scalar[0]).all():  # as in most files: one of the two operations is spared
+        size = max(abs(scalar[0].item()), 1)
+        return np.asarray(values / size if scalar[0] < 0 else values.astype(np.float64) * size)
     size = np.maximum(np.abs(scalar), 1)
     return np.asarray(np.where(scalar < 0, values / size, values.astype(np.float64) * size))
 

@@ -34,14 +34,13 @@ from fathometer.storage.index.anomalies import (
     Flag,
     anomaly,
 )
-from fathometer.storage.index.chunk import SIZE, Chunk, Span, read_chunk, spans
+from fathometer.storage.index.chunk import SAME_PLACE, SIZE, Chunk, Span, read_chunk, spans
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
 from fathometer.storage.segy import check_units
 from fathometer.storage.segy_layout import INDEX, SU, Layout, segy_layout_of
 from fathometer.storage.su_layout import su_layout_of
 
-SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 LINE_SECONDS = 10.0  # between lines that say how far it is
 
 Say = Callable[[str], None]
@@ -114,7 +113,8 @@ class _Builder:
         self.refused: dict[int, str] = {}
         self.unplaced: set[int] = set()
         self.flags: list[NDArray[np.uint16]] = []
-        self.marks: list[NDArray[np.uint64]] = []
+        self.marks: list[tuple[NDArray[np.uint64], NDArray[np.uint64]]] = []
+        self.names: list[str] = []
         self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)
         self.notes: dict[str, list[Path]] = {}
         self.counts: Counter[Flag | str] = Counter()
@@ -134,7 +134,7 @@ class _Builder:
             known = _Known(self)
             for chunk in _in_order(self._spans(files), self.words, jobs):
                 known.add(chunk)
-                table.add(self._name(self.layouts[chunk.span.file].path), chunk.columns)
+                table.add(self.names[chunk.span.file], chunk.columns)
                 done += chunk.span.count * chunk.span.layout.trace_bytes
                 if ledger.now() > said + LINE_SECONDS:
                     said = ledger.now()
@@ -166,6 +166,7 @@ class _Builder:
             self.layouts.append(layout)
             self.states.append(path.stat())
             self.rows.append(0)
+            self.names.append(self._name(path))
             if layout.spare:
                 rest = f"{layout.spare} of {layout.trace_bytes} bytes behind trace {layout.traces - 1}"
                 self.found(TRUNCATED, 1, f"{path}: {rest}")
@@ -211,11 +212,8 @@ class _Builder:
         flags = np.concatenate(self.flags)
         owner = np.repeat(np.arange(len(self.rows)), self.rows)
         gone = np.isin(owner, [*self.refused, *self.unplaced])
-        marks = np.concatenate(self.marks)
         good = np.flatnonzero(~gone & (flags & np.uint16(UNUSABLE) == 0))
-        order = good[np.lexsort((marks[good, 1], marks[good, 0]))]
-        alike = (marks[order[1:]] == marks[order[:-1]]).all(axis=1)
-        self.duplicates = np.sort(order[1:][alike])
+        self.duplicates = repeated(good, *(np.concatenate(one) for one in zip(*self.marks, strict=True)))
         if len(self.duplicates):
             row = int(self.duplicates[0])
             file = int(owner[row])
@@ -229,8 +227,8 @@ class _Builder:
 
     def rewrite(self, before: Path, after: Path) -> None:
         """Put into the rows' flags what was not known when they were written, without those of refused files."""
-        numbers = {self._name(layout.path): number for number, layout in enumerate(self.layouts)}
-        names = list(numbers)
+        names = self.names
+        numbers = {name: number for number, name in enumerate(names)}
         table = TableWriter(after)
         try:
             first = 0
@@ -262,7 +260,7 @@ class _Builder:
                 seen = together.setdefault((int(sampling[0]), sampling[1], sampling[2]), [0, file])
                 seen[0] += count
         samplings = sorted(
-            (Sampling(*key, count, self._name(self.layouts[file].path)) for key, (count, file) in together.items()),
+            (Sampling(*key, count, self.names[file]) for key, (count, file) in together.items()),
             key=lambda one: -one.traces,
         )
         traces = sum(self.rows[number] for number in kept)
@@ -289,7 +287,7 @@ class _Builder:
     def _indexed(self, number: int) -> IndexedFile:
         layout, state = self.layouts[number], self.states[number]
         return IndexedFile(
-            name=self._name(layout.path),
+            name=self.names[number],
             kind=layout.kind,
             order=layout.order,
             revision=layout.revision,
@@ -303,6 +301,18 @@ class _Builder:
             modified=state.st_mtime_ns,
             notes=layout.notes,
         )
+
+
+def repeated(rows: NDArray[np.int64], marks: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Those of some rows whose two marks an earlier one of them has, in order."""
+    ranked = np.sort(marks[rows])
+    twice = np.unique(ranked[1:][ranked[1:] == ranked[:-1]])
+    if not len(twice):  # as in most surveys; sorting values alone is much faster than sorting rows by them
+        return np.empty(0, np.int64)
+    rows = rows[np.isin(marks[rows], twice)]
+    order = rows[np.lexsort((others[rows], marks[rows]))]
+    alike = (marks[order[1:]] == marks[order[:-1]]) & (others[order[1:]] == others[order[:-1]])
+    return np.sort(order[1:][alike])
 
 
 class _Known:
@@ -339,31 +349,19 @@ class _Known:
                 builder.found(flag, 1, builder.trace(self.file, trace, what))
             self.counts[flag] += int(np.count_nonzero(flags & np.uint16(flag)))
             self.examples.setdefault(flag, builder.trace(self.file, trace, what))
-        good = np.flatnonzero(flags & np.uint16(UNUSABLE) == 0)
-        if len(good):
-            self._sampled(chunk, good)
-            self._sources(chunk, good)
+        for sampling, count in chunk.samplings.items():
+            builder.samplings[(self.file, *sampling)] += count
+        for trace, shot, source in chunk.sources:
+            self._source(trace, shot, source)
 
-    def _sampled(self, chunk: Chunk, good: NDArray[np.int64]) -> None:
-        keys = np.stack([chunk.columns[name][good] for name in ("samples", "interval", "delay")], axis=1)
-        alike = bool((keys == keys[0]).all())
-        kinds, counts = (keys[:1], [len(keys)]) if alike else np.unique(keys, axis=0, return_counts=True)
-        for (samples, interval, delay), count in zip(kinds.tolist(), counts, strict=True):
-            self.builder.samplings[self.file, int(samples), interval, delay] += int(count)
-
-    def _sources(self, chunk: Chunk, good: NDArray[np.int64]) -> None:
-        shot = chunk.columns["shot"][good]
-        source = np.stack([chunk.columns[f"source_{axis}"][good] for axis in "xyz"], axis=1)
-        begins = np.flatnonzero((np.diff(shot) != 0) | (np.abs(np.diff(source, axis=0)).max(axis=1) > SAME_PLACE)) + 1
-        for row in (0, *begins.tolist()):
-            key = int(shot[row])
-            place = self.builder.places.get(key, self.places.get(key))
-            if place is None:
-                self.places[key] = source[row]
-            elif np.abs(source[row] - place).max() > SAME_PLACE and key not in self.moved:
-                here, there = (", ".join(f"{value:.10g}" for value in one) for one in (source[row], place))
-                what = f"shot {key} has its source at ({here}) m, but at ({there}) m before"
-                self.moved[key] = self.builder.trace(self.file, int(chunk.columns["trace"][good[row]]), what)
+    def _source(self, trace: int, shot: int, source: NDArray[np.float64]) -> None:
+        place = self.builder.places.get(shot)
+        if place is None:
+            place = self.places.setdefault(shot, source)
+        if shot not in self.moved and np.abs(source - place).max() > SAME_PLACE:
+            here, there = (", ".join(f"{value:.10g}" for value in one) for one in (source, place))
+            what = f"shot {shot} has its source at ({here}) m, but at ({there}) m before"
+            self.moved[shot] = self.builder.trace(self.file, trace, what)
 
     def close(self) -> None:
         """All chunks of the file have come."""

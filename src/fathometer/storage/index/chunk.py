@@ -14,11 +14,12 @@ from fathometer import _native
 from fathometer.errors import InputError
 from fathometer.storage import whole
 from fathometer.storage.block import reading
-from fathometer.storage.index.anomalies import Flag
+from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.words import TYPES, Word
 from fathometer.storage.segy import FOOT, LIVE, scaled
 from fathometer.storage.segy_layout import HEADER, Layout
 
+SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
 SOUND, NO_NUMBER = 1, 2  # bits of native/traces.hpp
 _SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
@@ -42,7 +43,9 @@ class Chunk:
     Attributes:
         columns: (n,) each: trace, shot, channel, source_x … receiver_z (m), offset (m), interval (s), samples, delay
             (s), flags.
-        marks: (n, 2) uint64, alike where shot, channel and places are alike.
+        marks: two of (n,) uint64, alike where shot, channel and places are alike.
+        samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
+        sources: of these, each trace that has another shot or source than the one before: trace, shot, place (3,).
         units: codes of the coordinates' units; largest: magnitude of the coordinates, as they stand in the file.
         placed: whether any place is not 0.
         examples: of each flag, the first trace that has it, and what was found there.
@@ -50,7 +53,9 @@ class Chunk:
 
     span: Span
     columns: dict[str, NDArray[Any]]
-    marks: NDArray[np.uint64]
+    marks: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    samplings: dict[tuple[int, float, float], int]
+    sources: list[tuple[int, int, NDArray[np.float64]]]
     units: frozenset[int]
     largest: float
     placed: bool
@@ -152,16 +157,42 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
             k = int(np.argmax(which))
             examples[flag] = (span.first + k, words[flag](k) if flag in words else "")
     columns["flags"] = flags
+    good = np.flatnonzero(flags & np.uint16(UNUSABLE) == 0)
     keys = [columns["shot"], columns["channel"], *places.values()]
     return Chunk(
         span=span,
         columns=columns,
-        marks=np.stack([_mark(keys, seed) for seed in _SEEDS], axis=1),
+        marks=(_mark(keys, _SEEDS[0]), _mark(keys, _SEEDS[1])),
+        samplings=_samplings(columns, good),
+        sources=_sources(columns, good),
         units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),
         largest=largest,
         placed=any(values.any() for values in places.values()),
         examples=examples,
     )
+
+
+def _samplings(columns: dict[str, NDArray[Any]], good: NDArray[np.int64]) -> dict[tuple[int, float, float], int]:
+    keys = [columns[name][good] for name in ("samples", "interval", "delay")]
+    if not len(good):
+        return {}
+    if all((key == key[0]).all() for key in keys):
+        return {(int(keys[0][0]), float(keys[1][0]), float(keys[2][0])): len(good)}
+    kinds, counts = np.unique(np.stack(keys, axis=1), axis=0, return_counts=True)
+    pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
+    return {(int(samples), interval, delay): count for (samples, interval, delay), count in pairs}
+
+
+def _sources(columns: dict[str, NDArray[Any]], good: NDArray[np.int64]) -> list[tuple[int, int, NDArray[np.float64]]]:
+    shot, places = columns["shot"][good], [columns[f"source_{axis}"][good] for axis in "xyz"]
+    begins = np.ones(len(good), bool)
+    begins[1:] = np.diff(shot) != 0
+    for place in places:
+        begins[1:] |= np.abs(np.diff(place)) > SAME_PLACE
+    return [
+        (int(columns["trace"][good[row]]), int(shot[row]), np.array([place[row] for place in places]))
+        for row in np.flatnonzero(begins)
+    ]
 
 
 def _interval(layout: Layout, own: NDArray[np.float64]) -> NDArray[np.float64]:
