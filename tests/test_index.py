@@ -19,6 +19,7 @@ from fathometer import _native
 from fathometer.errors import InputError
 from fathometer.storage.index import build
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
+from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.table import COLUMNS, TraceIndex
 from fathometer.storage.index.words import DEFAULTS, word_of, words_of
 from fathometer.storage.index.words import TYPES as WORD_TYPES
@@ -160,7 +161,7 @@ def test_field_shots(shared_data, tmp_path):
     path.symlink_to(shared_data / "viking_graben" / "viking_small.segy")
     index = index_of(path)
     same_as_scan(index, path)
-    assert found(index) == {"units": 1, "samples": 480}
+    assert found(index) == {"headers": 1, "units": 1, "samples": 480}
     assert (index.summary.shots, index.summary.traces, index.summary.usable) == (4, 480, 480)
     rows = table_of(index)
     assert (rows["offset"].min(), rows["offset"].max()) == (262, 3237)
@@ -283,7 +284,8 @@ def test_repeated_rows_are_all_but_the_first(keys, chosen):
     # The first mark alone does not tell them apart.
     marks, others = np.array(keys, np.uint64) // np.uint64(3), np.array(keys, np.uint64)
     expected = [row for place, row in enumerate(rows) if keys[row] in [keys[one] for one in rows[:place]]]
-    assert build.repeated(rows, marks, others).tolist() == expected
+    parts = [[one[:7], one[7:]] for one in (marks, others)]
+    assert repeated(rows, *parts).tolist() == expected
 
 
 @pytest.mark.parametrize("size", [1, 100, 255])
@@ -309,6 +311,26 @@ def test_no_positive_interval_in_the_file(tmp_path, interval):
     index = index_of(data.write(tmp_path / "a.segy"))
     assert table_of(index)["interval"].tolist() == [0, 0.004, 0.004, 0.004, 0, 0.004]
     assert found(index) == {"no_interval": 2}
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"samples": 9}, "the binary header says 9, the first trace's 4; the file's size fits 4"),
+        ({"interval": 2000}, "2000 µs in the binary header, 4000 µs in the first trace's; the binary header's is used"),
+    ],
+)
+def test_headers_of_a_file_that_contradict_each_other(tmp_path, options, words):
+    data = live()
+    for name, value in options.items():
+        setattr(data, name, value)
+    path = data.write(tmp_path / "a.segy")
+    index = index_of(path)
+    assert found(index)["headers"] == 1
+    assert index.summary.anomalies[0].first.startswith(f"{path}: sample ")
+    assert words in index.summary.anomalies[0].first
+    with pytest.raises(InputError, match=r"headers contradict each other; --strict"):
+        index_of(path, strict=True)
 
 
 def test_no_coordinates(tmp_path):
@@ -359,6 +381,10 @@ def test_words_that_are_no_numbers(tmp_path):
     path.write_bytes(raw)
     index = index_of(path, words=("receiver_x=181:f4",))
     assert found(index) == {"no_place": 1}
+    struct.pack_into(">f", raw, 3600 + 2 * 256 + 180, 2.5)
+    path.write_bytes(raw)
+    assert found(index_of(path, words=("receiver_x=181:f4",))) == {}
+    assert found(index_of(path, words=("channel=181:f4",))) == {"no_place": 1}
 
 
 # --- header words

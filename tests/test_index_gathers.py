@@ -1,5 +1,6 @@
 """Gathers by an index: the same shots and traces as by the files themselves, and what is left out is told."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ from index_support import index_of, live
 from survey_support import load
 from test_acquisition import refused, write
 from test_acquisition import survey as survey_of
+from test_plan import MACHINE
 
 from fathometer.seismic import gathers
 from fathometer.seismic.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.capability import save_capability
 from fathometer.storage.index.build import build_index
 from fathometer.storage.index.words import words_of
 
@@ -61,7 +64,10 @@ def test_field_data_by_index(shared_data: Path, tmp_path: Path) -> None:
     field = shared_data / "viking_graben" / "viking_small.segy"
     build_index([field], tmp_path / "i.parquet", words_of([]), 2, False, print)
     keys = {"mute": {"velocity": 1500.0}}
-    same(acquired(tmp_path, "i.parquet", 2, **keys), acquired(tmp_path, str(field), 2, **keys))
+    got = acquired(tmp_path, "i.parquet", 2, **keys)
+    same(got, acquired(tmp_path, str(field), 2, **keys))
+    for words in ("the file's size fits 600", "decimal degrees", "480 traces: another sample count than the file"):
+        assert any(words in note for note in got.notes)
 
 
 @pytest.mark.parametrize("order", "><")
@@ -165,3 +171,16 @@ def test_migrate_gives_the_same_image_by_index(tmp_path: Path, capsys: pytest.Ca
         images.append(load(tmp_path / name[:1] / "image.rsf"))
     assert images[0].any()
     np.testing.assert_array_equal(*images)
+
+
+def test_plan_takes_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    inputs(tmp_path)
+    index_of(tmp_path / "recorded.segy")
+    save_capability(tmp_path / "machine.json", MACHINE)
+    plans = []
+    for name in ("recorded.segy", "survey.parquet"):
+        path = survey(tmp_path, MIGRATE | {"acquisition.gathers": name})
+        done = run(capsys, "plan", path, "--on", tmp_path / "machine.json", "--ranks", 1, "--json", "-")
+        assert done.code == 0, done.err
+        plans.append(json.loads(done.out))
+    assert plans[0] == plans[1]

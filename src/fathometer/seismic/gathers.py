@@ -139,7 +139,7 @@ def _matches(survey: Survey) -> list[Path]:
     if not files:
         raise InputError(
             f'{survey.path}: [acquisition] gathers: found no file for "{pattern}" in {directory}; '
-            "allowed: a SEG-Y file, or a pattern that some match"
+            "allowed: a SEG-Y or SU file, a pattern that some match, or an index of them"
         )
     return files
 

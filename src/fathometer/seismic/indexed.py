@@ -13,6 +13,7 @@ from fathometer.storage.index.table import Sampling, TraceIndex
 from fathometer.storage.segy import TraceTable
 
 _AXES = "xyz"
+_KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE}  # of anomalies that rows tell by their flags
 _COLUMNS = (
     *("file", "trace", "shot", "channel", "interval", "samples", "delay", "flags"),
     *(f"{what}_{axis}" for what in ("source", "receiver") for axis in _AXES),
@@ -68,7 +69,12 @@ def indexed_tables(path: Path) -> tuple[list[TraceTable], tuple[str, ...]]:
                 notes=(),
             )
         )
-    return tables, (*index.summary.notes, *notes)
+    repaired = [
+        f"{path}: {one.count} {one.words}: {one.made}; first: {one.first}"
+        for one in index.summary.anomalies
+        if one.key not in _KEYS
+    ]
+    return tables, (*index.summary.notes, *repaired, *notes)
 
 
 def _left_out(flags: npt.NDArray[np.uint16]) -> list[str]:

@@ -34,22 +34,24 @@ NAMES = {
     Flag.INTERVAL: "another sample interval than the file",
     Flag.NO_INTERVAL: "no positive sample interval",
     Flag.NO_COORDINATES: "no coordinates in the whole file",
-    Flag.NO_PLACE: "a header word that is no number",
+    Flag.NO_PLACE: "a header word that is no number, or no whole one where it must be",
 }
 
 # Of files and shots.
-TRUNCATED, LEFT_OUT, MOVES, DECLARED = "truncated", "left out", "moves", "units"
+TRUNCATED, LEFT_OUT, MOVES, DECLARED, HEADERS = "truncated", "left out", "moves", "units", "headers"
 WORDS = {
     TRUNCATED: "files that end within a trace",
     LEFT_OUT: "files that are no gathers",
     MOVES: "shots whose source moves",
     DECLARED: "files that declare lengths as angles",
+    HEADERS: "files whose headers contradict each other",
 }
 MADE = {
     TRUNCATED: "the last trace is left out",
     LEFT_OUT: "left out",
     MOVES: "kept: one place is needed to migrate",
     DECLARED: "read as metres",
+    HEADERS: "one of them is used",
     Flag.SAMPLES: "the file's count is used",
     Flag.INTERVAL: "the file's interval is used",
 }
@@ -59,7 +61,7 @@ MADE = {
 class Anomaly:
     """Something that was found, how often, where first, and what is made of it."""
 
-    key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units"
+    key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units", "headers"
     count: int
     words: str
     first: str  # where, and what

@@ -3,18 +3,16 @@
     pieces of files -> threads: bytes -> rows -> in order: counted, into row groups of the table
     then what only all rows together tell, duplicates and files without places, is put into their flags
 
-Memory is that of the pieces under way, of one row group, and 18 bytes a trace.
+Memory is that of the pieces under way, of one row group, and 18 bytes a trace, at the end some 50.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from threading import local
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -23,18 +21,11 @@ from numpy.typing import NDArray
 from fathometer import ledger
 from fathometer.errors import InputError
 from fathometer.storage import whole
-from fathometer.storage.index.anomalies import (
-    DECLARED,
-    LEFT_OUT,
-    MOVES,
-    NAMES,
-    TRUNCATED,
-    UNUSABLE,
-    WORDS,
-    Flag,
-    anomaly,
-)
-from fathometer.storage.index.chunk import SAME_PLACE, SIZE, Chunk, Span, read_chunk, spans
+from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, Flag
+from fathometer.storage.index.chunk import SAME_PLACE, Chunk, Span, spans
+from fathometer.storage.index.duplicates import repeated
+from fathometer.storage.index.findings import Findings
+from fathometer.storage.index.reading import in_order
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
 from fathometer.storage.segy import check_units
@@ -106,19 +97,17 @@ class _Builder:
     """The account of what was found so far."""
 
     def __init__(self, output: Path, words: Mapping[str, Word], strict: bool, say: Say) -> None:
-        self.output, self.words, self.strict, self.say = output, words, strict, say
+        self.output, self.words, self.say = output, words, say
+        self.findings = Findings(strict, say)
         self.layouts: list[Layout] = []
         self.states: list[os.stat_result] = []
         self.rows: list[int] = []  # of each file
         self.refused: dict[int, str] = {}
         self.unplaced: set[int] = set()
         self.flags: list[NDArray[np.uint16]] = []
-        self.marks: list[tuple[NDArray[np.uint64], NDArray[np.uint64]]] = []
+        self.marks: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
         self.names: list[str] = []
         self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)
-        self.notes: dict[str, list[Path]] = {}
-        self.counts: Counter[Flag | str] = Counter()
-        self.first: dict[Flag | str, str] = {}
         self.samplings: Counter[tuple[int, int, float, float]] = Counter()  # by file, samples, interval, delay
         self.places: dict[int, NDArray[np.float64]] = {}  # of a shot's source
         self.moved: set[int] = set()
@@ -132,7 +121,7 @@ class _Builder:
             done, start = 0, ledger.now()
             said, total = start, sum(path.stat().st_size for path in files if path.is_file())
             known = _Known(self)
-            for chunk in _in_order(self._spans(files), self.words, jobs):
+            for chunk in in_order(self._spans(files), self.words, jobs):
                 known.add(chunk)
                 table.add(self.names[chunk.span.file], chunk.columns)
                 done += chunk.span.count * chunk.span.layout.trace_bytes
@@ -154,13 +143,13 @@ class _Builder:
         for path in files:
             real = Path(os.path.realpath(path))
             if real in seen:
-                self.note(f"is {seen[real]} again: taken once", path)
+                self.findings.note(f"is {seen[real]} again: taken once", path)
                 continue
             seen[real] = path
             try:
                 layout = layout_for_index(path)
             except InputError as error:
-                self.leave_out(str(error))
+                self.findings.leave_out(str(error))
                 continue
             number = len(self.layouts)
             self.layouts.append(layout)
@@ -169,29 +158,12 @@ class _Builder:
             self.names.append(self._name(path))
             if layout.spare:
                 rest = f"{layout.spare} of {layout.trace_bytes} bytes behind trace {layout.traces - 1}"
-                self.found(TRUNCATED, 1, f"{path}: {rest}")
+                self.findings.add(TRUNCATED, 1, f"{path}: {rest}")
             if layout.feet:
-                self.note("lengths are in feet by the binary header; converted to metres", path)
+                self.findings.note("lengths are in feet by the binary header; converted to metres", path)
             for note in layout.notes:
-                self.note(note, path)
+                self.findings.add(HEADERS, 1, f"{path}: {note}")
             yield from spans(number, layout)
-
-    def leave_out(self, why: str) -> None:
-        """A file that is no gathers."""
-        if self.strict:
-            raise InputError(why)
-        self.found(LEFT_OUT, 1, why)
-        self.say(f"left out: {why}")
-
-    def note(self, note: str, path: Path) -> None:
-        self.notes.setdefault(note, []).append(path)
-
-    def found(self, key: Flag | str, count: int, where: str) -> None:
-        """Count an anomaly; InputError with strict."""
-        if self.strict:
-            raise InputError(f"{where} ({NAMES[key] if isinstance(key, Flag) else WORDS[key]}; --strict)")
-        self.counts[key] += count
-        self.first.setdefault(key, where)
 
     def trace(self, file: int, trace: int, what: str = "") -> str:
         """Names a trace."""
@@ -207,18 +179,18 @@ class _Builder:
     def _finish(self) -> None:
         """What only all of them tell. InputError where nothing is left."""
         if len(self.refused) == len(self.layouts):
-            why = next(iter(self.refused.values()), None) or self.first.get(LEFT_OUT)
+            why = next(iter(self.refused.values()), None) or self.findings.first_left_out
             raise InputError(why or "survey build: no file was given")
-        flags = np.concatenate(self.flags)
-        owner = np.repeat(np.arange(len(self.rows)), self.rows)
-        gone = np.isin(owner, [*self.refused, *self.unplaced])
-        good = np.flatnonzero(~gone & (flags & np.uint16(UNUSABLE) == 0))
-        self.duplicates = repeated(good, *(np.concatenate(one) for one in zip(*self.marks, strict=True)))
+        sound = np.concatenate([flags & np.uint16(UNUSABLE) == 0 for flags in self.flags])
+        first = np.concatenate([[0], np.cumsum(self.rows)])  # row of each file
+        for file in (*self.refused, *self.unplaced):
+            sound[first[file] : first[file + 1]] = False
+        good = np.flatnonzero(sound)
+        self.duplicates = repeated(good, *self.marks)
         if len(self.duplicates):
             row = int(self.duplicates[0])
-            file = int(owner[row])
-            trace = row - sum(self.rows[:file])
-            self.found(Flag.DUPLICATE, len(self.duplicates), self.trace(file, trace))
+            file = int(np.searchsorted(first, row, "right")) - 1
+            self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
         self.usable = len(good) - len(self.duplicates)
 
     def unfinished(self) -> bool:
@@ -264,15 +236,6 @@ class _Builder:
             key=lambda one: -one.traces,
         )
         traces = sum(self.rows[number] for number in kept)
-        found = [
-            anomaly(key, self.counts[key], self.first[key])
-            for key in (LEFT_OUT, TRUNCATED, DECLARED, *Flag, MOVES)
-            if self.counts[key]
-        ]
-        notes = tuple(
-            f"{paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}"
-            for note, paths in self.notes.items()
-        )
         return Summary(
             files=files,
             words={name: str(word) for name, word in self.words.items()},
@@ -280,8 +243,8 @@ class _Builder:
             shots=len(self.places),
             usable=self.usable,
             samplings=tuple(samplings),
-            anomalies=tuple(found),
-            notes=notes,
+            anomalies=self.findings.anomalies(),
+            notes=self.findings.notes(),
         )
 
     def _indexed(self, number: int) -> IndexedFile:
@@ -301,18 +264,6 @@ class _Builder:
             modified=state.st_mtime_ns,
             notes=layout.notes,
         )
-
-
-def repeated(rows: NDArray[np.int64], marks: NDArray[np.uint64], others: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Those of some rows whose two marks an earlier one of them has, in order."""
-    ranked = np.sort(marks[rows])
-    twice = np.unique(ranked[1:][ranked[1:] == ranked[:-1]])
-    if not len(twice):  # as in most surveys; sorting values alone is much faster than sorting rows by them
-        return np.empty(0, np.int64)
-    rows = rows[np.isin(marks[rows], twice)]
-    order = rows[np.lexsort((others[rows], marks[rows]))]
-    alike = (marks[order[1:]] == marks[order[:-1]]) & (others[order[1:]] == others[order[:-1]])
-    return np.sort(order[1:][alike])
 
 
 class _Known:
@@ -340,13 +291,14 @@ class _Known:
         flags = chunk.columns["flags"]
         builder.rows[self.file] += chunk.span.count
         builder.flags.append(flags)
-        builder.marks.append(chunk.marks)
+        for marks, mine in zip(builder.marks, chunk.marks, strict=True):
+            marks.append(mine)
         self.placed |= chunk.placed
         self.largest = max(self.largest, chunk.largest)
         self.units |= chunk.units
         for flag, (trace, what) in chunk.examples.items():
-            if builder.strict:
-                builder.found(flag, 1, builder.trace(self.file, trace, what))
+            if builder.findings.strict:
+                builder.findings.add(flag, 1, builder.trace(self.file, trace, what))
             self.counts[flag] += int(np.count_nonzero(flags & np.uint16(flag)))
             self.examples.setdefault(flag, builder.trace(self.file, trace, what))
         for sampling, count in chunk.samplings.items():
@@ -373,43 +325,19 @@ class _Known:
             declared = check_units(layout, self.units, self.largest)
         except InputError as error:
             builder.refused[self.file] = str(error)
-            builder.leave_out(str(error))
+            builder.findings.leave_out(str(error))
             return
         for note in declared:
-            builder.found(DECLARED, 1, f"{layout.path}: {note}")
+            builder.findings.add(DECLARED, 1, f"{layout.path}: {note}")
         if not self.placed and layout.traces > 1:
             builder.unplaced.add(self.file)
             where = f"{layout.path}: every source and receiver is at the origin"
-            builder.found(Flag.NO_COORDINATES, layout.traces, where)
+            builder.findings.add(Flag.NO_COORDINATES, layout.traces, where)
         else:
             builder.places.update(self.places)
             for key, where in self.moved.items():
                 if key not in builder.moved:
                     builder.moved.add(key)
-                    builder.found(MOVES, 1, where)
+                    builder.findings.add(MOVES, 1, where)
         for flag, count in self.counts.items():
-            builder.found(flag, count, self.examples[flag])
-
-
-def _in_order(work: Iterator[Span], words: Mapping[str, Word], jobs: int) -> Iterator[Chunk]:
-    """The chunks of all spans, in their order, read by so many threads."""
-    thread = local()
-
-    def read(span: Span) -> Chunk:
-        needed = max(SIZE, span.count * span.layout.trace_bytes)
-        if getattr(thread, "room", None) is None or thread.room.size < needed:
-            thread.room = np.empty(needed, np.uint8)
-        return read_chunk(span, words, thread.room)
-
-    waiting: deque[Future[Chunk]] = deque()
-    with ThreadPoolExecutor(jobs, "scan") as pool:
-        try:
-            for span in work:
-                waiting.append(pool.submit(read, span))
-                if len(waiting) > 2 * jobs:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for one in waiting:
-                one.cancel()
+            builder.findings.add(flag, count, self.examples[flag])

@@ -21,6 +21,7 @@ from fathometer.storage.segy_layout import HEADER, Layout
 
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
+WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
 SOUND, NO_NUMBER = 1, 2  # bits of native/traces.hpp
 _SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 _MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64 (Steele, Lea, Flood 2014)
@@ -106,6 +107,8 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
     finite = np.ones(span.count, bool)
     for name, values in head.items():
         good = np.isfinite(values)
+        if name in WHOLE:
+            good &= (values == np.rint(values)) & (np.abs(values) < LARGEST_WHOLE)
         if not good.all():
             finite &= good
             head[name] = np.where(good, values, 0.0)
