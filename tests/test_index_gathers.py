@@ -18,6 +18,7 @@ from fathometer.seismic.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.capability import save_capability
 from fathometer.storage.index.build import build_index
 from fathometer.storage.index.words import words_of
+from fathometer.storage.segy import read_traces, scan
 
 
 def acquired(folder: Path, name: str, dimension: int | None = None, **keys: Any) -> Acquisition:
@@ -68,6 +69,39 @@ def test_field_data_by_index(shared_data: Path, tmp_path: Path) -> None:
     same(got, acquired(tmp_path, str(field), 2, **keys))
     for words in ("the file's size fits 600", "decimal degrees", "480 traces: another sample count than the file"):
         assert any(words in note for note in got.notes)
+
+
+STACK = ("shot=TRACE_SEQUENCE_FILE", "receiver_x=SourceX", "receiver_y=SourceY")
+VARIANTS = {
+    **{f"multiformats/Format{code}{order}.sgy": (STACK, 414) for code in (1, 5, 7, 9) for order in ("msb", "lsb")},
+    "f3.sgy": (STACK, 414),
+    "f3-lsb.sgy": (STACK, 414),
+    "shot-gather.sgy": (("receiver_x=offset",), 4),
+    "small-ps.sgy": (("receiver_x=offset", "shot=CROSSLINE_3D", "channel=INLINE_3D"), 3),
+}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_give_their_traces_once_their_words_are_known(shared_data: Path, tmp_path: Path, name: str) -> None:
+    path = shared_data / "segy_variants" / name
+    words, shots = VARIANTS[name]
+    output = tmp_path / "i.parquet"
+    keys: dict[str, Any] = {"origin": [620197.2, 6074232.9], "azimuth": 88.4} if words is STACK else {}
+    build_index([path], output, words_of(()), 2, False, str)
+    with refused(str(path), "source") if words is STACK else refused("none of its", "no coordinates in the whole file"):
+        acquired(tmp_path, "i.parquet", 3)
+    build_index([path], output, words_of(words), 2, False, str)
+    got = acquired(tmp_path, "i.parquet", 3, **keys)
+    assert len(got.shots) == shots
+    places = np.concatenate([shot.receivers for shot in got.shots])
+    if words is STACK:  # 23 inlines of 18 crosslines, 25 m apart
+        np.testing.assert_allclose(np.unique(np.round(places[:, 0] / 25)), np.arange(18))
+        np.testing.assert_allclose(np.unique(np.round(places[:, 1] / 25)), np.arange(23))
+        np.testing.assert_allclose(places[:, :2], 25 * np.round(places[:, :2] / 25), atol=0.2)
+    table = scan(path)
+    traces = np.concatenate([got.traces(shot, np.arange(len(shot.receivers))) for shot in got.shots])
+    expected = read_traces(path, range(len(table.ffid)))
+    assert sorted(map(bytes, traces)) == sorted(map(bytes, expected))
 
 
 @pytest.mark.parametrize("order", "><")
