@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.errors import InputError
-from fathometer.seismic.indexed import indexed_tables
 from fathometer.seismic.rotation import rotation_of
 from fathometer.seismic.shot import Shot, frozen
 from fathometer.seismic.survey import Survey
@@ -125,6 +124,8 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
             f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
             "index, or files of traces"
         )
+    from fathometer.seismic.indexed import indexed_tables  # and pyarrow with it, which the other runs do without
+
     return indexed_tables(files[0])
 
 

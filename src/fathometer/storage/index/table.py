@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from fathometer import ledger
 from fathometer.errors import InputError
 from fathometer.storage.block import readable
 from fathometer.storage.index.anomalies import Anomaly
@@ -197,9 +198,17 @@ class TraceIndex:
         numbers = {one.name: number for number, one in enumerate(self.summary.files)}
         for group in range(self._file.num_row_groups):
             try:
-                yield plain_rows(self._file.read_row_group(group, columns=list(names)), numbers)
+                with ledger.io(bytes=self._stored(group, names)):
+                    table = self._file.read_row_group(group, columns=list(names))
+                yield plain_rows(table, numbers)
             except (pa.ArrowException, OSError, KeyError) as error:
                 raise InputError(f"{self.path}: cannot be read: {' '.join(str(error).split())}; {REBUILD}") from None
+
+    def _stored(self, group: int, names: Sequence[str]) -> int:
+        """Bytes of columns of a row group in the file."""
+        row_group = self._file.metadata.row_group(group)
+        columns = (row_group.column(number) for number in range(row_group.num_columns))
+        return sum(one.total_compressed_size for one in columns if one.path_in_schema in names)
 
     def columns(self, names: Sequence[str]) -> Rows:
         """Whole columns."""
