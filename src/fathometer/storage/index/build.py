@@ -289,10 +289,17 @@ class _Known:
             self.close()
             self._begin(chunk.span.file)
         flags = chunk.columns["flags"]
-        builder.rows[self.file] += chunk.span.count
-        builder.flags.append(flags)
-        for marks, mine in zip(builder.marks, chunk.marks, strict=True):
-            marks.append(mine)
+        if (
+            chunk.span.first == 0
+        ):  # one array a file: many small ones that stay would keep large ones from being given back
+            builder.rows[self.file] = chunk.span.layout.traces
+            builder.flags.append(np.empty(chunk.span.layout.traces, flags.dtype))
+            for marks in builder.marks:
+                marks.append(np.empty(chunk.span.layout.traces, np.uint64))
+        mine = slice(chunk.span.first, chunk.span.first + chunk.span.count)
+        builder.flags[-1][mine] = flags
+        for marks, own in zip(builder.marks, chunk.marks, strict=True):
+            marks[-1][mine] = own
         self.placed |= chunk.placed
         self.largest = max(self.largest, chunk.largest)
         self.units |= chunk.units
