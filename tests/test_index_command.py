@@ -8,7 +8,7 @@ from cli_support import run
 from index_support import index_of, live
 
 from fathometer.pictures import indexed
-from fathometer.pictures.survey_map import bin_edges, fold_of
+from fathometer.pictures.survey_map import bins_of, fold_of
 from fathometer.storage.index.table import TraceIndex
 
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -171,13 +171,14 @@ def test_info_and_picture_of_su(tmp_path, capsys):
     ],
 )
 def test_bins_hold_whole_steps_of_what_is_regular(values, most, edges):
-    got = bin_edges(np.array(values), most)
-    np.testing.assert_allclose(got, edges)
+    got = bins_of(np.array(values), most)
+    np.testing.assert_allclose(got.edges, edges)
+    assert got.step in (1.0, 12.5, 25.0)
 
 
 def test_bins_of_what_is_irregular_have_a_round_size():
     values = np.random.default_rng(1).uniform(300.0, 1303.0, 500)
-    edges = bin_edges(values, 90)
+    edges = bins_of(values, 90).edges
     np.testing.assert_allclose(np.diff(edges), 20.0)
     assert edges[0] <= values.min() <= edges[0] + 20
     assert edges[-1] - 20 <= values.max() <= edges[-1]
@@ -187,5 +188,12 @@ def test_the_fold_counts_every_midpoint_once():
     x, y = np.meshgrid(np.arange(20) * 12.5, np.arange(10) * 25.0, indexing="ij")
     midpoints = np.stack([np.tile(x.ravel(), 3), np.tile(y.ravel(), 3)], axis=1)
     fold = fold_of(midpoints)
-    assert fold.size == (12.5, 25.0)
+    assert fold.words == "bins of 12.5 m × 25 m"
     np.testing.assert_array_equal(fold.counts, np.full((20, 10), 3))
+
+
+def test_the_fold_is_that_of_the_smallest_bins_however_many_a_picture_shows():
+    x, y = np.meshgrid(np.arange(480) * 6.25, np.arange(8) * 25.0, indexing="ij")
+    fold = fold_of(np.stack([np.tile(x.ravel(), 2), np.tile(y.ravel(), 2)], axis=1))
+    assert fold.words == "bins of 6.25 m × 25 m, mean of 4 × 1"
+    np.testing.assert_array_equal(fold.counts, np.full((120, 8), 2))

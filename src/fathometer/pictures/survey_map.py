@@ -36,21 +36,36 @@ MOST_MARKERS = 20_000
 
 
 @dataclass(frozen=True)
-class Fold:
-    """How many midpoints lie in each bin.
+class Bins:
+    """Edges (n + 1,) of bins in m, and how many steps of the values each holds (1 where they have none)."""
 
-    Attributes:
-        counts: (nx, ny); x, y: edges of the bins in m, (nx + 1,) and (ny + 1,).
-    """
-
-    counts: npt.NDArray[np.int64]
-    x: Points
-    y: Points
+    edges: Points
+    steps: int
 
     @property
-    def size(self) -> tuple[float, float]:
-        """Of a bin, m."""
-        return float(self.x[1] - self.x[0]), float(self.y[1] - self.y[0])
+    def step(self) -> float:
+        """m."""
+        return float(self.edges[1] - self.edges[0]) / self.steps
+
+
+@dataclass(frozen=True)
+class Fold:
+    """How many midpoints lie in a bin of one step of theirs: the mean of those within each of the bins x, y.
+
+    Attributes:
+        counts: (nx, ny).
+    """
+
+    counts: Points
+    x: Bins
+    y: Bins
+
+    @property
+    def words(self) -> str:
+        """Which bins these are."""
+        x, y = (f"{one.step:.6g} m" for one in (self.x, self.y))
+        many = "" if self.x.steps == self.y.steps == 1 else f", mean of {self.x.steps} × {self.y.steps}"
+        return f"bins of {x}{many}" if x == y else f"bins of {x} × {y}{many}"
 
 
 @dataclass(frozen=True)
@@ -64,37 +79,36 @@ class ShownGather:
     start: float  # s
 
 
-def bin_edges(values: Points, most: int = MOST_BINS) -> Points:
-    """Edges in m of at most about `most` bins that hold all of `values` (n,).
+def bins_of(values: Points, most: int = MOST_BINS) -> Bins:
+    """At most about `most` bins that hold all of `values` (n,), m.
 
     Where values are regular, a bin holds a whole number of their steps, and edges lie between them: no pattern of bins
     can beat with that of the survey. Elsewhere its size is a round number.
 
-    >>> bin_edges(np.array([0.0, 12.5, 25.0, 25.0]))
+    >>> bins_of(np.array([0.0, 12.5, 25.0, 25.0])).edges
     array([-6.25,  6.25, 18.75, 31.25])
     """
     places = np.unique(np.round(values, 3))
     extent = float(np.ptp(places))
     if extent == 0.0:
-        return np.asarray(places[0] + np.array([-0.5, 0.5]))
+        return Bins(np.asarray(places[0] + np.array([-0.5, 0.5])), 1)
     steps = np.diff(places)
     step = float(np.median(steps))
     wanted = extent / most
     if np.count_nonzero(np.abs(steps / step - np.round(steps / step)) < UNEVEN) > REGULAR * len(steps):
-        size = step * max(1, math.ceil(wanted / step))
+        many = max(1, math.ceil(wanted / step))
     else:
         power: float = 10.0 ** math.floor(math.log10(wanted))
-        size = power * next(nice for nice in NICE if nice * power >= wanted * 0.999)
-        step = size
-    count = math.ceil((extent + step) / size - UNEVEN)
-    return np.asarray(places[0] - step / 2 + size * np.arange(count + 1))
+        step, many = power * next(nice for nice in NICE if nice * power >= wanted * 0.999), 1
+    count = math.ceil((extent + step) / (many * step) - UNEVEN)
+    return Bins(np.asarray(places[0] - step / 2 + many * step * np.arange(count + 1)), many)
 
 
 def fold_of(midpoints: Points) -> Fold:
-    """The fold of midpoints (n, 2), m, in bins centred on the places that these have where they are regular."""
-    edges = [bin_edges(midpoints[:, axis]) for axis in range(2)]
-    counts, x, y = np.histogram2d(midpoints[:, 0], midpoints[:, 1], bins=(edges[0], edges[1]))
-    return Fold(counts.astype(np.int64), x, y)
+    """The fold of midpoints (n, 2), m."""
+    x, y = (bins_of(midpoints[:, axis]) for axis in range(2))
+    counts, _, _ = np.histogram2d(midpoints[:, 0], midpoints[:, 1], bins=(x.edges, y.edges))
+    return Fold(counts / (x.steps * y.steps), x, y)
 
 
 def survey_figure(sources: Points, receivers: Points, traces: tuple[Points, Points], gather: ShownGather | None,
@@ -174,11 +188,11 @@ def _line(axes: Axes, sources: Points, receivers: Points, along: int) -> None:
 
 def _profile(axes: Axes, places: Points, along: int) -> None:
     """The fold of a line along it."""
-    edges = bin_edges(places, 4 * MOST_BINS)
-    size = float(edges[1] - edges[0])
-    axes.stairs(np.histogram(places, edges)[0], edges, color=RECEIVER, fill=True)
+    bins = bins_of(places, 4 * MOST_BINS)
+    axes.stairs(np.histogram(places, bins.edges)[0] / bins.steps, bins.edges, color=RECEIVER, fill=True)
     axes.set_ylim(bottom=0)
-    _plain(axes, f"fold, bins of {size:.6g} m", f"{'xy'[along]} of midpoints (m)", "traces")
+    many = f", mean of {bins.steps}" if bins.steps > 1 else ""
+    _plain(axes, f"fold, bins of {bins.step:.6g} m{many}", f"{'xy'[along]} of midpoints (m)", "traces")
 
 
 def _fold(
@@ -190,13 +204,11 @@ def _fold(
 ) -> None:
     from fathometer.pictures.colours import property_colours
 
-    shown = np.where(fold.counts > 0, fold.counts.astype(np.float64), np.nan)
-    drawn = axes.pcolormesh(fold.x, fold.y, shown.T, cmap=property_colours(), vmin=0, rasterized=True)
+    shown = np.where(fold.counts > 0, fold.counts, np.nan)
+    drawn = axes.pcolormesh(fold.x.edges, fold.y.edges, shown.T, cmap=property_colours(), vmin=0, rasterized=True)
     axes.set_xlim(*limits[0])
     axes.set_ylim(*limits[1])
-    x, y = fold.size
-    size = f"{x:.6g} m" if x == y else f"{x:.6g} m × {y:.6g} m"
-    _plain(axes, f"fold, bins of {size} around midpoints", "x (m)", "y (m)")
+    _plain(axes, f"fold, {fold.words}", "x (m)", "y (m)")
     left, top, height = bar
     colours = figure.colorbar(drawn, cax=sheet.place(figure, left, top, BAR, height))
     colours.ax.tick_params(labelsize=8)
@@ -204,7 +216,7 @@ def _fold(
 
 
 def _offsets(axes: Axes, offsets: Points) -> None:
-    edges = bin_edges(offsets, FEW_BINS)
+    edges = bins_of(offsets, FEW_BINS).edges
     axes.stairs(np.histogram(offsets, edges)[0], edges, color=RECEIVER, fill=True)
     axes.set_ylim(bottom=0)
     axes.set_xlim(0.0, float(edges[-1]))
@@ -215,7 +227,7 @@ def _coverage(axes: Axes, places: Points, offsets: Points, along: int) -> None:
     """Which offsets there are where: what migration with offset bins, or a gap, would meet."""
     from fathometer.pictures.colours import property_colours
 
-    counts, x, y = np.histogram2d(places, offsets, (bin_edges(places, FEW_BINS), bin_edges(offsets, FEW_BINS)))
+    counts, x, y = np.histogram2d(places, offsets, (bins_of(places, FEW_BINS).edges, bins_of(offsets, FEW_BINS).edges))
     axes.pcolormesh(x, y, np.where(counts > 0, counts, np.nan).T, cmap=property_colours(), vmin=0, rasterized=True)
     axes.set_xlim(float(x[0]), float(x[-1]))
     axes.set_ylim(0.0, float(y[-1]))
