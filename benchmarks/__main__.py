@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from benchmarks.history import history
+from benchmarks.index import index
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
 from benchmarks.plan import plan
@@ -40,6 +41,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "storage": storage,
     "reading": reading,
     "shots": shots,
+    "index": index,
 }
 
 

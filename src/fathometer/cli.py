@@ -59,6 +59,7 @@ examples:
   fathometer migrate survey.toml            the image of recorded shots
   fathometer info shots.segy vp.rsf         what these files hold
   fathometer prepare vp.segy -o smooth.rsf --smooth 100   a model to migrate in
+  fathometer survey build line/*.segy       an index of field data, and what is wrong with them
   fathometer plan survey.toml               what it will cost, before it runs
   fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
@@ -125,7 +126,8 @@ def parser() -> argparse.ArgumentParser:
     info = command(
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
-        "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .blocks.",
+        "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index\n"
+        "of a survey, .parquet.",
         "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png\n"
         "  fathometer info --formats",
     )
@@ -184,6 +186,43 @@ def parser() -> argparse.ArgumentParser:
         help="epsilon and delta are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
     )
     prepare.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    survey = command(
+        "survey",
+        "an index of the traces of many files",
+        "Prepare field data for migration.",
+        "  fathometer survey build line/*.segy -o line.parquet",
+    )
+    build = survey.add_subparsers(dest="action", metavar="ACTION", required=True).add_parser(
+        "build",
+        help="scan the headers and samples of SEG-Y and SU files into an index",
+        description="Read all traces of SEG-Y (revisions 0, 1, 2) and SU files once, and write an index of them: a\n"
+        "Parquet table of file, trace, shot, channel, places (m), sampling and flags. [acquisition] gathers takes it\n"
+        "in place of the files. What is wrong with traces is counted, listed and flagged; files that are no gathers\n"
+        "are left out.",
+        epilog="examples:\n"
+        "  fathometer survey build line/*.segy -o line.parquet\n"
+        "  fathometer survey build *.sgy --shot-key EnergySourcePoint --word receiver_depth=205:i4\n"
+        "  fathometer survey build a.su b.su --strict",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    build.add_argument("files", nargs="+", type=Path, metavar="FILE", help="SEG-Y and SU files")
+    build.add_argument(
+        "-o", "--output", type=Path, default=Path("survey.parquet"), metavar="INDEX", help="(survey.parquet)"
+    )
+    build.add_argument("--jobs", type=_count, metavar="N", help="threads that read (as many as this process has cores)")
+    build.add_argument(
+        "--shot-key", metavar="WORD", help="what tells shots apart: a header field, or BYTE:TYPE (FieldRecord, 9:i4)"
+    )
+    build.add_argument("--channel", metavar="WORD", help="number of a trace within its shot (TraceNumber, 13:i4)")
+    build.add_argument(
+        "--word",
+        action="append",
+        default=[],
+        metavar="NAME=WORD",
+        help="another header word, or none: source_x=73:i4, coordinate_scalar=none ...; repeatable",
+    )
+    build.add_argument("--strict", action="store_true", help="the first anomaly is an error")
+    build.add_argument("--quiet", action="store_true", help="print nothing but errors")
     demo = command(
         "demo",
         "the main job on a model built by code",
@@ -430,6 +469,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
             if options.command == "info":
                 _info(options)
+                return 0
+            if options.command == "survey":
+                _survey_build(options)
                 return 0
             if options.command == "plan":
                 _plan(options)
@@ -921,6 +963,29 @@ def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
     for path in outputs:
         if any(whole.replaces(path, one) for one in inputs):
             raise InputError(f"{path}: is a record that is read; allowed: another name")
+
+
+def _survey_build(options: argparse.Namespace) -> None:
+    """The only action there is of `survey`."""
+    from fathometer.storage.index.build import build_index
+    from fathometer.storage.index.summary import table_of
+    from fathometer.storage.index.words import words_of
+
+    said = [*options.word]
+    for name, word in (("shot", options.shot_key), ("channel", options.channel)):
+        if word is not None:
+            said.append(f"{name}={word}")
+    words = words_of(said)
+    _require_folders(options.output)
+
+    def say(line: str) -> None:
+        if not options.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    jobs = options.jobs or len(os.sched_getaffinity(0))
+    index = build_index(options.files, options.output, words, jobs, options.strict, say)
+    if not options.quiet:
+        _write(table_of(index))
 
 
 def _formats(options: argparse.Namespace) -> None:

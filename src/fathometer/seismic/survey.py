@@ -252,7 +252,19 @@ class Acquisition(Table):
     """Recorded gathers, or a geometry (sources and receivers) to model."""
 
     gathers: FileName | None = key(
-        "SEG-Y files of recorded shots, a path that may hold * ? [ ]; relative to the survey file", "", None
+        "SEG-Y or SU files of recorded shots, a path that may hold * ? [ ], or one index of them (.parquet, of "
+        "`fathometer survey build`); relative to the survey file",
+        "",
+        None,
+    )
+    origin: Annotated[tuple[float, float], Loose] | None = key(
+        "place of the grid's point (0, 0) in the coordinates of the gathers; left out: (0, 0)", "m", None
+    )
+    azimuth: Annotated[float, Ge(-360), Le(360)] | None = key(
+        "direction of the grid's x axis in the coordinates of the gathers, clockwise from their y axis (north); left "
+        "out: 90, along their x axis",
+        "degrees",
+        None,
     )
     mute: Mute | None = key("top mute of recorded gathers; left out: none", "", None)
     conditioning: Conditioning = _table("what else is done to recorded gathers", Conditioning)
@@ -270,7 +282,7 @@ class Acquisition(Table):
             for name in ("sources", "receivers"):
                 if getattr(self, name) is None:
                     raise ValueError(f"{name}: missing; allowed: gathers, or both sources and receivers")
-            for name in ("mute", "source_depth", "receiver_depth"):
+            for name in ("mute", "origin", "azimuth", "source_depth", "receiver_depth"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name}: found without gathers; allowed: only with gathers")
             if self.conditioning != Conditioning():
