@@ -18,11 +18,11 @@ FLOAT64 = st.floats(min_value=-1e300, max_value=1e300, allow_nan=False)
 
 def total(terms, order, dtype) -> np.ndarray:
     """The sum as it grows term by term, its top rising as it must."""
-    limbs, top = np.zeros((LIMBS, 1), np.int64), LOWEST
+    limbs, top = np.zeros((LIMBS, 1, 1, 1), np.int64), LOWEST
     for n in order:
         needed = max(top, top_of(abs(terms[n])))
         limbs, top = raised(limbs, top, needed), needed
-        add(limbs, top, np.array([terms[n]], dtype))
+        add(limbs, top, np.full((1, 1, 1), terms[n], dtype))
     return np.append(limbs.ravel(), top)
 
 
@@ -45,9 +45,9 @@ def test_two_sums_give_that_of_all(terms, cut):
     """As groups of ranks have them: each with a top of its own."""
     parts = []
     for some in (terms[:cut], terms[cut:]):
-        limbs, top = np.zeros((LIMBS, 1), np.int64), max((top_of(abs(x)) for x in some), default=LOWEST)
+        limbs, top = np.zeros((LIMBS, 1, 1, 1), np.int64), max((top_of(abs(x)) for x in some), default=LOWEST)
         for x in some:
-            add(limbs, top, np.array([x], np.float32))
+            add(limbs, top, np.full((1, 1, 1), x, np.float32))
         parts.append((limbs, top))
     top = max(t for _, t in parts)
     both = sum(raised(limbs, t, top) for limbs, t in parts)
@@ -59,14 +59,14 @@ def test_the_sum_is_right(terms):
     """What is left out of each term is below 2^-40 of the largest."""
     peak = max(abs(x) for x in terms)
     top = top_of(peak)
-    limbs = np.zeros((LIMBS, 1), np.int64)
+    limbs = np.zeros((LIMBS, 1, 1, 1), np.int64)
     for x in terms:
-        add(limbs, top, np.array([x], np.float32))
-    exact = sum(int(limb[0]) * Fraction(2) ** (BITS * (top - n)) for n, limb in enumerate(limbs))
+        add(limbs, top, np.full((1, 1, 1), x, np.float32))
+    exact = sum(int(limb[0, 0, 0]) * Fraction(2) ** (BITS * (top - n)) for n, limb in enumerate(limbs))
     wanted = sum(Fraction(x) for x in terms)
     least = Fraction(2) ** (BITS * (LOWEST - 1))
     assert abs(exact - wanted) <= len(terms) * max(Fraction(peak) / 2**BITS, least)
-    got = value(limbs, top, np.dtype(np.float64))[0]
+    got = value(limbs, top, np.dtype(np.float64))[0, 0, 0]
     assert got == pytest.approx(math.fsum(terms), rel=1e-15, abs=len(terms) * peak * 2.0**-BITS)
 
 
@@ -78,10 +78,10 @@ def test_tops(peak):
 
 
 def test_many_terms_do_not_overflow():
-    limbs = np.zeros((LIMBS, 1), np.int64)
+    limbs = np.zeros((LIMBS, 1, 1, 1), np.int64)
     limbs[:] = (2**23 - 1) * (2**40 - 1)  # as many terms of the largest size
     assert (limbs > 0).all()
-    add(limbs, 0, np.array([np.nextafter(2.0**40, 0)]))
+    add(limbs, 0, np.full((1, 1, 1), np.nextafter(2.0**40, 0)))
     assert (limbs > 0).all()
 
 

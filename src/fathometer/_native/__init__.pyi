@@ -235,6 +235,42 @@ def decode_float16(
     scales: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     volume: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
 ) -> None: ...
+@overload
+def add_exactly(
+    values: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu")],
+    second: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu")],
+    upper: float,
+    lower: float,
+) -> None: ...
+@overload
+def add_exactly(
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), device="cpu", writable=False)],
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu")],
+    second: Annotated[NDArray[numpy.int64], dict(shape=(None, None, None), device="cpu")],
+    upper: float,
+    lower: float,
+) -> None:
+    """
+    first += a, second += b, where values = a upper + b lower + rest by truncation.
+    """
+
+@overload
+def checksum(
+    values: Annotated[NDArray[numpy.uint32], dict(shape=(None, None, None), device="cpu", writable=False)],
+    shape: Sequence[int],
+    lo: Sequence[int],
+) -> int: ...
+@overload
+def checksum(
+    values: Annotated[NDArray[numpy.uint64], dict(shape=(None, None, None), device="cpu", writable=False)],
+    shape: Sequence[int],
+    lo: Sequence[int],
+) -> int:
+    """
+    Sum of bits x (2 place + 1) modulo 2^64; lo: place of the first cell in a volume of this shape.
+    """
+
 def triad(
     a: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
     b: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],

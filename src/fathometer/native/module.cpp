@@ -14,6 +14,7 @@
 
 #include "advance.hpp"
 #include "blocks.hpp"
+#include "exact.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
@@ -346,6 +347,41 @@ template <class T> void bind(nb::module_ &m, const std::string &suffix) {
           "Zeroed array on huge pages. Arrays that a kernel uses together should differ in `stagger`.");
 }
 
+// A volume whose rows along z are contiguous, as slices of larger ones are.
+template <class T, class Array> View<T> view_of(const Array &array) {
+    require(array.shape(2) < 2 || array.stride(2) == 1, "rows along z must be contiguous");
+    return {array.data(),
+            {int64_t(array.shape(0)), int64_t(array.shape(1)), int64_t(array.shape(2))},
+            array.stride(0),
+            array.stride(1)};
+}
+
+template <class T> using Slice = nb::ndarray<T, nb::ndim<3>, nb::device::cpu>;
+
+template <class T> void bind_sums(nb::module_ &m) {
+    m.def(
+        "add_exactly",
+        [](Slice<const T> values, Slice<int64_t> first, Slice<int64_t> second, double upper, double lower) {
+            for (int axis = 0; axis < 3; ++axis)
+                require(values.shape(axis) == first.shape(axis) && values.shape(axis) == second.shape(axis),
+                        "the arrays differ in shape");
+            add_exactly<T>(view_of<const T>(values), view_of<int64_t>(first), view_of<int64_t>(second), upper, lower);
+        },
+        "values"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "upper"_a, "lower"_a, Unlocked(),
+        "first += a, second += b, where values = a upper + b lower + rest by truncation.");
+}
+
+template <class Bits> void bind_checksum(nb::module_ &m) {
+    m.def(
+        "checksum",
+        [](Slice<const Bits> values, Index3 shape, Index3 lo) {
+            const int64_t from[3] = {lo[0], lo[1], lo[2]};
+            return checksum<Bits>(view_of<const Bits>(values), shape[1], shape[2], from);
+        },
+        "values"_a.noconvert(), "shape"_a, "lo"_a, Unlocked(),
+        "Sum of bits x (2 place + 1) modulo 2^64; lo: place of the first cell in a volume of this shape.");
+}
+
 } // namespace
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
@@ -356,6 +392,10 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
     bind_blocks<double, int8_t, int8_t>(m, "encode_int8", "decode_int8");
     bind_blocks<float, uint16_t, Half>(m, "encode_float16", "decode_float16");
     bind_blocks<double, uint16_t, Half>(m, "encode_float16", "decode_float16");
+    bind_sums<float>(m);
+    bind_sums<double>(m);
+    bind_checksum<uint32_t>(m);
+    bind_checksum<uint64_t>(m);
     m.def(
         "triad",
         [](Array<float, 3> a, Input<float, 3> b, Input<float, 3> c) {

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from fathometer import _native
+
 BITS = 40  # between places
 LOWEST = -20  # top; smaller terms are below 10^-230
 LIMBS = 2
@@ -32,13 +34,8 @@ def top_of(peak: float) -> int:
 
 
 def add(limbs: Limbs, top: int, values: np.ndarray) -> None:
-    """limbs += values (...), whose magnitudes are below 2^(40 (top + 1))."""
-    upper, lower = 2.0 ** (BITS * top), 2.0 ** (BITS * (top - 1))
-    rest = values.astype(np.float64)
-    for limb, unit in zip(limbs, (upper, lower), strict=True):
-        whole = np.trunc(rest / unit)  # powers of two: exact
-        rest -= whole * unit
-        limb += whole.astype(np.int64)
+    """limbs (2, nx, ny, nz) += values (nx, ny, nz), of magnitudes below 2^(40 (top + 1)), rows along z contiguous."""
+    _native.add_exactly(values, limbs[0], limbs[1], 2.0 ** (BITS * top), 2.0 ** (BITS * (top - 1)))
 
 
 def raised(limbs: Limbs, top: int, higher: int) -> Limbs:
