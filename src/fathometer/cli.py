@@ -10,16 +10,16 @@ import argparse
 import io
 import json
 import os
-import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.errors import FathometerError, InputError
+from fathometer.interrupt import INTERRUPTED, RESUMABLE, interruptible, prompt
 from fathometer.ledger import Ledger, current, now, phase, process_start
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from fathometer.seismic.journal import Wish
     from fathometer.seismic.outcome import Outcome, Settings
 
-INTERRUPTED = 130  # as shells count it: 128 + SIGINT
-RESUMABLE = 75  # as sendmail and batch systems count it: a failure that will pass
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
 
@@ -121,6 +119,9 @@ def parser() -> argparse.ArgumentParser:
     migrate.add_argument("--overwrite", action="store_true", help="replace an earlier run's results and journal")
     migrate.add_argument(
         "--retry-failed", action="store_true", help="as --resume, and once more those shots that were set aside"
+    )
+    migrate.add_argument(
+        "--restarts", type=_whole, default=0, metavar="N", help="start --ranks again, at most N times, if one is killed"
     )
     info = command(
         "info",
@@ -355,7 +356,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(words)
     begin = process_start() if arguments is None else now()
     try:
-        with _interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
+        with interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
             if options.command == "info":
                 _info(options)
                 return 0
@@ -370,15 +371,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command == "calibrate" and options.ranks is None:
                 words += ["--ranks", str(_enough_to_exchange())]
                 options = parser().parse_args(words)
-            start_ranks(options.ranks, options.threads, words)
-            return _on_ranks(options, words)
+            code = start_ranks(
+                options.ranks, options.threads, words, _interrupted(options), getattr(options, "restarts", 0)
+            )
+            if code is not None:
+                return code
+            with prompt(lambda: _end_now(options)):
+                return _on_ranks(options, words)
     except FathometerError as error:  # before MPI runs, or without it
         return _complain(error) if _first() else error.exit_code
     except MemoryError:
         return _complain(FathometerError("out of memory"))
     except KeyboardInterrupt:
-        print("fathometer: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        _say_interrupted(options)
+        return _interrupted(options)
 
 
 def _complain(error: FathometerError) -> int:
@@ -399,27 +405,6 @@ def _first() -> bool:
     return False
 
 
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C, the end of a batch job (SIGTERM, also what mpirun passes on) and of the terminal (SIGHUP) raise
-    KeyboardInterrupt, but only once: clearing up is not interrupted again."""
-    before: dict[signal.Signals, Any] = {}
-
-    def interrupt(*_: object) -> None:
-        for one in before:
-            signal.signal(one, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(one) is not signal.SIG_IGN:  # as under nohup
-            before[one] = signal.signal(one, interrupt)
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
-
-
 def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
     """Run a command on all ranks of this world; all ranks return the same code, or the world is ended."""
     from mpi4py import MPI
@@ -435,11 +420,9 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
             return _complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, _complain(error))
     except KeyboardInterrupt:
-        resumable = options.command == "migrate"
         if comm.rank == 0:
-            more = "; --resume goes on with the shots that are not done" * resumable
-            print(f"fathometer: interrupted{more}", file=sys.stderr, flush=True)
-        return _end_all(comm, RESUMABLE if resumable else INTERRUPTED)
+            _say_interrupted(options)
+        return _end_all(comm, _interrupted(options))
     except MemoryError:
         return _end_all(comm, _complain(FathometerError(f"rank {comm.rank} ran out of memory")))
     except Exception:
@@ -448,6 +431,26 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
         traceback.print_exc()
         return _end_all(comm, 1)
     return 0
+
+
+def _interrupted(options: argparse.Namespace) -> int:
+    """The exit code of a command that was told to end."""
+    return RESUMABLE if options.command == "migrate" else INTERRUPTED
+
+
+def _say_interrupted(options: argparse.Namespace) -> None:
+    more = "; --resume goes on with the shots that are not done" * (options.command == "migrate")
+    with suppress(OSError):
+        print(f"fathometer: interrupted{more}", file=sys.stderr, flush=True)
+
+
+def _end_now(options: argparse.Namespace) -> NoReturn:
+    """End a process that was told to end and is still somewhere in a kernel or in MPI."""
+    from fathometer.parallel.launch import is_first
+
+    if is_first(os.environ):
+        _say_interrupted(options)
+    os._exit(_interrupted(options))
 
 
 def _end_all(comm: MPI.Intracomm, code: int) -> int:
