@@ -121,6 +121,9 @@ def parser() -> argparse.ArgumentParser:
         "--retry-failed", action="store_true", help="as --resume, and once more those shots that were set aside"
     )
     migrate.add_argument(
+        "--share", default="", metavar="NAME", help="share the shots with the other runs that say this NAME; resumes"
+    )
+    migrate.add_argument(
         "--restarts", type=_whole, default=0, metavar="N", help="start --ranks again, at most N times, if one is killed"
     )
     info = command(
@@ -541,9 +544,11 @@ def _wish(options: argparse.Namespace) -> Wish:
 
     if options.command != "migrate":
         return Wish()
-    if options.resume and options.overwrite:
-        raise InputError("--overwrite: found together with --resume; allowed: one of them")
-    return Wish(options.resume or options.retry_failed, options.overwrite, options.retry_failed)
+    for name, found in (("--resume", options.resume), ("--share", options.share)):
+        if found and options.overwrite:
+            raise InputError(f"--overwrite: found together with {name}; allowed: one of them")
+    resume = options.resume or options.retry_failed or bool(options.share)
+    return Wish(resume, options.overwrite, options.retry_failed, " ".join(options.share.split()))
 
 
 def _trace(options: argparse.Namespace) -> Path | None:
@@ -731,7 +736,9 @@ def _enough_to_exchange() -> int:
 
 
 def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> None:
-    """The files and the cost, for people; the record, for programs."""
+    """The files and the cost, for people; the record, for programs. Nothing where other runs make the image."""
+    if not outcome.record:
+        return
     for kind, path in outcome.files.items():
         settings.say(f"{kind:>13}  {path}")
     figures: dict[str, Any] = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
