@@ -10,12 +10,14 @@ import argparse
 import io
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.errors import FathometerError, InputError
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from fathometer.seismic.outcome import Outcome, Settings
 
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
-HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
+HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong
 
 # What does the work of a command on ranks.
 WORK = {
@@ -56,6 +58,7 @@ examples:
   fathometer demo --quick                   a first image within a minute
   fathometer model survey.toml --ranks 2    synthetic shots of a geometry
   fathometer migrate survey.toml            the image of recorded shots
+  fathometer submit survey.toml --time 8h   the same as a batch job that goes on when it was interrupted
   fathometer info shots.segy vp.rsf         what these files hold
   fathometer plan survey.toml               what it will cost, before it runs
   fathometer report one/ two/               the page of a run again, compared with another
@@ -126,6 +129,31 @@ def parser() -> argparse.ArgumentParser:
     migrate.add_argument(
         "--restarts", type=_whole, default=0, metavar="N", help="start --ranks again, at most N times, if one is killed"
     )
+    batch = command(
+        "submit",
+        "a migration as a Slurm job that goes on when it was interrupted",
+        "Write a batch script for `fathometer migrate SURVEY.toml --resume` and give it to Slurm. Before the job's\n"
+        "time is over, or when it is pre-empted, the run drops the shots that it is at and ends with code 75; the\n"
+        "script then puts the job back into the queue, as long as shots get done. Prints the job's number.",
+        "  fathometer submit survey.toml --nodes 4 --time 8h --partition long\n"
+        "  fathometer submit survey.toml --nodes 4 --ranks-per-node 2 --threads 32 --time 2d\n"
+        "  fathometer submit survey.toml --array 16 --time 4h     16 jobs of one node share the shots\n"
+        "  fathometer submit survey.toml --time 8h --print > job.sh",
+    )
+    batch.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    batch.add_argument(
+        "--nodes", type=_count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)"
+    )
+    batch.add_argument("--time", type=_job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
+    batch.add_argument("--ranks-per-node", type=_count, default=1, metavar="R", help="MPI ranks on each node (1)")
+    batch.add_argument("--threads", type=_count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
+    batch.add_argument("--partition", type=_word, metavar="NAME", help="where it runs (Slurm's default)")
+    batch.add_argument("--account", type=_word, metavar="NAME", help="who pays (Slurm's default)")
+    batch.add_argument("--name", type=_word, metavar="NAME", help="of the job (fathometer-SURVEY)")
+    batch.add_argument(
+        "--array", type=_count, metavar="K", help="K jobs that share the shots, without MPI between them"
+    )
+    batch.add_argument("--print", action="store_true", help="print the script; submit nothing")
     info = command(
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
@@ -330,6 +358,28 @@ def _duration(text: str) -> float:
     return seconds
 
 
+def _job_time(text: str) -> float:
+    """Seconds of 30m, 8h, 2d, or of Slurm's hours:minutes:seconds with days-; no bare numbers, which are minutes to
+    Slurm."""
+    if text[-1:] in ("m", "h", "d"):
+        return _duration(text)
+    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,4}):(\d\d):(\d\d)", text)
+    seconds = 0.0
+    if found:
+        days, hours, minutes, rest = (int(part or 0) for part in found.groups())
+        seconds = 86400.0 * days + 3600 * hours + 60 * minutes + rest
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 30m, 8h, 2d, 08:00:00 or 1-12:00:00")
+    return seconds
+
+
+def _word(text: str) -> str:
+    """A name that Slurm takes."""
+    if not re.fullmatch(r"[\w.,+@:-]+", text):
+        raise argparse.ArgumentTypeError(f"found {text!r}; allowed: letters, digits and any of _.,+@:-")
+    return text
+
+
 def _velocities(text: str) -> tuple[float, float]:
     """LOW,HIGH in m/s."""
     try:
@@ -369,6 +419,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command == "report":
                 _report(options)
                 return 0
+            if options.command == "submit":
+                _submit(options)
+                return 0
             from fathometer.parallel.launch import start_ranks
 
             if options.command == "calibrate" and options.ranks is None:
@@ -398,8 +451,6 @@ def _complain(error: FathometerError) -> int:
 def _first() -> bool:
     """Whether it is for this process to speak, while MPI does not run; the others give it time to, since the first rank
     that ends with an error ends all."""
-    from time import sleep
-
     from fathometer.parallel.launch import is_first
 
     if is_first(os.environ):
@@ -425,6 +476,8 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
     except KeyboardInterrupt:
         if comm.rank == 0:
             _say_interrupted(options)
+        else:
+            sleep(HEAD_START_SECONDS)
         return _end_all(comm, _interrupted(options))
     except MemoryError:
         return _end_all(comm, _complain(FathometerError(f"rank {comm.rank} ran out of memory")))
@@ -465,8 +518,6 @@ def _end_all(comm: MPI.Intracomm, code: int) -> int:
 
 def _all_here(comm: MPI.Intracomm) -> bool:
     """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
-    from time import sleep
-
     request = comm.Ibarrier()
     deadline = now() + PATIENCE_SECONDS
     while not request.Test():
@@ -705,6 +756,33 @@ def _plan(options: argparse.Namespace) -> None:
             _write(json.dumps(plain(found.as_dict()), indent=2, ensure_ascii=False))
         else:
             write_record(options.json, found.as_dict())
+
+
+def _submit(options: argparse.Namespace) -> None:
+    import mpi4py
+
+    mpi4py.rc.initialize = False  # nothing here communicates
+    from fathometer.parallel.submit import batch_script, submit
+    from fathometer.seismic.batch import job_of
+    from fathometer.seismic.survey import load_survey
+
+    job = job_of(
+        load_survey(options.survey),
+        (sys.executable, "-m", "fathometer"),
+        options.name,
+        options.nodes,
+        seconds=options.time,
+        ranks_per_node=options.ranks_per_node,
+        threads=options.threads,
+        partition=options.partition,
+        account=options.account,
+        tasks=options.array,
+    )
+    if options.print:
+        _write(batch_script(job).rstrip("\n"))
+        return
+    _write(submit(job))
+    print(f"{'log':>13}  {job.output}/slurm-*.out", file=sys.stderr)
 
 
 def _calibrate(options: argparse.Namespace, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]) -> None:
