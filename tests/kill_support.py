@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from survey_support import load
 
 from fathometer.storage.segy import GatherWriter
 
-SHOTS, SAMPLES = 24, 401
+SHOTS, SAMPLES = 40, 301
 
 
 def record(folder: Path) -> Path:
@@ -22,7 +23,7 @@ def record(folder: Path) -> Path:
     inputs(folder)
     with GatherWriter(folder / "recorded.segy", SAMPLES, INTERVAL, NX * SHOTS) as writer:
         for shot in range(SHOTS):
-            source = (20.0 + 15.0 * shot, 0.0, 20.0)
+            source = (20.0 + 9.0 * shot, 0.0, 20.0)
             times = INTERVAL * np.arange(SAMPLES) - 0.05 - np.abs(RECEIVERS[:, :1] - source[0]) / 2000.0
             writer.write(shot * NX, shot + 1, source, RECEIVERS, np.exp(-((60.0 * times) ** 2)))
     one = survey(folder, MIGRATE | {"output.directory": "one"}, "one.toml")
@@ -79,10 +80,8 @@ def ranks_of(path: Path) -> list[int]:
 
 def kill(pid: int, number: int = signal.SIGKILL) -> None:
     """A process that may have ended."""
-    try:
+    with suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def gone(path: Path) -> bool:

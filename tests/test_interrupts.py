@@ -6,86 +6,50 @@ import subprocess
 import sys
 import time
 
-import pytest
 from cli_support import finish, run
-from kill_support import gone, kill, migration, ranks_of, record, resumed, same_image, survey_into, wait_for_shots
+from kill_support import gone, kill, migration, ranks_of, record, same_image, shots_told, survey_into, wait_for_shots
 
 LONGEST_SECONDS = 10
+RESUMABLE = ["fathometer: interrupted; --resume goes on with the shots that are not done"]
+
+# How it is started, what it is sent (a group: as a terminal does, to all that it started), its exit code and words.
+ENDS = [
+    ((), 0, signal.SIGTERM, False, 75, RESUMABLE),
+    (("--ranks", 2), 0, signal.SIGTERM, False, 75, RESUMABLE),
+    (("--ranks", 2), 0, signal.SIGINT, True, 75, RESUMABLE),
+    (("--ranks", 2), 0, signal.SIGKILL, False, -signal.SIGKILL, None),
+    ((), 2, signal.SIGUSR1, False, 75, RESUMABLE),
+    ((), 2, signal.SIGTERM, False, 1, None),  # of Open MPI 4 itself, whatever the ranks return
+]
 
 
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    return record(tmp_path_factory.mktemp("interrupts"))
-
-
-def told_to_end(recorded, output, number, words=(), launcher=0, group=False):
-    """A migration that is told to end; what it left, after how many seconds."""
+def test_a_migration_ends_when_it_is_told_to_and_goes_on_later(tmp_path):
+    """One survey through all ends in turn; in the end ranks that are killed, and started again."""
+    recorded, output = record(tmp_path), tmp_path / "out"
     path = survey_into(recorded, output)
-    process = migration(path, *words, launcher=launcher)
-    wait_for_shots(output, 3, process)
-    began = time.monotonic()
-    (os.killpg if group else os.kill)(process.pid, number)
-    done = finish(process)
-    assert gone(path)
-    return path, done, time.monotonic() - began
-
-
-@pytest.mark.parametrize(
-    ("words", "launcher", "number", "group"),
-    [
-        ((), 0, signal.SIGTERM, False),
-        ((), 0, signal.SIGINT, True),
-        (("--ranks", 2), 0, signal.SIGTERM, False),
-        (("--ranks", 2), 0, signal.SIGINT, True),
-        ((), 2, signal.SIGUSR1, False),
-    ],
-)
-def test_a_migration_that_is_told_to_end_says_that_it_can_be_resumed(
-    recorded, tmp_path, words, launcher, number, group
-):
-    path, done, seconds = told_to_end(recorded, tmp_path / "out", number, words, launcher, group)
-    assert done.code == 75, done.err
-    assert seconds < LONGEST_SECONDS
-    told = [line for line in done.err.splitlines() if "fathometer" in line]
-    assert told == ["fathometer: interrupted; --resume goes on with the shots that are not done"]
-    assert "Traceback" not in done.err
-    assert resumed(path).code == 0
-    assert same_image(recorded, tmp_path / "out")
-
-
-def test_mpirun_alone_ends_its_ranks_and_returns_a_code_of_its_own(recorded, tmp_path):
-    """Open MPI 4 returns 1 then, whatever its ranks return; the journal is as good as ever."""
-    path, done, seconds = told_to_end(recorded, tmp_path / "out", signal.SIGTERM, launcher=2)
-    assert done.code != 0
-    assert seconds < LONGEST_SECONDS
-    assert resumed(path).code == 0
-    assert same_image(recorded, tmp_path / "out")
-
-
-def test_ranks_end_with_the_process_that_started_them(recorded, tmp_path):
-    path, done, _ = told_to_end(recorded, tmp_path / "out", signal.SIGKILL, ("--ranks", 2))
-    assert done.code == -signal.SIGKILL
-    assert resumed(path).code == 0
-    assert same_image(recorded, tmp_path / "out")
-
-
-@pytest.mark.parametrize(("restarts", "code"), [(0, 137), (1, 0)])
-def test_ranks_are_started_again_after_one_was_killed(recorded, tmp_path, restarts, code):
-    path = survey_into(recorded, tmp_path / "out")
-    process = migration(path, "--ranks", 2, *(("--restarts", restarts) if restarts else ()))
-    wait_for_shots(tmp_path / "out", 3, process)
+    for words, launcher, number, group, code, told in ENDS:
+        process = migration(path, *words, launcher=launcher)
+        wait_for_shots(output, shots_told(output) + 1, process)
+        began = time.monotonic()
+        (os.killpg if group else os.kill)(process.pid, number)
+        done = finish(process)
+        case = f"{words}, {launcher} ranks by mpirun, signal {number}: {done.err}"
+        assert time.monotonic() - began < LONGEST_SECONDS, case
+        assert done.code == code, case
+        assert told is None or [line for line in done.err.splitlines() if "fathometer" in line] == told, case
+        assert "Traceback" not in done.err, case
+        assert gone(path), case
+    process = migration(path, "--ranks", 2, "--restarts", 1)
+    wait_for_shots(output, shots_told(output) + 1, process)
     kill(ranks_of(path)[-1])
     done = finish(process)
-    assert done.code == code, done.err
-    told = "fathometer: the ranks were killed (exit code 137); restart 1 of 1"
-    assert (told in done.err) == (restarts > 0)
-    if code:
-        assert resumed(path).code == 0
-    assert same_image(recorded, tmp_path / "out")
+    assert done.code == 0, done.err
+    assert "the ranks were killed (exit code 137); restart 1 of 1" in done.err
+    assert same_image(recorded, output)
 
 
-def test_restarts_are_of_ranks_that_the_program_starts(recorded, tmp_path, capsys):
-    done = run(capsys, "migrate", survey_into(recorded, tmp_path / "out"), "--restarts", 2)
+def test_restarts_are_of_ranks_that_the_program_starts(tmp_path, capsys):
+    done = run(capsys, "migrate", tmp_path / "survey.toml", "--restarts", 2)
     assert done.code == 2
     assert "--restarts 2: found without --ranks" in done.err
 
