@@ -19,7 +19,6 @@ ENDS = [
     (("--ranks", 2), 0, signal.SIGINT, True, 75, RESUMABLE),
     (("--ranks", 2), 0, signal.SIGKILL, False, -signal.SIGKILL, None),
     ((), 2, signal.SIGUSR1, False, 75, RESUMABLE),
-    ((), 2, signal.SIGTERM, False, 1, None),  # of Open MPI 4 itself, whatever the ranks return
 ]
 
 

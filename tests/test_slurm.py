@@ -1,6 +1,5 @@
 """Batch scripts word by word; then jobs of a real Slurm, where there is one."""
 
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -185,22 +184,23 @@ def said(output):
     return "\n".join(one.read_text() for one in sorted(output.glob("slurm-*.out")))
 
 
-def test_a_job_that_is_told_to_end_queues_itself_again_and_goes_on(slurm, recorded, tmp_path):
-    job = submitted(slurm, recorded, tmp_path / "out", "--ranks-per-node", 2)
+def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recorded, tmp_path):
+    """One on two ranks; while it waits in the queue an array, one of whose two tasks is pre-empted."""
+    one, array = tmp_path / "one", tmp_path / "array"
+    job = submitted(slurm, recorded, one, "--ranks-per-node", 2)
     assert slurm.call("scancel", "--signal=TERM", "--batch", job).code == 0
-    assert slurm.wait(job, 60) == ["COMPLETED"], said(tmp_path / "out")
-    assert "Restarts=1" in slurm.call("scontrol", "show", "job", job).out
-    assert "resumed: " in said(tmp_path / "out")
-    assert same_image(recorded, tmp_path / "out")
-    assert list((tmp_path / "out").glob(".slurm-*")) == []
+    tasks = submitted(slurm, recorded, array, "--array", 2)
+    assert slurm.call("scontrol", "requeue", f"{tasks}_1").code == 0
 
-
-def test_tasks_of_an_array_share_the_shots(slurm, recorded, tmp_path):
-    """One of the two is pre-empted; whichever is the last makes the image."""
-    job = submitted(slurm, recorded, tmp_path / "out", "--array", 2)
-    assert slurm.call("scontrol", "requeue", f"{job}_1").code == 0
-    assert slurm.wait(job, 60) == ["COMPLETED", "COMPLETED"], said(tmp_path / "out")
+    assert slurm.wait(job, 60) == ["COMPLETED"], said(one)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", job).out
-    assert said(tmp_path / "out").count("image.png") == 1
-    assert same_image(recorded, tmp_path / "out")
-    shutil.rmtree(tmp_path / "out")
+    assert "fathometer: interrupted; --resume goes on" in said(one)
+    assert "resumed: " in said(one)
+    assert same_image(recorded, one)
+    assert list(one.glob(".slurm-*")) == []
+
+    assert slurm.wait(tasks, 60) == ["COMPLETED", "COMPLETED"], said(array)
+    assert "Restarts=1" in slurm.call("scontrol", "show", "job", tasks).out
+    assert said(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
+    assert said(array).count("others are at work on") + said(array).count("this migration is finished") == 1
+    assert same_image(recorded, array)

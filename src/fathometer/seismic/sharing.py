@@ -107,16 +107,18 @@ class Claims:
         path = self._folder / f"{shot:06d}.claim"
         with whole.writing(path), ledger.io():
             handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
+            free = False
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if os.fstat(handle).st_size == 0:
-                    self._held[shot], handle = handle, -1
+                free = os.fstat(handle).st_size == 0
             except BlockingIOError:
                 pass
             finally:
-                if handle >= 0:
+                if not free:
                     os.close(handle)
-        return shot in self._held
+        if free:
+            self._held[shot] = handle
+        return free
 
     def settle(self, shot: int) -> None:
         """The journal tells what became of the shot."""
