@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from benchmarks.history import history
+from benchmarks.index import index
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
 from benchmarks.plan import plan
+from benchmarks.shots import shots
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
 from benchmarks.storage import reading, storage
@@ -38,6 +40,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "history": history,
     "storage": storage,
     "reading": reading,
+    "shots": shots,
+    "index": index,
 }
 
 

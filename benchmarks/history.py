@@ -42,10 +42,10 @@ def history(threads: int, quick: bool) -> Table:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         surveys = prepare(folder, shape)
-        fathometer("migrate", surveys[PLAIN], "--quiet", "--ranks", 2)  # finds the tiling
+        fathometer("migrate", surveys[PLAIN], "--quiet", "--overwrite", "--ranks", 2)  # finds the tiling
         for _ in range(rounds):
             for way, survey in surveys.items():
-                times[way].append(fathometer("migrate", survey, "--quiet", "--ranks", 2))
+                times[way].append(fathometer("migrate", survey, "--quiet", "--overwrite", "--ranks", 2))
         runs = {way: json.loads((folder / slug(way) / "run.json").read_text()) for way in WAYS}
         images = {way: read(folder / slug(way) / "image.rsf") for way in WAYS}
     plain = sum(rank["logical_bytes"] for rank in runs[PLAIN]["results"]["history"]["ranks"])

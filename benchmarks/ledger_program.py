@@ -21,7 +21,8 @@ from fathometer.progress import Progress
 from fathometer.seismic.experiment import prepare
 from fathometer.seismic.histories import choose, open_history
 from fathometer.seismic.imaging import condition_of
-from fathometer.seismic.rtm import migrate
+from fathometer.seismic.offsets import volumes_of
+from fathometer.seismic.rtm import migrate_shot
 from fathometer.seismic.survey import survey_of
 from fathometer.storage.segy import GatherWriter
 
@@ -48,6 +49,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
     folder = Path(comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None))
     if comm.rank == 0:
         inputs(folder, cells)
+        (folder / "out").mkdir()
     meet(comm)
     experiment = prepare(survey_of(SURVEY, folder / "survey.toml"), comm, imaging=True)
     with_account, without = experiment.propagator(), experiment.propagator()
@@ -57,7 +59,8 @@ def main(rounds: int, cells: int, threads: int) -> None:
         exchange._calls.clear()
         exchange._arrivals.clear()
     shape, dtype = without.image_shape, experiment.scheme.dtype
-    condition = condition_of(experiment.survey.imaging, shape, dtype)
+    imaging, (shot,) = experiment.survey.imaging, experiment.acquisition.shots
+    condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
     kept = choose(experiment, without, binding)
     account = Ledger()
 
@@ -67,7 +70,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
         with account if on else nullcontext():
             history, _ = open_history(experiment, without, kept, binding)
             with Progress(1, now=now, rank=comm.rank, quiet=True) as progress:
-                migrate(experiment, with_account if on else without, history, condition, progress)
+                migrate_shot(experiment, with_account if on else without, shot, history, condition, progress)
         elapsed: float = comm.allreduce(now() - start, MPI.MAX)
         return elapsed
 

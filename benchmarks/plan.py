@@ -60,7 +60,8 @@ def plan(threads: int, quick: bool) -> Table:
                 calibrations.append(fathometer("calibrate", "--quiet", "-o", machine, "--files", folder))
                 fathometer("plan", survey, "--on", machine, "--ranks", case.ranks, "--json", folder / "plan.json")
                 plans.append(json.loads((folder / "plan.json").read_text())["asked"])
-                fathometer(case.command, survey, "--quiet", *options)
+                anew = ["--overwrite"] if case.command == "migrate" else []
+                fathometer(case.command, survey, "--quiet", *options, *anew)
                 run = json.loads((folder / case.command / "run.json").read_text())
                 shown = {figure["name"]: figure["value"] for figure in run["figures"]}
                 totals.append(shown["total"])

@@ -170,8 +170,8 @@ def kernel_share(quick: bool) -> tuple[float, float]:
             text = SURVEY.format(acquisition=acquisition, name=name, duration=duration)
             (Path(folder) / f"{name}.toml").write_text(text)
         fathometer("model", f"{folder}/shots.toml", "--quiet")
-        fathometer("migrate", f"{folder}/image.toml", "--quiet")  # finds the tuning
-        whole = fathometer("migrate", f"{folder}/image.toml", "--quiet")
+        fathometer("migrate", f"{folder}/image.toml", "--quiet", "--overwrite")  # finds the tuning
+        whole = fathometer("migrate", f"{folder}/image.toml", "--quiet", "--overwrite")
         run = json.loads((Path(folder) / "image" / "run.json").read_text())
     figures = {figure["name"]: figure["value"] for figure in run["figures"]}
     return figures["kernel"] / whole, figures["grid point updates"]

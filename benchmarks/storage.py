@@ -100,13 +100,13 @@ def reading(threads: int, quick: bool) -> Table:
         for number, (way, keys) in enumerate(WAYS.items()):
             surveys[way] = folder / f"way{number}.toml"
             surveys[way].write_text(toml(survey | {"storage": keys, "output": {"directory": f"way{number}"}}))
-        fathometer("migrate", surveys[OWN], "--quiet", "--ranks", 2)  # finds the tiling
+        fathometer("migrate", surveys[OWN], "--quiet", "--overwrite", "--ranks", 2)  # finds the tiling
         images = {}
         for _ in range(rounds):
             for way, path in surveys.items():
                 for one in inputs:
                     drop(one)
-                wall = fathometer("migrate", path, "--quiet", "--ranks", 2)
+                wall = fathometer("migrate", path, "--quiet", "--overwrite", "--ranks", 2)
                 record = json.loads((folder / path.stem / "run.json").read_text())
                 times[way].append({"whole": wall} | seconds(record["ledger"]["phases"]))
                 images[way] = (folder / path.stem / "image.rsf@").read_bytes()

@@ -24,9 +24,9 @@ def fields(medium, place, series) -> np.ndarray:
 
 
 def difference(refined: int) -> float:
-    """Between v^-2 ∂t p_s ∂t p_r - ∇p_s·∇p_r by central differences and -1/2 ∇² of the sum of products, relative L2, for
-    the wavefields of a source and of a receiver, which runs backwards, in a smooth isotropic medium, on a grid that is
-    so many times finer."""
+    """Between v^-2 ∂t p_s ∂t p_r - ∇p_s·∇p_r by central differences and -1/2 ∇² of the sum of products, relative L2,
+    for the wavefields of a source and of a receiver, which runs backwards, in a smooth isotropic medium, on a grid that
+    is so many times finer."""
     n, spacing = refined, SPACING / refined
     shape = (60 * n + 1, 1, 50 * n + 1)
     x, z = (spacing * (np.arange(m + 16) - 8.0) for m in (shape[0], shape[2]))

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -14,18 +15,18 @@ import pytest
 from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, start, survey
 from mpi4py import MPI
 
-from fathometer.errors import InputError
-from fathometer.lab.io import device
-from fathometer.lab.io.cases import Case, choose, strategy_words
+from fathometer.errors import FathometerError, InputError
+from fathometer.lab.io import benchmark, cases, device, exhibit
+from fathometer.lab.io.cases import Case, choose, source_of, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import in_order, remembered_rows
+from fathometer.lab.io.ranking import Raw, in_order, remembered_rows, row_of
 from fathometer.lab.io.ranking import winners as winners_of
-from fathometer.lab.io.trial import Bench
+from fathometer.lab.io.trial import PHASES, Bench, Sample
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.record import SCHEMA
 from fathometer.storage.block import VolumeInfo
-from fathometer.storage.remembered import winners
+from fathometer.storage.remembered import Winner, winners
 from fathometer.storage.strategy import Strategy
 from fathometer.storage.writer import VolumeWriter
 
@@ -143,6 +144,19 @@ def test_one_flipped_bit_anywhere_is_found(tmp_path, place):
         assert one.read(case).wrong == 1
 
 
+def test_of_lossy_formats_what_is_no_number_is_wrong(tmp_path):
+    one = bench(tmp_path)
+    case = Case("read", "h5", Strategy.of("root-broadcast:filter=sperr"))
+    raw = Raw({"read": {False: [1.0], True: []}})
+    for value, wrong, verified in ((1.0, 0, None), (np.nan, 1, False), (np.inf, 1, False)):
+        values = one.block.copy()
+        values[1, 2, 3] = value
+        found, error = one._verified(values, one.box(0), True)
+        assert found == wrong
+        sample = Sample(1.0, [dict.fromkeys(PHASES, 0.1)], [0.5], 100, found, error, 0.0, False)
+        assert row_of(case, one, [sample], None, raw)["verified"] is verified
+
+
 def test_a_wrong_cell_makes_the_run_invalid(tmp_path, capsys, monkeypatch):
     told = iter([1] * 1000)
     monkeypatch.setattr(Pattern, "differing", lambda self, block, lo: next(told))
@@ -168,6 +182,13 @@ def test_rates_beyond_the_device_are_flagged(tmp_path, capsys, monkeypatch):
     assert [row["cached"] for row in results["rows"]] == [True, True]
     assert results["winners"] == {}
     assert "no winner" in done.out
+
+
+def test_a_file_system_in_memory_is_told(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(device.Device, "forgotten", lambda self: 1.0)
+    done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared", "--operation", "write")
+    assert done.code == 0, done.err
+    assert f"note: {tmp_path}: files there stay in memory" in done.out
 
 
 def test_files_are_forgotten_where_the_file_system_can(tmp_path):
@@ -199,6 +220,7 @@ def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
     rows = {row["strategy"]: row for row in every if row["operation"] == "write"}
     sperr = "root-broadcast:filter=sperr"
     assert read[sperr]["stored_bytes"] == rows[sperr]["stored_bytes"] < rows["mpiio-collective"]["stored_bytes"]
+    assert rows[sperr]["stored_bytes"] < 0.5 * rows[sperr]["logical_bytes"]  # what was reserved is given back
     assert read[sperr]["relative_error"] == rows[sperr]["relative_error"]
     plain, zfp = rows["mpiio-collective"], rows["mpiio-collective:filter=zfp"]
     sperr = rows["root-broadcast:filter=sperr"]
@@ -208,6 +230,15 @@ def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
     assert 0 < sperr["relative_error"] < 0.1
     assert json.loads(out.read_text())["results"]["winners"].get("write", plain)["strategy"] == "mpiio-collective"
     assert "of the bytes stored" in done.out
+
+
+def test_what_is_compressed_is_cached_only_where_its_stored_bytes_tell(tmp_path):
+    one = bench(tmp_path)
+    raw = Raw({"write": {False: [one.bytes / 1.0], True: []}})
+    for text, stored, cached in (("filter=zfp", 100, False), ("filter=zfp", 480, True), ("sync=fsync", 100, True)):
+        case = Case("write", "h5", Strategy.of(f"mpiio-collective:{text}"))
+        sample = Sample(0.5, [dict.fromkeys(PHASES, 0.1)], [0.5], stored, 0, None, 0.0, False)
+        assert row_of(case, one, [sample], None, raw)["cached"] is cached
 
 
 def test_order_of_rows():
@@ -248,8 +279,6 @@ def test_the_budget_bounds_repetitions_and_then_strategies(tmp_path, capsys):
 
 
 def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch):
-    from fathometer.lab.io import benchmark
-
     for name, value in (("PROBE", 4000), ("PROBE_LIST", 4000), ("LIST_BYTES", 20_000)):
         monkeypatch.setattr(benchmark, name, value)
     out = tmp_path / "io.json"
@@ -264,6 +293,50 @@ def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch
     assert "capped: 9 x 20 x 28 cells" in done.out
 
 
+def test_of_each_operation_there_is_one_however_short_the_time(tmp_path, capsys):
+    out = tmp_path / "io.json"
+    done = run(capsys, "io", tmp_path, *SMALL, "--budget", "0.001s", "--json", out)
+    assert done.code == 0, done.err
+    results = validated(out)["results"]
+    assert [row["operation"] for row in results["rows"]] == ["write", "read"]
+    assert len(results["notes"]) == 9  # the other strategies, and the repetitions
+    assert "0 s a trial" not in done.out
+
+
+def test_a_smaller_volume_has_as_many_axes(tmp_path, capsys, monkeypatch):
+    """A file does not tell an axis of one cell."""
+    monkeypatch.setattr(benchmark, "PROBE", 4000)
+    done = run(capsys, "io", tmp_path, "--grid", "3,40,40", "--repeat", 1, "--strategy", "posix-shared")
+    assert done.code == 0, done.err
+
+
+def test_in_two_dimensions_there_is_no_halo_along_y(tmp_path, capsys, monkeypatch):
+    told = {}
+    monkeypatch.setattr(benchmark, "require_memory", lambda parts, *_: told.update(parts))
+    done = run(capsys, "io", tmp_path, "--grid", "20,30", "--halo", 50, "--repeat", 1, "--strategy", "posix-shared")
+    assert done.code == 0, done.err
+    assert told["read back"] == 2 * 4 * 20 * 30
+
+
+def test_what_is_read_is_written_as_this_machine_can(monkeypatch):
+    case = Case("read", "h5", Strategy.of("posix-shared"))
+    lacking = replace(case.form, missing=lambda name, ranks: "" if name == "root-broadcast" else "no MPI")
+    monkeypatch.setitem(cases.WRITABLE, "h5", lacking)
+    assert source_of(case, 2).name == "root-broadcast"
+
+
+def test_a_device_that_fails_is_one_error(tmp_path, monkeypatch):
+    """Each piece that cannot be read gives its memory back, or the next ones would wait for it for ever."""
+    monkeypatch.setattr(device, "PIECE", 1 << 16)
+    one = device.Device(tmp_path, 1 << 23, np.zeros(1 << 14, np.float32))
+    if one.write(True) is None:
+        pytest.skip("this file system knows no direct calls")
+    os.truncate(one.path, 0)
+    for direct in (False, True):
+        with pytest.raises(InputError, match="cannot be read: read 0 bytes of 65536"):
+            one.read(direct)
+
+
 def test_lists_of_strategies():
     assert strategy_words("posix-shared,mpiio-collective:cb_nodes=1,sync=fsync,root-broadcast") == (
         "posix-shared",
@@ -272,6 +345,11 @@ def test_lists_of_strategies():
     )
     with pytest.raises(InputError, match="sync=none"):
         strategy_words("posix-shared:sync=none")
+    asked = ("posix-shared:sync=o_dsync", "posix-per-rank", "root-broadcast:filter=zfp")
+    assert choose(("read",), asked, ("rsf", "npy"), 1)[1] == [
+        "posix-per-rank is left out: not for --format rsf,npy",
+        "root-broadcast:filter=zfp is left out: not for --format rsf,npy",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -287,6 +365,8 @@ def test_lists_of_strategies():
         ((".", "--json", "no/folder.json"), 2, "no/folder.json: cannot be written"),
         ((".", "--grid", "20000,20000,20000"), 2, "not enough memory"),
         ((".", "--halo", "-1"), 2, "found -1"),
+        ((".", "--grid", "1,1,1"), 2, "--grid 1,1,1: allowed: at least 2 cells along x and z"),
+        ((".", "--grid", "1,64,64"), 2, "--grid 1,64,64: allowed: at least 2 cells along x and z"),
     ],
 )
 def test_wrong_words_are_one_error(tmp_path, monkeypatch, capsys, words, code, told):
@@ -314,7 +394,7 @@ def test_a_folder_that_is_read_only_is_one_error(tmp_path, monkeypatch, capsys):
     def refuse(**_):
         raise OSError(errno.EROFS, os.strerror(errno.EROFS))
 
-    monkeypatch.setattr("fathometer.lab.io.benchmark.tempfile.mkdtemp", refuse)
+    monkeypatch.setattr("fathometer.lab.io.folder.tempfile.mkdtemp", refuse)
     done = run(capsys, "io", tmp_path, *SMALL)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert f"{tmp_path}: cannot be written to: read-only file system" in done.err
@@ -336,6 +416,28 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, ranks):
     assert ranks > 1 or list(tmp_path.iterdir()) == []
 
 
+def test_what_a_killed_run_left_goes_with_the_next(tmp_path, capsys):
+    """But not the folder of a run that still goes on."""
+    words = ("io", tmp_path, "--grid", "64,64,64", "--repeat", 100000, "--quiet")
+    killed, going = start(*program(), *words), start(*program(), *words)
+    try:
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob(".fathometer-io-*/*.rsf"))) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        killed.kill()
+        killed.wait()
+        assert len(list(tmp_path.iterdir())) == 2
+        done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared")
+        assert done.code == 0, done.err
+        assert len(list(tmp_path.iterdir())) == 1
+        assert going.poll() is None
+    finally:
+        going.send_signal(signal.SIGINT)
+    assert finish(going).code == 130
+    assert list(tmp_path.iterdir()) == []
+
+
 LIMITED = """
 import resource, signal, sys
 from mpi4py import MPI
@@ -347,19 +449,96 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("ranks", [1, 2])
-def test_a_full_disk_is_one_error(tmp_path, ranks):
-    """The last rank's writes are refused, beyond a size."""
-    done = finish(
-        start(
-            *(mpirun(ranks) if ranks > 1 else []),
-            *(sys.executable, "-c", LIMITED, "io", tmp_path, "--grid", "64,64,64", "--quiet"),
-        )
-    )
+def limited(text, ranks, *words):
+    return finish(start(*(mpirun(ranks) if ranks > 1 else []), *(sys.executable, "-c", text, "io"), *words, "--quiet"))
+
+
+def test_a_full_disk_is_one_error(tmp_path):
+    done = limited(LIMITED, 1, tmp_path, "--grid", "64,64,64")
     assert done.code == 1, done.err
     assert "cannot be written: File too large" in done.err
     assert done.err.count("fathometer: error") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_strategy_that_fails_is_set_aside(tmp_path):
+    """The last rank's writes are refused: the first rank's are left to rank, and what failed is named everywhere."""
+    place, out, page = tmp_path / "place", tmp_path / "io.json", tmp_path / "io.html"
+    place.mkdir()
+    words = ("--strategy", "posix-shared,mpiio-independent,root-broadcast", "--operation", "write", "--repeat", 1)
+    done = limited(LIMITED, 2, place, "--grid", "64,64,64", *words, "--json", out, "-o", page)
+    assert done.code == 1, done.err
+    assert "failed: write rsf posix-shared: written.rsf: cannot be written: File too large, and 1 more" in done.err
+    assert done.err.count("fathometer: error") == 1
+    results = validated(out)["results"]
+    assert [row["strategy"] for row in results["rows"]] == ["root-broadcast"]
+    assert [one["strategy"] for one in results["failed"]] == ["posix-shared", "mpiio-independent"]
+    assert results["winners_again"].keys() == {"write"}
+    for text in (done.out, page.read_text()):
+        assert "failed" in text
+        assert "written.rsf: cannot be written: MPI moved" in text
+    assert list(place.iterdir()) == []
+
+
+@pytest.mark.parametrize("when", [1, 2, 3])
+def test_a_strategy_may_fail_at_any_time(tmp_path, capsys, monkeypatch, when):
+    """In the warm-up, in a round, on fresh files: then the next one is the best."""
+    true, turns = Bench.read, []
+
+    def fails(self, case):
+        if case.strategy.name == "posix-shared":
+            turns.append(case)
+            if len(turns) == when:
+                raise FathometerError("no more")
+        return true(self, case)
+
+    monkeypatch.setattr(Bench, "read", fails)
+    # However fast memory is, nothing is cached: there is a winner on any file system.
+    monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.0)
+    monkeypatch.setattr(Raw, "bound", lambda self, operation: 1e99)
+
+    def faster(case, *rest):
+        row = row_of(case, *rest)
+        return row | ({"bytes_per_second": 1e15} if case.strategy.name == "posix-shared" else {})
+
+    monkeypatch.setattr(benchmark, "row_of", faster)
+    out = tmp_path / "io.json"
+    words = ("--strategy", "posix-shared,root-broadcast", "--operation", "read", "--repeat", 1, "--json", out)
+    done = run(capsys, "io", tmp_path, *SMALL, *words)
+    assert (done.code, done.err.count("fathometer: error: failed: read rsf posix-shared: no more\n")) == (1, 1)
+    results = validated(out)["results"]
+    assert results["failed"] == [
+        {"operation": "read", "strategy": "posix-shared", "format": "rsf", "why": "no more"},
+    ]
+    assert [row["strategy"] for row in results["rows"]] == ["root-broadcast"]
+    assert results["winners"]["read"]["strategy"] == "root-broadcast"
+    assert results["winners_again"]["read"]["strategy"] == "root-broadcast"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+ALONE = """
+import sys
+from mpi4py import MPI
+from fathometer.cli import main
+from fathometer.errors import FathometerError
+from fathometer.parallel import agreement
+from fathometer.storage.writer import VolumeWriter
+
+def flush(self):
+    if self.comm.rank == 1:
+        raise FathometerError("only here")
+    true(self)
+
+agreement.PATIENCE_SECONDS = 0.5
+true, VolumeWriter.flush = VolumeWriter.flush, flush
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_what_only_one_rank_knows_of_ends_all(tmp_path):
+    done = limited(ALONE, 2, tmp_path, *SMALL)
+    assert done.code != 0
+    assert "fathometer: error: only here" in done.err
 
 
 def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
@@ -391,9 +570,27 @@ def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
     with VolumeWriter(tmp_path / "v.npy", info, MPI.COMM_SELF, Strategy.of("posix-shared")) as writer:
         writer.write(np.ones((3, 4, 5), np.float32), (0, 0, 0))
         assert writer.strategy.name == "posix-shared"
-    for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]"):
+    strange = json.dumps({"schema_version": 1, "winners": [dict.fromkeys(Winner.__dataclass_fields__, 5)]})
+    for damaged in ("{", '{"schema_version": 1, "winners": [{"mount": "/"}]}', "[]", strange):
         (tmp_path / "cache" / "fathometer" / "storage.json").write_text(damaged)
         assert winners() == []
+
+
+def test_a_page_shows_remarks_before_phases(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.5)
+    done = run(capsys, "io", ".", *SMALL, "--strategy", "posix-shared", "--json", "io.json")
+    assert done.code == 0, done.err
+    record = validated(tmp_path / "io.json")
+    shown = exhibit.heading(record)
+    assert (shown["subject"], shown["facts"][0]) == (tmp_path.name, ("Folder", str(tmp_path)))
+    assert shown["facts"][2] == ("Blocks", "1 × 1 × 1 ranks")
+    assert shown["facts"][4][1].endswith("to one process; no winner")
+    bars, _, _, table = exhibit.panels_of_record(record, tmp_path)
+    assert "at 50\N{NARROW NO-BREAK SPACE}% at least" in bars["caption"]
+    assert [key for key, _, _ in table["columns"]][-5:-3] == ["ratio_to_raw", "remarks"]
+    assert "flush_seconds" not in [key for key, _, _ in table["columns"]]
+    assert table["rows"][0][7] == "cached"
 
 
 def test_page_picture_and_report(tmp_path, capsys):

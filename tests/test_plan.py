@@ -131,7 +131,7 @@ def test_memory_is_what_the_run_takes(tmp_path, machine_file):
     keys = MIGRATE | {"model.spacing": [2.0, 2.0], "model.epsilon": 0.1, "imaging.every": 2}
     path = survey(tmp_path, keys)
     said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": float(process)}), Wish(1)).asked
-    assert call("migrate", path, "--quiet").code == 0
+    assert call("migrate", path, "--quiet", "--overwrite").code == 0
     [peak] = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
     assert peak > 3 * process
     assert said.rank_bytes == pytest.approx(peak, rel=0.1)
@@ -145,7 +145,7 @@ def test_memory_of_the_rank_that_takes_most(tmp_path, machine_file):
     keys |= {"history.store": "memory"}
     keys |= {"propagation.boundary": {"kind": "sponge", "width": 60}}
     path = survey(tmp_path, keys)
-    assert call("migrate", path, "--quiet", "--ranks", 4).code == 0
+    assert call("migrate", path, "--quiet", "--ranks", 4, "--overwrite").code == 0
     peaks = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
     said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": 9e7}), Wish(4)).asked
     assert max(peaks) > 1.1 * peaks[-1]

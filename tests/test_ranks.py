@@ -77,19 +77,19 @@ def write_surveys(folder, decomposition, shape, vti, order, top, condition):
         np.save(folder / f"{name}.npy", values.astype(np.float32))
     anisotropy = 'epsilon = "epsilon.npy"\ndelta = "delta.npy"' if vti else ""
     middle = 12.5 * (shape[0] - 1) / 2
-    y = "" if flat else f"y = [{12.5 * 8.5}, {12.5 * 12.5}, 50.0], "
+    y = "" if flat else f"y = {12.5 * 8.5}, "
     receivers_y = "" if flat else "y = [62.5, 212.5, 25.0], "
     geometry = (
-        f"sources = {{x = [{middle - 50}, {middle + 50}, 50.0], {y}z = 55.0}}\n"
+        f"sources = {{x = [{middle - 50}, {middle + 50}, 100.0], {y}z = 55.0}}\n"
         f"receivers = {{x = [55.0, 230.0, 12.5], {receivers_y}z = 52.0}}"
     )
     for name, acquisition in (("shots", geometry), ("image", 'gathers = "shots/shots.segy"')):
         (folder / f"{name}.toml").write_text(
             f'[model]\nvp = "vp.npy"\n{anisotropy}\nspacing = {[12.5] * len(shape)}\n[acquisition]\n{acquisition}\n'
             '[wavelet]\nkind = "ricker"\npeak_frequency = 18.0\n'
-            f'[propagation]\norder = {order}\nduration = 0.25\ntop = "{top}"\n'
+            f'[propagation]\norder = {order}\nduration = 0.2\ntop = "{top}"\n'
             f'[imaging]\ncondition = "{condition}"\n[output]\ndirectory = "{name}"\n'
-            f"[parallel]\ndecomposition = {decomposition}\n"
+            f'[parallel]\nranks_per_shot = "all"\ndecomposition = {decomposition}\n'
         )
 
 

@@ -174,3 +174,39 @@ def test_windows(recorded, tmp_path, ranks):
     assert done.code == 0, done.err
     whole = load(recorded / "one" / "image.rsf")
     np.testing.assert_allclose(load(tmp_path / "out" / "image.rsf"), whole, atol=1e-5 * np.abs(whole).max())
+
+
+BINS = {"imaging__gathers": "offset", "imaging__offset_bins": [0.0, 80.0, 160.0, 1000.0]}
+NAMES = ("offset-0-80", "offset-80-160", "offset-160-1000")
+
+
+@pytest.mark.parametrize(("ranks", "history"), [(1, "memory"), (2, "disk"), (3, "checkpoint")])
+def test_images_of_offsets_add_up_to_that_of_all(recorded, tmp_path, ranks, history):
+    """However the history is read more than once; and each bin is the image of its traces alone."""
+    keys = {"history__store": history}
+    if history == "checkpoint":
+        keys["history__memory_budget"] = 2e5
+    done = run(recorded, tmp_path, ranks=ranks, **BINS, **keys)
+    assert done.code == 0, done.err
+    whole = load(recorded / "one" / "image.rsf")
+    parts = [load(tmp_path / "out" / f"image-{name}.rsf") for name in NAMES]
+    np.testing.assert_allclose(load(tmp_path / "out" / "image.rsf"), whole, atol=1e-5 * np.abs(whole).max())
+    assert (np.add.reduce(parts) == load(tmp_path / "out" / "image.rsf")).all()
+    assert image(tmp_path / "out", "image-illumination") == image(recorded / "one", "image-illumination")
+    assert all(np.abs(part).max() > 0.01 * np.abs(whole).max() for part in parts)
+    one = recorded / "bins.npy"
+    if one.exists():
+        assert (np.load(one) == np.stack(parts)).all()  # the same bit by bit on any ranks, from any store
+    else:
+        np.save(one, np.stack(parts))
+
+
+def test_bins_that_cannot_be(recorded, tmp_path):
+    for keys, says in (
+        ({"imaging__gathers": "offset"}, "offset_bins: missing; needed with gathers"),
+        ({"imaging__offset_bins": [0.0, 10.0]}, "offset_bins: found; allowed only with gathers"),
+        ({**BINS, "imaging__offset_bins": [0.0, 10.0, 10.0]}, "ascending"),
+    ):
+        done = run(recorded, tmp_path, **keys)
+        assert done.code == 2
+        assert says in done.err

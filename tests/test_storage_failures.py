@@ -77,18 +77,27 @@ def test_a_short_write_that_hdf5_cannot_leave(tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
+def small_disk(tmp_path, request):
+    """A file system of so many KiB."""
     folder = tmp_path / "small"
     folder.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", folder]).returncode:
+    size = f"size={request.param}k"
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", size, "none", folder]).returncode:
         pytest.skip("a small file system is mounted by root only")
     yield folder
     subprocess.run(["umount", "-l", folder], check=True)
 
 
+@pytest.mark.parametrize("small_disk", [300, 12], indirect=True)  # the smaller does not even hold HDF5's own data
 def test_a_full_disk(small_disk):
     cases = [SHARED, PER_RANK, ZARR, COLLECTIVE, NETCDF, HDF5, ROOT]
     one_message(small_disk, "full", dict.fromkeys(cases, "No space left on device"))
+
+
+@pytest.mark.parametrize("small_disk", [520], indirect=True)
+def test_a_disk_that_just_holds_the_volume(small_disk):
+    done, _ = attempted(small_disk, "full", [HDF5])
+    assert json.loads(done.stdout.splitlines()[-1]) == [[None] * RANKS], done.stderr
 
 
 def test_one_rank_has_no_permission(tmp_path):
@@ -129,6 +138,30 @@ def load(path):
 def test_a_truncated_file(tmp_path, suffix):
     path, largest, _ = saved(tmp_path, suffix)
     os.truncate(largest, largest.stat().st_size // 2)
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "name", "old", "new"),
+    [
+        (".npy", "v.npy", b"}", b" "),
+        (".zarr", "v.zarr/values/zarr.json", b'"chunk_grid"', b'"cxunk_grid"'),
+        (".zarr", "v.zarr/zarr.json", b'"attributes"', b'"attrybutes"'),
+        (".h5", "v.h5", b"GCOL", b"XCOL"),
+        (".blocks", "v.blocks/index.json", b'"first": [\n    0', b'"first": [\n    1'),
+        (".blocks", "v.blocks/index.json", b'"shape": [\n  20', b'"shape": [\n  {}'),
+        (".blocks", "v.blocks/block-00000-00000.npy", b"(20, 30, 40)", b"(10, 60, 40)"),
+    ],
+)
+def test_a_damaged_head(tmp_path, suffix, name, old, new):
+    path, _, _ = saved(tmp_path, suffix)
+    damaged = tmp_path / name
+    data = damaged.read_bytes()
+    assert old in data
+    damaged.write_bytes(data.replace(old, new))
     with pytest.raises(InputError) as caught:
         load(path)
     assert str(path) in str(caught.value)

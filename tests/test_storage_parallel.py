@@ -4,6 +4,7 @@ files; what is refused."""
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -18,7 +19,7 @@ from fathometer.errors import FathometerError, InputError
 from fathometer.storage import hdf5, mpiio, pnetcdf
 from fathometer.storage.boxes import slabs, widened
 from fathometer.storage.formats import BY_SUFFIX, FORMATS, format_of
-from fathometer.storage.strategy import NAMES, Strategy
+from fathometer.storage.strategy import NAMES, SYNCS, Strategy
 from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
 from fathometer.storage.writer import VolumeWriter, check_writable
 from fathometer.storage.zarr_volume import chunks_and_shards
@@ -66,7 +67,7 @@ def coordinates(axis):
 
 
 @pytest.mark.parametrize("suffix", [suffix for suffix, form in BY_SUFFIX.items() if form.writes])
-@pytest.mark.parametrize("shape", [SHAPE, (7, 10)])
+@pytest.mark.parametrize("shape", [SHAPE, (7, 10), (1, 6)])
 def test_what_is_written_is_known_again(tmp_path, suffix, shape):
     if lacking := BY_SUFFIX[suffix].missing(BY_SUFFIX[suffix].writes[0], 1):
         pytest.skip(lacking)
@@ -81,6 +82,55 @@ def test_what_is_written_is_known_again(tmp_path, suffix, shape):
             )
     written(tmp_path, suffix, shape)  # in the place of the first
     assert {one.name for one in tmp_path.iterdir()} <= {path.name, path.name + "@"}
+
+
+@pytest.mark.parametrize("suffix", [".rsf", ".nc", ".h5", ".zarr", ".blocks"])
+def test_odd_labels_are_known_again(tmp_path, suffix):
+    if lacking := BY_SUFFIX[suffix].missing(BY_SUFFIX[suffix].writes[0], 1):
+        pytest.skip(lacking)
+    info = replace(info_of(SHAPE), labels=("axis1", "", "it's"), unit="'")
+    write_volume(tmp_path / f"v{suffix}", info, values_of(SHAPE), (0, 0, 0), MPI.COMM_SELF)
+    with open_volume(f"v{suffix}", tmp_path) as volume:
+        assert (volume.info.labels, volume.info.unit) == (info.labels, info.unit)
+
+
+@needs(".nc")
+def test_netcdf_of_others(tmp_path):
+    """What is called as here, but means something else, is not taken."""
+    xarray = pytest.importorskip("xarray")
+    pytest.importorskip("netCDF4")
+    data = xarray.DataArray(values_of(SHAPE), dims=("a", "b", "c"), attrs={"labels": "p", "spacing": [1.0, -1.0, 1.0]})
+    data.to_dataset(name="p").to_netcdf(tmp_path / "v.nc", engine="netcdf4", format="NETCDF3_CLASSIC")
+    with open_volume("v.nc", tmp_path) as volume:
+        assert (volume.info.labels, volume.info.spacing) == (None, None)
+        np.testing.assert_array_equal(volume.read((0, 0, 0), SHAPE), values_of(SHAPE))
+
+
+@needs(".nc")
+def test_netcdf_is_flushed_as_asked(tmp_path, monkeypatch):
+    called, call = [], pnetcdf.Library.__call__
+    monkeypatch.setattr(pnetcdf.Library, "__call__", lambda *words: called.append(words[1]) or call(*words))
+    for sync in (f"{name}:sync={sync}" for name in ("auto", "root-broadcast") for sync in SYNCS):
+        called.clear()
+        written(tmp_path, ".nc", strategy=sync)
+        assert ("sync" in called) == ("none" not in sync)
+
+
+@needs(".nc")
+def test_netcdf_with_a_colon_in_its_path(tmp_path):
+    (tmp_path / "12:30").mkdir()
+    with pytest.raises(FathometerError, match="PnetCDF does not take a colon"):
+        written(tmp_path / "12:30", ".nc")
+    assert not list((tmp_path / "12:30").iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".rsf", ".nc"])
+def test_hints_that_mpi_does_not_take(tmp_path, suffix):
+    if lacking := BY_SUFFIX[suffix].missing("mpiio-independent", 1):
+        pytest.skip(lacking)
+    with pytest.raises(FathometerError, match=rf"v\{suffix}: cannot be written: MPI does not take the hint k+=1"):
+        written(tmp_path, suffix, strategy=f"mpiio-independent:{'k' * 300}=1")
+    assert not list(tmp_path.iterdir())
 
 
 @needs(".nc")
@@ -255,3 +305,5 @@ def test_boxes():
         np.testing.assert_array_equal(np.concatenate(cells), whole)
         assert all(len(one) <= max(most, 1) for one in cells)
     assert chunks_and_shards((10, 100, 7), 3) == ((4, 50, 7), (4, 100, 7))
+    assert hdf5.chunk_of((240, 65, 3)) == (60, 33, 3)
+    assert hdf5.chunk_of((512, 513)) == (512, 257)

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 from fathometer.errors import FathometerError, InputError
-from fathometer.storage import whole
+from fathometer.storage import rawfile, whole
 from fathometer.storage.boxes import runs
+from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import VolumeInfo, open_volume, split_reference, write_volume
 
 SELF = MPI.COMM_SELF
@@ -400,6 +401,77 @@ def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, suffix, call):
         write_volume(path, info_of(new), new, (0, 0), SELF)
     assert caught.value.exit_code == 1
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("fails", [0, 1])
+def test_a_folder_that_cannot_be_replaced_stays(tmp_path, monkeypatch, fails):
+    old, new = some_values((3, 4)), some_values((3, 4), seed=2)
+    path, plain, calls = tmp_path / "v.blocks", Path.rename, itertools.count()
+    write_volume(path, info_of(old), old, (0, 0), SELF)
+
+    def refused(*words):
+        if next(calls) == fails:
+            raise OSError(13, "Permission denied")
+        return plain(*words)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(FathometerError, match="cannot be written: Permission denied"):
+        write_volume(path, info_of(new), new, (0, 0), SELF)
+    assert list(tmp_path.iterdir()) == [path]
+    with open_volume("v.blocks", tmp_path) as volume:
+        np.testing.assert_array_equal(volume.read((0, 0), (3, 4)), old)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_to_a_folder_is_replaced(tmp_path, there):
+    """As a link to a file is; what it names stays as it is."""
+    if there:
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "file").touch()
+    (tmp_path / "v.blocks").symlink_to(tmp_path / "other")
+    values = some_values((3, 4))
+    write_volume(tmp_path / "v.blocks", info_of(values), values, (0, 0), SELF)
+    assert not (tmp_path / "v.blocks").is_symlink()
+    assert {one.name for one in tmp_path.iterdir()} == {"v.blocks", *(["other"] if there else [])}
+    assert (tmp_path / "other" / "file").exists() == there
+
+
+def test_an_interrupt_while_a_volume_is_opened_leaves_nothing(tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(rawfile, "open_raw", interrupted)
+    values = some_values((3, 4))
+    with pytest.raises(KeyboardInterrupt):
+        write_volume(tmp_path / "v.npy", info_of(values), values, (0, 0), SELF)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_flushed_that_need_not_be(tmp_path, monkeypatch):
+    def refused(_):
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "fsync", refused)
+    values = some_values((3, 4))
+    write_volume(tmp_path / "v.blocks", info_of(values), values, (0, 0), SELF, Strategy.of("auto:sync=none"))
+
+
+def test_want_of_memory_is_told(tmp_path, monkeypatch):
+    def exhausted(*_):
+        raise MemoryError
+
+    with open_volume(make_npy(tmp_path, some_values((3, 4))), tmp_path) as volume:
+        monkeypatch.setattr(volume, "_block", exhausted)
+        with pytest.raises(FathometerError, match=r"v.npy: cannot be read: not enough memory"):
+            volume.read((0, 0), (3, 4))
+
+
+def test_names_that_no_rsf_header_can_hold(tmp_path):
+    values = some_values((3, 4))
+    for name in ('a"b.rsf', "a\rb.rsf"):
+        with pytest.raises(InputError, match="cannot be written into an RSF header"):
+            write_volume(tmp_path / name, info_of(values), values, (0, 0), SELF)
+    assert not list(tmp_path.iterdir())
 
 
 def test_file_systems_that_cannot_reserve(tmp_path, monkeypatch):

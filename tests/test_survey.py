@@ -132,11 +132,11 @@ def test_defaults() -> None:
     kinds = {"time_dispersion": "corrected", "precision": "float32", "top": "absorbing"}
     assert resolved["propagation"] == propagation | kinds
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
-    assert resolved["imaging"] == imaging
+    assert resolved["imaging"] == imaging | {"aperture": None, "gathers": "none", "offset_bins": None}
     history = {"store": "auto", "encoding": "float32", "tolerance": 1e-3, "memory_budget": "auto"}
     kept = {"disk_budget": "auto", "directory": None, "direct": False, "states": "memory"}
     assert resolved["history"] == history | kept
-    assert resolved["parallel"] == {"ranks_per_shot": "all", "memory_budget": 0.7, "decomposition": "auto"}
+    assert resolved["parallel"] == {"ranks_per_shot": "auto", "memory_budget": 0.7, "decomposition": "auto"}
     assert resolved["output"] == {"directory": "out", "image": "image.rsf"}
     assert "sample_interval" not in resolved["acquisition"]  # gathers have their own
     assert survey_of(GEOMETRY, Path("s.toml")).resolved()["acquisition"]["sample_interval"] == 0.004
@@ -343,7 +343,8 @@ OTHERS = [
     ({"imaging.every": 1.5}, "[imaging] every: found 1.5; allowed"),
     ({"imaging.laplacian": "yes"}, '[imaging] laplacian: found "yes"; allowed: true or false'),
     ({"history.store": "tape"}, '[history] store: found "tape"; allowed: "auto"'),
-    ({"parallel.ranks_per_shot": 2}, '[parallel] ranks_per_shot: found 2; allowed: "all"'),
+    ({"parallel.ranks_per_shot": 0}, "[parallel] ranks_per_shot: found 0; allowed: "),
+    ({"imaging.aperture": -1.0}, "[imaging] aperture: found -1.0; allowed: "),
     (
         {"parallel.decomposition": [2]},
         "[parallel] decomposition: found [2]; a list of 2 or 3 integers from 1 (ranks)",
@@ -435,7 +436,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
     assert {Model, Acquisition} < set(models())
-    assert len(models()) == 19
+    assert len(models()) == 23
     for model in models():
         for name, field in model.model_fields.items():
             assert field.description, (model, name)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from fathometer.seismic.journal import Wish
     from fathometer.seismic.outcome import Outcome, Settings
 
-PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong
 
 # What does the work of a command on ranks.
@@ -60,6 +59,8 @@ examples:
   fathometer migrate survey.toml            the image of recorded shots
   fathometer submit survey.toml --time 8h   the same as a batch job that goes on when it was interrupted
   fathometer info shots.segy vp.rsf         what these files hold
+  fathometer prepare vp.segy -o smooth.rsf --smooth 100   a model to migrate in
+  fathometer survey build line/*.segy       an index of field data, and what is wrong with them
   fathometer plan survey.toml               what it will cost, before it runs
   fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
@@ -157,7 +158,8 @@ def parser() -> argparse.ArgumentParser:
     info = command(
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
-        "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .blocks.",
+        "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index\n"
+        "of a survey, .parquet.",
         "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png\n"
         "  fathometer info --formats",
     )
@@ -167,6 +169,92 @@ def parser() -> argparse.ArgumentParser:
     )
     info.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     info.add_argument("--json", action="store_true", help="print JSON")
+    prepare = command(
+        "prepare",
+        "a model made ready: units, smoothing, cells, extent, epsilon and delta, format",
+        "Read a volume, and write it as a model for `model` and `migrate`. In this order, as asked for: units to\n"
+        "m/s and axes to x, y, z; smoothing and new cells (of slowness, where it is a velocity), which see what lies\n"
+        "around a crop; crop; extension; epsilon and delta by rules, as OUT-epsilon and OUT-delta beside OUT. Lists\n"
+        "of lengths are along x,y,z (x,z in 2D); one length stands for all axes. Prints the cells that come out.",
+        "  fathometer prepare vp.segy --input-spacing 25,25,10 --units km/s -o vp.rsf\n"
+        "  fathometer prepare vp.rsf --smooth 150,150,75 --below-water 1520 -o smooth.rsf\n"
+        "  fathometer prepare models.npz:vp --input-spacing 12.5,12.5 --spacing 20,20 --crop 1000:8000,: -o vp.nc\n"
+        "  fathometer prepare vp.rsf --extend 500,0:800 -o wide.rsf\n"
+        "  fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\\n"
+        "                     --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)",
+    )
+    prepare.add_argument("model", metavar="MODEL", help="a volume, with the key of one array: models.npz:vp")
+    prepare.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
+    prepare.add_argument(
+        "--units",
+        choices=("m/s", "km/s", "s2/km2", "none"),
+        help="of MODEL; none: no velocity, taken as it is (as MODEL says, else m/s)",
+    )
+    prepare.add_argument("--axes", metavar="XYZ", help="of MODEL, slowest first: zyx, xz ... (as MODEL says, else xyz)")
+    prepare.add_argument("--input-spacing", type=_lengths, metavar="DX,..", help="of MODEL's cells, m, if it has none")
+    prepare.add_argument("--input-origin", type=_lengths, metavar="X,..", help="of its first cell, m, if it has none")
+    prepare.add_argument("--smooth", type=_lengths, metavar="M,..", help="standard deviations of a Gaussian, m")
+    prepare.add_argument("--spacing", type=_lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
+    prepare.add_argument(
+        "--crop",
+        type=_told("extent", "crop_of"),
+        metavar="X0:X1,..",
+        help="cells that stay, m; an end may be left out (--crop=-50:900,: where the first is negative)",
+    )
+    prepare.add_argument(
+        "--extend",
+        type=_told("extent", "extension_of"),
+        metavar="B:A,..",
+        help="m before and after, or cells: 20c; one number stands for both; edge values repeat",
+    )
+    prepare.add_argument(
+        "--epsilon", type=_told("thomsen", "rule_of"), metavar="RULE", help="a number, or velocity:V=VALUE,V=VALUE,.."
+    )
+    prepare.add_argument("--delta", type=_told("thomsen", "rule_of"), metavar="RULE", help="the same")
+    prepare.add_argument(
+        "--below-water",
+        type=_told("thomsen", "sea_floor_of"),
+        metavar="V|depth:Z",
+        help="epsilon and delta are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
+    )
+    prepare.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    survey = command(
+        "survey",
+        "an index of the traces of many files",
+        "Prepare field data for migration.",
+        "  fathometer survey build line/*.segy -o line.parquet",
+    )
+    build = survey.add_subparsers(dest="action", metavar="ACTION", required=True).add_parser(
+        "build",
+        help="scan the headers and samples of SEG-Y and SU files into an index",
+        description="Read all traces of SEG-Y (revisions 0, 1, 2) and SU files once, and write an index of them: a\n"
+        "Parquet table of file, trace, shot, channel, places (m), sampling and flags. [acquisition] gathers takes it\n"
+        "in place of the files. What is wrong with traces is counted, listed and flagged; files that are no gathers\n"
+        "are left out.",
+        epilog="examples:\n"
+        "  fathometer survey build line/*.segy -o line.parquet\n"
+        "  fathometer survey build *.sgy --shot-key EnergySourcePoint --word receiver_depth=205:i4\n"
+        "  fathometer survey build a.su b.su --strict",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    build.add_argument("files", nargs="+", type=Path, metavar="FILE", help="SEG-Y and SU files")
+    build.add_argument(
+        "-o", "--output", type=Path, default=Path("survey.parquet"), metavar="INDEX", help="(survey.parquet)"
+    )
+    build.add_argument("--jobs", type=_count, metavar="N", help="threads that read (as many as this process has cores)")
+    build.add_argument(
+        "--shot-key", metavar="WORD", help="what tells shots apart: a header field, or BYTE:TYPE (FieldRecord, 9:i4)"
+    )
+    build.add_argument("--channel", metavar="WORD", help="number of a trace within its shot (TraceNumber, 13:i4)")
+    build.add_argument(
+        "--word",
+        action="append",
+        default=[],
+        metavar="NAME=WORD",
+        help="another header word, or none: source_x=73:i4, coordinate_scalar=none ...; repeatable",
+    )
+    build.add_argument("--strict", action="store_true", help="the first anomaly is an error")
+    build.add_argument("--quiet", action="store_true", help="print nothing but errors")
     demo = command(
         "demo",
         "the main job on a model built by code",
@@ -391,6 +479,29 @@ def _velocities(text: str) -> tuple[float, float]:
     return low, high
 
 
+def _lengths(text: str) -> tuple[float, ...]:
+    """Numbers with commas between, in m."""
+    try:
+        found = tuple(float(part) for part in text.split(","))
+    except ValueError:
+        found = ()
+    if not found or not all(abs(one) < 1e9 for one in found):
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: numbers with commas between, in m")
+    return found
+
+
+def _told(module: str, function: str) -> Callable[[str], Any]:
+    """What a function of seismic/ reads from an option's words."""
+
+    def read(text: str) -> Any:
+        try:
+            return getattr(import_module(f"fathometer.seismic.{module}"), function)(text)
+        except InputError as error:
+            raise argparse.ArgumentTypeError(str(error)) from None
+
+    return read
+
+
 def _grid(text: str) -> tuple[int, int, int]:
     """NX,NY,NZ, or NX,NZ with one y plane."""
     numbers = [_count(part) for part in text.split(",")]
@@ -413,6 +524,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command == "info":
                 _info(options)
                 return 0
+            if options.command == "survey":
+                _survey_build(options)
+                return 0
             if options.command == "plan":
                 _plan(options)
                 return 0
@@ -421,6 +535,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 return 0
             if options.command == "submit":
                 _submit(options)
+                return 0
+            if options.command == "prepare":
+                _prepare(options)
                 return 0
             from fathometer.parallel.launch import start_ranks
 
@@ -463,14 +580,16 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
     """Run a command on all ranks of this world; all ranks return the same code, or the world is ended."""
     from mpi4py import MPI
 
+    from fathometer.parallel.agreement import all_here
     from fathometer.parallel.launch import check_world, is_first
 
     comm = MPI.COMM_WORLD
     try:
         check_world(comm.size, os.environ, options.ranks)
-        _run(options, words, comm)
+        # The work has messages of its own: none of them can be taken for what all_here asks the others.
+        _run(options, words, comm.Dup())
     except FathometerError as error:
-        if _all_here(comm):
+        if all_here(comm):
             return _complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, _complain(error))
     except KeyboardInterrupt:
@@ -514,17 +633,6 @@ def _end_all(comm: MPI.Intracomm, code: int) -> int:
     if comm.size > 1:
         comm.Abort(code)
     return code
-
-
-def _all_here(comm: MPI.Intracomm) -> bool:
-    """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
-    request = comm.Ibarrier()
-    deadline = now() + PATIENCE_SECONDS
-    while not request.Test():
-        if now() > deadline:
-            return False
-        sleep(0.001)
-    return True
 
 
 def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> None:
@@ -644,7 +752,7 @@ def _io(
     options: argparse.Namespace, words: list[str], comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
 ) -> None:
     from fathometer.lab.io.benchmark import Request, run_io
-    from fathometer.lab.io.ranking import lines
+    from fathometer.lab.io.ranking import lines, require_all
     from fathometer.parallel.agreement import together
 
     request = Request(
@@ -674,6 +782,7 @@ def _io(
                 _page(options.output, options.json or options.output, envelope)
             if options.remember:
                 say(_remember(envelope))
+            require_all(envelope)
 
 
 def _measured(
@@ -783,6 +892,41 @@ def _submit(options: argparse.Namespace) -> None:
         return
     _write(submit(job))
     print(f"{'log':>13}  {job.output}/slurm-*.out", file=sys.stderr)
+
+
+def _prepare(options: argparse.Namespace) -> None:
+    from fathometer.parallel.launch import launched
+
+    world = launched(os.environ)
+    if world is not None and world.size != 1:
+        raise InputError(f"prepare: started as {world.size} ranks by {world.launcher}; allowed: one rank")
+    from fathometer.seismic.preparation import Request, prepare_model
+
+    if not options.output.is_dir():  # some formats are folders; the others' writer says so
+        _require_folders(options.output)
+    if any(length < 0 for length in options.smooth or ()):
+        raise InputError("--smooth: found a negative length; allowed: metres from 0")
+
+    def say(line: str) -> None:
+        if not options.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    request = Request(
+        options.model,
+        options.output,
+        options.units,
+        options.axes,
+        options.input_spacing,
+        options.input_origin,
+        options.crop,
+        options.smooth,
+        options.spacing,
+        options.extend,
+        options.epsilon,
+        options.delta,
+        options.below_water,
+    )
+    prepare_model(request, say)
 
 
 def _calibrate(options: argparse.Namespace, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]) -> None:
@@ -909,6 +1053,29 @@ def _spare(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
     for path in outputs:
         if any(whole.replaces(path, one) for one in inputs):
             raise InputError(f"{path}: is a record that is read; allowed: another name")
+
+
+def _survey_build(options: argparse.Namespace) -> None:
+    """The only action there is of `survey`."""
+    from fathometer.storage.index.build import build_index
+    from fathometer.storage.index.summary import table_of
+    from fathometer.storage.index.words import words_of
+
+    said = [*options.word]
+    for name, word in (("shot", options.shot_key), ("channel", options.channel)):
+        if word is not None:
+            said.append(f"{name}={word}")
+    words = words_of(said)
+    _require_folders(options.output)
+
+    def say(line: str) -> None:
+        if not options.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    jobs = options.jobs or len(os.sched_getaffinity(0))
+    index = build_index(options.files, options.output, words, jobs, options.strict, say)
+    if not options.quiet:
+        _write(table_of(index))
 
 
 def _formats(options: argparse.Namespace) -> None:

@@ -247,6 +247,26 @@ def multiply_adds(rounds: int) -> float:
     Flops of so many rounds of multiply-adds in registers: what the cores give.
     """
 
+def trace_words(
+    rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    little: bool,
+    places: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    kinds: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    words: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+) -> None:
+    """Words of the headers of traces as they lie in a file."""
+
+def trace_states(
+    rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    little: bool,
+    header: int,
+    format: int,
+    states: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order="C", device="cpu")],
+) -> None:
+    """
+    Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.
+    """
+
 def set_threads(threads: int) -> None: ...
 def threads() -> int: ...
 def pin_threads(cpus: Sequence[int]) -> None: ...

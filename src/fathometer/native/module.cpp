@@ -17,6 +17,7 @@
 #include "measure.hpp"
 #include "memory.hpp"
 #include "threads.hpp"
+#include "traces.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -248,6 +249,10 @@ template <class T, class Raw, class Q> void bind_blocks(nb::module_ &m, const ch
         "encoded"_a.noconvert(), "scales"_a.noconvert(), "volume"_a.noconvert(), Unlocked());
 }
 
+Rows rows_of(const Input<uint8_t, 2> &rows, bool little) {
+    return {rows.data(), int64_t(rows.shape(0)), int64_t(rows.shape(1)), little};
+}
+
 // depth, block, tile, team
 using TilingNumbers = std::array<int64_t, 4>;
 
@@ -366,6 +371,31 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
             return multiply_adds(rounds, &sink);
         },
         "rounds"_a, Unlocked(), "Flops of so many rounds of multiply-adds in registers: what the cores give.");
+    m.def(
+        "trace_words",
+        [](Input<uint8_t, 2> rows, bool little, Input<int64_t, 1> places, Input<int32_t, 1> kinds,
+           Array<double, 2> words) {
+            require(places.shape(0) == kinds.shape(0) && words.shape(0) == places.shape(0) &&
+                        words.shape(1) == rows.shape(0),
+                    "words (k, n) need k places and kinds, and n rows");
+            for (std::size_t k = 0; k < places.shape(0); ++k) {
+                const int64_t bytes = word_bytes(WordKind(kinds(k)));
+                require(bytes > 0 && places(k) >= 0 && places(k) + bytes <= int64_t(rows.shape(1)),
+                        "a word lies outside the rows, or is of no kind");
+                trace_words(rows_of(rows, little), places(k), WordKind(kinds(k)), words.data() + k * words.shape(1));
+            }
+        },
+        "rows"_a.noconvert(), "little"_a, "places"_a.noconvert(), "kinds"_a.noconvert(), "words"_a.noconvert(),
+        Unlocked(), "Words of the headers of traces as they lie in a file.");
+    m.def(
+        "trace_states",
+        [](Input<uint8_t, 2> rows, bool little, int64_t header, int format, Array<uint8_t, 1> states) {
+            require(states.shape(0) == rows.shape(0) && header >= 0 && header <= int64_t(rows.shape(1)),
+                    "a state is needed for each row, and the header lies within it");
+            trace_states(rows_of(rows, little), header, format, states.data());
+        },
+        "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "states"_a.noconvert(), Unlocked(),
+        "Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("threads", &threads);
     m.def("pin_threads", &pin_threads, "cpus"_a);

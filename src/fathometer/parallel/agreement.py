@@ -18,6 +18,7 @@ T = TypeVar("T")
 LARGEST_MESSAGE = 1 << 30  # bytes in one MPI call
 NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
 QUIETLY = 5e-3  # the same, where others measure on these cores
+PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 
 
 def meet(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
@@ -29,6 +30,17 @@ def meet(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
         everyone = comm.Ibarrier()
         while not everyone.Test():
             sleep(nap)
+
+
+def all_here(comm: MPI.Intracomm) -> bool:
+    """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
+    everyone = comm.Ibarrier()
+    deadline = ledger.now() + PATIENCE_SECONDS
+    while not everyone.Test():
+        if ledger.now() > deadline:
+            return False
+        sleep(NAP_SECONDS)
+    return True
 
 
 def gathered(comm: MPI.Intracomm, value: T) -> list[T]:

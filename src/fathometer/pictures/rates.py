@@ -53,7 +53,8 @@ def rates_figure(envelope: dict[str, Any]) -> Figure:
             axes.set_yticks(places, [one["name"] for one in shown])
             axes.set_ylim(len(shown) - 0.5, -0.5)
             axes.set_xlim(left=0)
-            axes.set_title(f"{panel['title']} (dotted: {panel['mark']['name']})", loc="left")
+            pale = "; pale: not ranked" if any(one["pale"] for one in shown) else ""
+            axes.set_title(f"{panel['title']} (dotted: {panel['mark']['name']}{pale})", loc="left")
             axes.set_xlabel("MB/s")
             top += deep + BETWEEN
     return figure

@@ -14,7 +14,7 @@ from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
 from fathometer.storage.segy import TraceTable, read_traces, scan
-from fathometer.storage.segy_layout import layout_of
+from fathometer.storage.segy_layout import INDEX, SU, layout_of
 from fathometer.storage.segy_volume import holds_gathers
 from fathometer.storage.volume import Volume, open_volume, split_reference
 
@@ -35,12 +35,20 @@ NAMES = {
 
 
 def picture_of(path: Path, reference: str, directory: Path, axes: str | None = None) -> None:
-    """Draw the volume, or the first shot of the gathers, that `reference` names in `directory`, into a PNG.
+    """Draw the volume, the first shot of the gathers, or the survey of the index that `reference` names in `directory`.
 
     Of a volume only the planes shown are read. `axes` ("xyz", "zx", …, slowest first) overrides the order
     that the file's labels tell; without either it is x, (y,) z. Raises InputError as `open_volume` and `scan`
     do, and FathometerError where the picture can't be written.
     """
+    if Path(reference).suffix.lower() == INDEX:
+        from fathometer.pictures.indexed import index_picture
+
+        index_picture(path, directory / reference)
+        return
+    if Path(reference).suffix.lower() == SU:
+        _shot_picture(path, scan(directory / reference))
+        return
     file, key = split_reference(reference, directory)
     if file.suffix.lower() in SEGY and key is None and holds_gathers(layout_of(file)):
         _shot_picture(path, scan(file))

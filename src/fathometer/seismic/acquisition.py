@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from fathometer.errors import InputError
+from fathometer.seismic.conditioning import Conditioning, conditioning_of
 from fathometer.seismic.gathers import Recording, point, recording_of
 from fathometer.seismic.geometry import shots_of_ranges
-from fathometer.seismic.mute import top_mute
+from fathometer.seismic.selection import selected
 from fathometer.seismic.shot import Shot
-from fathometer.seismic.survey import Mute, Survey
+from fathometer.seismic.survey import Survey
 
 __all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside"]
 
@@ -36,7 +37,7 @@ class Acquisition:
     start: float  # s, time of the first sample; 0 is the peak of a zero-phase wavelet
     notes: tuple[str, ...] = ()  # what was repaired or left out on reading, for people
     recording: Recording | None = None
-    mute: Mute | None = None
+    conditioning: Conditioning = field(default_factory=Conditioning)
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -55,20 +56,20 @@ class Acquisition:
 
     def traces(self, shot: Shot, receivers: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """The recorded traces of some receivers (indices into shot.receivers) of a shot: (n, samples),
-        float32, muted.
+        float32, conditioned (conditioning.py).
 
-        Only these traces are read. Raises InputError for a trace with NaN or infinity, and for a survey
-        without gathers.
+        Only these traces are read, unless conditioning needs the shot's median. Raises InputError for a trace with NaN
+        or infinity, and for a survey without gathers.
         """
-        if self.recording is None:
+        recording = self.recording
+        if recording is None:
             raise InputError(f"{self.name}: [acquisition] gathers: missing; needed: recorded shots (SEG-Y)")
+
+        def read(some: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+            return np.ascontiguousarray(recording.read(shot.index, some)[:, : self.samples])
+
         chosen = np.asarray(receivers, dtype=np.int64)
-        traces = self.recording.read(shot.index, chosen)[:, : self.samples]
-        if self.mute is None:
-            return np.ascontiguousarray(traces)
-        away = shot.receivers[chosen, :2] - shot.source[:2]
-        offset = np.sqrt(away[:, 0] ** 2 + away[:, 1] ** 2)
-        return top_mute(traces, offset, self.start, self.sample_interval, self.mute.velocity, self.mute.taper)
+        return self.conditioning(shot, chosen, read) if self.conditioning else read(chosen)
 
 
 def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
@@ -77,7 +78,7 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
     `dimension` (2 or 3) is the model's, once it is known; until then what the survey tells counts. In 2D the
     y coordinates of gathers are not looked at and y = 0 is handed out. Raises InputError where a geometry's
     dimension is not the model's, where gathers contradict themselves or each other, or where `duration` is
-    longer than the gathers.
+    longer than the gathers, or where conditioning asks for what cannot be done.
     """
     if dimension is None:
         dimension = survey.dimension
@@ -95,8 +96,9 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
                 f"allowed: at most {_MOST_SAMPLES} in SEG-Y (see [acquisition] sample_interval)"
             )
         return Acquisition(str(survey.path), shots, keys.sample_interval, samples, 0.0)
-    shots, recording = recording_of(survey, flat=dimension == 2)
+    shots, recording, told = selected(survey, *recording_of(survey, flat=dimension == 2))
     samples, note = _cut(survey, recording)
+    conditioning = conditioning_of(survey, recording.interval, recording.delay, dimension, told)
     return Acquisition(
         str(survey.path),
         shots,
@@ -105,7 +107,7 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
         recording.delay,
         recording.notes + note,
         recording,
-        keys.mute,
+        conditioning,
     )
 
 

@@ -127,6 +127,9 @@ class CheckpointHistory:
         self._needed -= 1
         return self._kept.pop(ahead=bool(self._numbers) and self._numbers[-1] == self._needed)
 
+    def rewind(self) -> bool:
+        return False
+
     def close(self) -> None:
         self._kept.close()
         self._states.close()

@@ -107,9 +107,23 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
                 "the shortest wavelength",
             )
         )
+    if {"groups", "ranks_per_shot", "migrated_shots", "earlier_shots", "failed_shots"} <= results.keys():
+        facts.append(("Shared", _shared(results)))
     if "history" in results:
         facts.append(("Source wavefield", _kept(results["history"])))
     return {"title": what, "subject": Path(str(keys.get("survey", ""))).stem, "facts": facts}
+
+
+def _shared(results: Mapping[str, Any]) -> str:
+    """Who has migrated the shots, in words."""
+    groups, ranks = results["groups"], results["ranks_per_shot"]
+    who = f"{groups} groups of ranks with shots of their own" if groups > 1 else "all ranks on each shot"
+    parts = [f"{len(results['migrated_shots'])} shots by {who}" + f", {ranks} a shot" * (groups > 1)]
+    if results["earlier_shots"]:
+        parts.append(f"{results['earlier_shots']} by earlier runs")
+    if results["failed_shots"]:
+        parts.append(f"{len(results['failed_shots'])} set aside: {results['failed_shots'][0]['reason']}, …")
+    return "; ".join(parts)
 
 
 def _kept(history: Mapping[str, Any]) -> str:
@@ -338,7 +352,8 @@ def _gather(subject: Subject) -> Panel:
     with ledger.file(FILES, "read"):
         if acquisition.recorded:
             traces, kind = acquisition.traces(shot, chosen), "recorded"
-            kind += ", muted as it was migrated" if acquisition.mute is not None else ""
+            done = acquisition.conditioning.words
+            kind += f", {done} as it was migrated" if done else ""
         else:
             if "shots" not in subject.files:
                 raise InputError("no traces were written")

@@ -21,6 +21,7 @@ from fathometer.seismic.boundary import BOUNDARIES, Boundary, Pml
 from fathometer.seismic.dispersion import WORKSPACE_BYTES
 from fathometer.seismic.earth import EarthFiles
 from fathometer.seismic.grid import Grid, Sides
+from fathometer.seismic.offsets import volumes_of
 from fathometer.seismic.points import HALF_WIDTH, sinc_points
 from fathometer.seismic.propagator import field_layout, halo_depth
 from fathometer.seismic.resampling import low_pass
@@ -120,7 +121,7 @@ class Frame:
         """Bytes that a rank takes beside its wavefields and the history: images, traces."""
         parts = {}
         if self.imaging:
-            parts["image and illumination"] = 2 * self.snapshot_bytes(block)
+            parts["image and illumination"] = len(volumes_of(self.survey.imaging)) * self.snapshot_bytes(block)
         gathered = not self.imaging and block.rank == 0
         sliced = self.imaging and self.survey.storage.traces != "whole"
         own, most = self._receivers(block)

@@ -1,5 +1,4 @@
-"""Recorded gathers: which traces of which SEG-Y files make up each shot, and reading just those that are
-asked for."""
+"""Recorded gathers: which traces of which files make up each shot, and reading just those that are asked for."""
 
 import glob
 from collections.abc import Sequence
@@ -10,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.errors import InputError
+from fathometer.seismic.rotation import rotation_of
 from fathometer.seismic.shot import Shot, frozen
 from fathometer.seismic.survey import Survey
 from fathometer.storage.segy import TraceTable, read_traces, scan
+from fathometer.storage.segy_layout import INDEX, Layout
 
 _SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 
@@ -30,6 +31,7 @@ class Recording:
     """All traces of a survey's gathers, on disk."""
 
     files: tuple[Path, ...]
+    layouts: tuple[Layout, ...]  # of the files
     gathers: tuple[Gather, ...]  # one a shot
     samples: int
     interval: float  # s
@@ -44,24 +46,29 @@ class Recording:
         file = gather.file[receivers]
         for one in np.unique(file):
             rows = np.flatnonzero(file == one)
-            traces[rows] = read_traces(self.files[one], gather.trace[receivers[rows]])
+            traces[rows] = read_traces(self.layouts[one], gather.trace[receivers[rows]])
         return traces
 
 
 def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recording]:
-    """The shots in the survey's gathers, from trace headers only: by file, then by first appearance of an
-    FFID.
+    """The shots in the survey's gathers, from trace headers or from an index only: by file, then by first
+    appearance of an FFID.
 
     Live traces of one FFID are one shot, others are left out; files that share an FFID are merged where the source
     is at one place.
-    `flat`: the survey is 2D, so y in the headers is not looked at and y = 0 is handed out. Raises InputError
+    `flat`: the survey is 2D, so y is not looked at and y = 0 is handed out. Places are in the grid's coordinates
+    ([acquisition] origin and azimuth). Raises InputError
     where no file matches, where a source moves within an FFID, or where files differ in samples, interval or
     delay.
     """
     files = _matches(survey)
-    tables = [scan(path) for path in files]
+    tables, notes = _tables(survey, files)
     _check_alike(tables)
     _check_placed(tables)
+    rotation = rotation_of(survey.acquisition)
+    if rotation is not None:
+        tables = [rotation.table(table) for table in tables]
+        notes += rotation.notes(tables, flat)
     parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
     for number, table in enumerate(tables):
         live = np.flatnonzero(table.live)
@@ -95,8 +102,31 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
             )
         )
     first = tables[0]
-    recording = Recording(tuple(files), tuple(gathers), first.samples, first.interval, first.delay, _notes(tables))
+    recording = Recording(
+        files=tuple(table.path for table in tables),
+        layouts=tuple(table.layout for table in tables),
+        gathers=tuple(gathers),
+        samples=first.samples,
+        interval=first.interval,
+        delay=first.delay,
+        notes=_notes(tables) + notes,
+    )
     return tuple(shots), recording
+
+
+def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tuple[str, ...]]:
+    """The headers of all files, from themselves or from the one index that these are; and notes."""
+    indices = [path for path in files if path.suffix.lower() == INDEX]
+    if not indices:
+        return [scan(path) for path in files], ()
+    if len(files) > 1:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
+            "index, or files of traces"
+        )
+    from fathometer.seismic.indexed import indexed_tables  # and pyarrow with it, which the other runs do without
+
+    return indexed_tables(files[0])
 
 
 def _matches(survey: Survey) -> list[Path]:
@@ -110,7 +140,7 @@ def _matches(survey: Survey) -> list[Path]:
     if not files:
         raise InputError(
             f'{survey.path}: [acquisition] gathers: found no file for "{pattern}" in {directory}; '
-            "allowed: a SEG-Y file, or a pattern that some match"
+            "allowed: a SEG-Y or SU file, a pattern that some match, or an index of them"
         )
     return files
 

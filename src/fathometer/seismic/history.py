@@ -20,7 +20,7 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.encoding import Encoding, relative_errors
 from fathometer.seismic.memory import allocate
 from fathometer.seismic.propagator import State
-from fathometer.storage.stack import Stack
+from fathometer.storage.stack import MemoryStack, Stack
 
 EXAMINED = 3  # snapshots of the first shot, of which the error of a lossy encoding is told
 
@@ -64,6 +64,9 @@ class History(Protocol):
 
         Collective where snapshots are computed again.
         """
+
+    def rewind(self) -> bool:
+        """After the last pop: whether all snapshots of the shot can be popped once more as they are."""
 
     def close(self) -> None:
         """Let go of memory, files and threads."""
@@ -141,6 +144,12 @@ class KeptHistory:
             self._at = (place + 1) % len(self._plain)
             self._do(self._at, self._decode)
         return self._plain[place]
+
+    def rewind(self) -> bool:
+        if not isinstance(self._stack, MemoryStack):
+            return False
+        self._left = self._stack.rewind()
+        return True
 
     def close(self) -> None:
         if self._worker is not None:

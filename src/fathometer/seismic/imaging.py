@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -13,14 +14,12 @@ from fathometer.seismic.memory import allocate
 from fathometer.seismic.propagator import Correlation
 from fathometer.seismic.survey import Imaging
 
-VOLUMES = ("image", "illumination")  # what each shot adds to
-
 
 class ImagingCondition(Protocol):
     """Makes an image of a source wavefield (snapshots) and a receiver wavefield.
 
     Attributes:
-        volumes: what a shot adds to each of VOLUMES, on this rank's cells of the model.
+        volumes: what a shot adds to each volume by name, on this rank's cells of the model; the illumination is last.
     """
 
     laplacian: ClassVar[float]  # times -∇² of what `image` gives is the image; 0: that is the image
@@ -29,12 +28,15 @@ class ImagingCondition(Protocol):
     def begin(self) -> None:
         """A shot begins."""
 
+    def take(self, volume: str) -> None:
+        """From now on correlations go to this volume."""
+
     def correlation(self, snapshot: np.ndarray) -> Correlation:
         """What the receiver wavefield is to add at one imaging step."""
 
     @classmethod
-    def image(cls, sums: dict[str, np.ndarray], comm: MPI.Intracomm) -> np.ndarray:
-        """Collective. The image that sums of the volumes over all shots make, on a rank's part of them."""
+    def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
+        """Collective. The image that sums over all shots make, on a rank's part of them."""
 
 
 class CrossCorrelation:
@@ -42,19 +44,24 @@ class CrossCorrelation:
 
     laplacian: ClassVar[float] = 0.0
 
-    def __init__(self, shape: Index3, dtype: np.dtype[Any]) -> None:
-        self.volumes = {name: allocate(shape, dtype) for name in VOLUMES}
+    def __init__(self, names: Sequence[str], shape: Index3, dtype: np.dtype[Any]) -> None:
+        self.volumes = {name: allocate(shape, dtype) for name in names}
+        *_, self._illumination = self.volumes.values()
 
     def begin(self) -> None:
         for volume in self.volumes.values():
             volume.fill(0)
 
+    def take(self, volume: str) -> None:
+        self._product = self.volumes[volume]
+        self._illumination.fill(0)  # each pass through the snapshots adds all of it
+
     def correlation(self, snapshot: np.ndarray) -> Correlation:
-        return Correlation(snapshot, self.volumes["image"], self.volumes["illumination"])
+        return Correlation(snapshot, self._product, self._illumination)
 
     @classmethod
-    def image(cls, sums: dict[str, np.ndarray], comm: MPI.Intracomm) -> np.ndarray:
-        return sums["image"]
+    def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
+        return product
 
 
 class SourceNormalised(CrossCorrelation):
@@ -66,13 +73,12 @@ class SourceNormalised(CrossCorrelation):
     STABILISATION = 1e-3
 
     @classmethod
-    def image(cls, sums: dict[str, np.ndarray], comm: MPI.Intracomm) -> np.ndarray:
-        illumination = sums["illumination"]
+    def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
         strongest = reduced(comm, float(illumination.max(initial=0.0)), "MAX")
         if strongest == 0.0:
-            return sums["image"]
+            return product
         floor = illumination.dtype.type(cls.STABILISATION * strongest)
-        return np.asarray(sums["image"] / (illumination + floor))
+        return np.asarray(product / (illumination + floor))
 
 
 class InverseScattering(CrossCorrelation):

@@ -34,7 +34,6 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.record import plain
 from fathometer.seismic.checksum import checksum
 from fathometer.seismic.identity import differences
-from fathometer.seismic.imaging import VOLUMES
 from fathometer.seismic.sharing import Claims
 from fathometer.seismic.sums import SumFile
 from fathometer.storage import whole
@@ -277,7 +276,8 @@ def _tidy(folder: Path) -> None:
     for shot in found.unflushed & set(found.done) - summed:
         if not _sound(found, found.done[shot]):
             del found.done[shot]
-    known = {found.contribution(shot, name) for shot in found.done if shot not in summed for name in VOLUMES}
+    alone = [entry for shot, entry in found.done.items() if shot not in summed]
+    known = {found.contribution(entry.shot, name) for entry in alone for name in entry.parts}
     for path in folder.glob("*.npy"):
         if path not in known:
             whole.remove(path)
@@ -337,7 +337,7 @@ def read_journal(folder: Path) -> Journal:
     if len(held) > len(set(held)) or not set(held) <= set(found.done):
         raise FathometerError(f"{folder}: is damaged: sums of shots contradict its lines; --overwrite begins anew")
     for shot in set(found.done) - set(held):
-        if not found.finished and not all(found.contribution(shot, name).exists() for name in VOLUMES):
+        if not found.finished and not all(found.contribution(shot, name).exists() for name in found.done[shot].parts):
             del found.done[shot]
     found.failed = {shot: reason for shot, reason in found.failed.items() if shot not in found.done}
     return found

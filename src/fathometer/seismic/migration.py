@@ -20,9 +20,10 @@ from fathometer.parallel.agreement import meet, together
 from fathometer.progress import Progress
 from fathometer.seismic.experiment import Experiment, on_shot
 from fathometer.seismic.groups import Group, cells, largest_first
-from fathometer.seismic.imaging import VOLUMES, condition_of
+from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import Entry, Journal
 from fathometer.seismic.keeping import Keeping
+from fathometer.seismic.offsets import ALL, volumes_of
 from fathometer.seismic.outcome import Settings
 from fathometer.seismic.partial import Terms, contribute, flush, fold, total
 from fathometer.seismic.shot import Shot
@@ -193,7 +194,8 @@ class _Group:
             self._folds += 1
             path = self.journal.folder / f"{self.journal.run}-{self.group.number:04d}-{self._folds}.sum"
             terms = Terms(self.journal, tuple(self._sums), tuple(self._entries))
-            self._sums = [fold(terms, VOLUMES, shape, path, self.comm)]
+            names = volumes_of(self.whole.survey.imaging)
+            self._sums = [fold(terms, names, shape, path, self.comm)]
             self._entries, self._unflushed = [], []
 
 
@@ -201,7 +203,8 @@ SUMS = ("snapshots", "logical_bytes", "stored_bytes")  # of what a history tells
 
 
 def summed(whole: Experiment, journal: Journal) -> dict[str, np.ndarray]:
-    """Collective. Image and illumination of all shots that are done, on this rank's cells of the whole model.
+    """Collective. The image, those of bins of offset, and the illumination, of all shots that are done, on this rank's
+    cells of the whole model.
 
     Raises FathometerError on all ranks: a partial image is damaged.
     """
@@ -210,6 +213,13 @@ def summed(whole: Experiment, journal: Journal) -> dict[str, np.ndarray]:
     terms = Terms(journal, tuple(journal.sums), entries)
     box = whole.grid.model_box(whole.block)
     with ledger.phase("sum images"):
-        sums = {name: total(terms, name, box, whole.frame.dtype, whole.comm) for name in VOLUMES}
-        condition = condition_of(whole.survey.imaging)
-        return sums | {"image": condition.image(sums, whole.comm)}
+        names = volumes_of(whole.survey.imaging)
+        sums = {name: total(terms, name, box, whole.frame.dtype, whole.comm) for name in names}
+        illumination = sums["illumination"]
+        products = {name: one for name, one in sums.items() if one is not illumination}
+        if ALL not in products:  # the image of all offsets in the bins
+            products = {ALL: np.add.reduce(list(products.values()))} | products
+        image = condition_of(whole.survey.imaging).image
+        return {name: image(one, illumination, whole.comm) for name, one in products.items()} | {
+            "illumination": illumination
+        }

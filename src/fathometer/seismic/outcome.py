@@ -18,6 +18,7 @@ from fathometer.parallel.yardstick import yardstick
 from fathometer.record import UNFINISHED, Figure, record, write_record
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.journal import Wish
+from fathometer.seismic.resampling import low_pass
 from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
@@ -107,7 +108,7 @@ def unfinished_record(experiment: Experiment, settings: Settings, reason: str) -
         machine=_machine(experiment, [settings.binding.as_dict()]),
         account=account([own_account(settings.binding)]),
         figures=[],
-        results={"files": {}} | _facts(experiment),
+        results={"files": {}} | _facts(experiment) | _conditioning(experiment, [_dead(experiment)]),
         reasons=[reason],
         finished=False,
     )
@@ -134,6 +135,7 @@ def finished_record(
     peak = peak_memory()
     with ledger.phase("yardstick"):
         roof = measured(experiment, settings)
+    dead = gathered(experiment.comm, _dead(experiment))
     ranks = gathered(experiment.comm, own_account(settings.binding, peak))
     if experiment.comm.rank:
         return {}
@@ -147,6 +149,7 @@ def finished_record(
         figures=_figures(told, done),
         results={"files": files}
         | _facts(experiment)
+        | _conditioning(experiment, dead)
         | dict(facts)
         | {
             "tuning": tuned.as_dict() if tuned is not None else None,
@@ -199,6 +202,29 @@ def _strategies(experiment: Experiment) -> list[dict[str, Any]]:
     if survey.acquisition.gathers is not None:
         found.append(told(survey.output_directory / survey.output.image, "write", survey.storage.write))
     return found
+
+
+def _dead(experiment: Experiment) -> set[tuple[int, int]]:
+    """The dead traces that this rank found, as (shot, receiver); ranks share receivers near their blocks' sides."""
+    dead = experiment.acquisition.conditioning.dead
+    return set() if dead is None else dead.found
+
+
+def _conditioning(experiment: Experiment, dead: Sequence[set[tuple[int, int]]]) -> dict[str, Any]:
+    """What was done to recorded traces, step by step, resampling included; `dead`: found by each rank."""
+    acquisition, time = experiment.acquisition, experiment.time
+    if not acquisition.recorded:
+        return {}
+    kernel = low_pass(experiment.wavelet.fmax, acquisition.sample_interval, time.dt)
+    resampling = {
+        "step": "resampling",
+        "from_seconds": acquisition.sample_interval,
+        "to_seconds": time.dt,
+        "passes_hertz": kernel.passes,
+        "stops_hertz": kernel.stops,
+    }
+    steps = acquisition.conditioning.record(acquisition.shots, set().union(*dead))
+    return {"conditioning": [*steps, resampling]}
 
 
 def _physics(experiment: Experiment) -> str:

@@ -74,7 +74,7 @@ def contribute(
     """
     parts: dict[str, Part] = {}
     for name, values in volumes.items():
-        peak = float(reduced(comm, float(np.abs(values).max(initial=0.0)), "MAX"))
+        peak = float(reduced(comm, float(max(values.max(initial=0.0), -values.min(initial=0.0))), "MAX"))
         if not math.isfinite(peak):
             raise NotFiniteError(f"shot {shot + 1}: the {name} is not finite: [wavelet] or traces are too strong")
         parts[name] = Part(peak, reduced(comm, checksum(values, grid.shape, start), "SUM") % MODULUS)

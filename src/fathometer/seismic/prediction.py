@@ -26,9 +26,9 @@ from fathometer.seismic.capability import Capability
 from fathometer.seismic.encoding import SPEED, record_bytes
 from fathometer.seismic.frame import Frame
 from fathometer.seismic.groups import largest_of, mean_share
-from fathometer.seismic.imaging import VOLUMES
 from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
+from fathometer.seismic.offsets import volumes_of
 from fathometer.seismic.outcome import KERNEL
 from fathometer.seismic.points import HALF_WIDTH
 from fathometer.seismic.shot import Shot
@@ -162,7 +162,8 @@ def predict(
     calls = each * math.ceil(time.steps / at_a_time)
     steps = each * time.steps
     stepping = steps * points / rate + calls * machine.step_seconds
-    loops = 2 if frame.imaging else 1
+    bins = len(volumes_of(frame.survey.imaging)) - 1  # receiver propagations of a shot
+    loops = 1 + bins if frame.imaging else 1
     step_bytes = (
         2 * halo_cells(grid.full_shape, ranks) * frame.halo * itemsize * (frame.fields if frame.off_grid else 1)
     )
@@ -216,8 +217,8 @@ def predict(
             Phase("source propagation", stepping + pushing, calls=calls),
             Phase("history push", pushed, snapshot_bytes, snapshots),
             *([Phase("source recomputation", again)] if again else []),
-            Phase("receiver propagation", stepping + imaging, calls=calls),
-            Phase("history pop", popped, snapshot_bytes, snapshots),
+            Phase("receiver propagation", bins * (stepping + imaging), calls=bins * calls),
+            Phase("history pop", bins * popped, bins * snapshot_bytes, bins * snapshots),
         ]
     else:
         phases += [
@@ -229,7 +230,7 @@ def predict(
         travelling = loops * steps * groups * step_bytes
         phases.append(Phase("halo exchange", loops * steps * exchange, travelling, loops * steps))
     if frame.imaging:
-        partial_bytes = len(VOLUMES) * shots * cells * itemsize
+        partial_bytes = len(volumes_of(frame.survey.imaging)) * shots * cells * itemsize
         phases.append(Phase("write partial image", moved(partial_bytes / size), partial_bytes, shots))
         cells = math.prod(whole.grid.shape)
         image_bytes = images * cells * itemsize

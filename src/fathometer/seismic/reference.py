@@ -78,7 +78,7 @@ def _row(key: str, field: FieldInfo) -> str:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "**needed**"
-    if field.default is None:
+    if field.default is None or field.default_factory is not None:
         return "none"
     if isinstance(field.default, bool):
         return f"`{str(field.default).lower()}`"

@@ -21,6 +21,7 @@ from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.histories import scratch_folder
 from fathometer.seismic.history import History
 from fathometer.seismic.imaging import ImagingCondition
+from fathometer.seismic.offsets import receivers_by_bin, volumes_of
 from fathometer.seismic.propagator import PointSet, Propagator, State
 from fathometer.seismic.resampling import resample
 from fathometer.seismic.slices import BroadcastSeries, ReceiverSeries, SlicedSeries, WholeSeries
@@ -43,15 +44,22 @@ def migrate_shot(
 
     Raises NotFiniteError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
+    imaging, comm = experiment.survey.imaging, experiment.comm
     with ledger.timeline(shot.name), ledger.phase("between time steps"):
-        with ledger.phase("set up"):
-            condition.begin()
-            with together(experiment.comm):
-                receivers, series = receivers_of(experiment, wavefield, shot)
-        with closing(series):
-            source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
-            source_loop(source, history, progress)
-            receiver_loop(experiment, wavefield, shot, receivers, series, history, condition, progress)
+        condition.begin()
+        again = False
+        for volume, among in zip(volumes_of(imaging), receivers_by_bin(imaging, shot), strict=False):
+            if not len(among):
+                continue
+            with ledger.phase("set up"), together(comm):
+                receivers, series = receivers_of(experiment, wavefield, shot, among)
+            with closing(series):
+                if not (again and history.rewind()):
+                    source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
+                    source_loop(source, history, progress)
+                condition.take(volume)
+                receiver_loop(experiment, wavefield, shot, receivers, series, history, condition, progress)
+            again = True
 
 
 class SourceWavefield:
@@ -151,20 +159,22 @@ def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
     return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype)
 
 
-def receivers_of(experiment: Experiment, wavefield: Propagator, shot: Shot) -> tuple[PointSet, ReceiverSeries]:
-    """The receivers that touch this rank's cells, and what they inject.
+def receivers_of(
+    experiment: Experiment, wavefield: Propagator, shot: Shot, among: np.ndarray
+) -> tuple[PointSet, ReceiverSeries]:
+    """The receivers `among` those of the shot (their numbers) that touch this rank's cells, and what they inject.
 
     Raises InputError for unreadable traces, FathometerError where they cannot be ordered by time.
     """
     survey, comm, steps, every = experiment.survey, experiment.comm, experiment.time.steps, experiment.time.every
     dtype = experiment.scheme.dtype
-    points = experiment.points(shot.receivers)
+    points = experiment.points(shot.receivers[among])
     receivers = wavefield.injectors(points)
     own = len(points.owned(experiment.block)) / max(1, len(receivers.indices))
 
     def sliced(indices: np.ndarray, share: float) -> SlicedSeries:
         def make(some: np.ndarray) -> np.ndarray:
-            return reversed_traces(experiment, wavefield, shot, indices[some], share)
+            return reversed_traces(experiment, wavefield, shot, among[indices[some]], share)
 
         worker = wavefield.threads.beside("slices")
         return SlicedSeries(make, len(indices), steps, every, dtype, scratch_folder(experiment), worker)
@@ -173,10 +183,10 @@ def receivers_of(experiment: Experiment, wavefield: Propagator, shot: Shot) -> t
         case "slices":
             return receivers, sliced(receivers.indices, own)
         case "root-broadcast":
-            count = len(shot.receivers)
+            count = len(among)
             slices = sliced(np.arange(count), 1.0) if comm.rank == 0 else None
             return receivers, BroadcastSeries(slices, receivers.indices, count, dtype, comm)
-    return receivers, WholeSeries(reversed_traces(experiment, wavefield, shot, receivers.indices, own))
+    return receivers, WholeSeries(reversed_traces(experiment, wavefield, shot, among[receivers.indices], own))
 
 
 def reversed_traces(

@@ -32,6 +32,7 @@ from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, open_journal, read_journal
 from fathometer.seismic.migration import migrate_shots, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
+from fathometer.seismic.offsets import ALL, volumes_of
 from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
@@ -106,7 +107,8 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
             "`fathometer model` makes them from a geometry"
         )
     image = survey.output_directory / survey.output.image
-    files = {"image": image, "illumination": image.with_name(f"{image.stem}-illumination{image.suffix}")}
+    names = [name for name in volumes_of(survey.imaging) if name != ALL]
+    files = {ALL: image} | {name: image.with_name(f"{image.stem}-{name}{image.suffix}") for name in names}
     if survey.imaging.laplacian and not condition_of(survey.imaging).laplacian:
         files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
     files["picture"] = survey.output_directory / "image.png"
@@ -163,8 +165,11 @@ def _migrate(
             sums = summed(experiment, journal)
         with ledger.phase("write image"):
             _outdate_record(survey, comm)
-            _write_image(experiment, journal, files["image"], sums["image"])
-            write(experiment, files["illumination"], sums["illumination"])
+            for name, values in sums.items():
+                if name == "illumination":
+                    write(experiment, files[name], values)
+                else:
+                    _write_image(experiment, journal, files[name], values)
         if "laplacian" in files:
             write_laplacian(experiment, files["image"], files["laplacian"], sums["image"].shape)
         del sums

@@ -12,6 +12,7 @@ from fathometer.progress import Progress
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.histories import choose, open_history
 from fathometer.seismic.imaging import condition_of
+from fathometer.seismic.offsets import volumes_of
 from fathometer.seismic.outcome import Settings
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.rtm import migrate_shot
@@ -34,8 +35,8 @@ class Stage:
             self._wavefield = experiment.propagator()
         self.tuned = tuned_for(experiment, self._wavefield, settings, experiment.time.every, 2 * shots, tuned)
         with ledger.phase("set up"):
-            shape, dtype = self._wavefield.image_shape, experiment.scheme.dtype
-            self.condition = condition_of(experiment.survey.imaging)(shape, dtype)
+            shape, dtype, imaging = self._wavefield.image_shape, experiment.scheme.dtype, experiment.survey.imaging
+            self.condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
             self.kept = choose(experiment, self._wavefield, settings.binding)
             self._history, self._source_wavefield = open_history(
                 experiment, self._wavefield, self.kept, settings.binding

@@ -7,6 +7,7 @@ and the tables of the user guide (`reference.py`) are made from them, so neither
 import itertools
 import math
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -65,6 +66,12 @@ def _increasing(corners: tuple[float, ...]) -> tuple[float, ...]:
     if any(high <= low for low, high in itertools.pairwise(corners)):
         raise _not_allowed()
     return corners
+
+
+def _not_falling(ends: tuple[int, int]) -> tuple[int, int]:
+    if ends[1] < ends[0]:
+        raise _not_allowed()
+    return ends
 
 
 def _path_name(name: str) -> str:
@@ -132,6 +139,11 @@ Corners = Annotated[
     AfterValidator(_increasing),
     Says("[f1, f2, f3, f4], increasing, from 0"),
 ]
+Edges = Annotated[tuple[NotNegative, ...], Loose, Len(2, 200), Says("two or more ascending numbers, from 0")]
+Offsets = Annotated[
+    tuple[NotNegative, NotNegative], Loose, AfterValidator(_increasing), Says("[least, most], increasing, from 0")
+]
+Numbers = Annotated[tuple[int, int], Loose, AfterValidator(_not_falling), Says("[first, last], integers")]
 _SUFFIXES = written()
 ImageName = Annotated[
     str,
@@ -168,6 +180,57 @@ class Mute(Table):
     taper: NotNegative = key("length of the ramp after offset / velocity", "s", 0.0)
 
 
+class ShotChoice(Table):
+    """Which of the recorded shots are taken."""
+
+    ffid: Numbers | None = key("field record numbers, both ends included; left out: all", "", None)
+    every: Count = key("of these each n-th, in the survey's order, beginning with the first", "", 1)
+
+
+class RmsBalance(Table):
+    """Each trace divided by its RMS amplitude, zeros not counted."""
+
+    kind: Literal["rms"] = key("the RMS amplitude of the whole trace")
+
+
+class AgcBalance(Table):
+    """Each sample divided by the RMS amplitude around it, zeros not counted."""
+
+    kind: Literal["agc"] = key("the RMS amplitude in a window that slides along the trace")
+    window: Positive = key("length of the window", "s", 0.5)
+
+
+Balance = Annotated[RmsBalance | AgcBalance, Field(discriminator="kind")]
+
+
+class Conditioning(Table):
+    """What is done to recorded traces, in the order of these keys; `mute` is between the last two."""
+
+    shots: ShotChoice | None = key("which shots are taken; left out: all", "", None)
+    offsets: Offsets | None = key(
+        "horizontal distances from source to receiver of the traces that are taken; left out: all", "m", None
+    )
+    dead_below: Annotated[float, Ge(0), Le(1)] | None = key(
+        "traces of which the RMS amplitude is at most this part of the median of their shot are left out; 0: traces of "
+        "zeros only; left out: none",
+        "",
+        None,
+    )
+    polarity: Literal["as recorded", "reversed"] = key("sign of the traces", "", "as recorded")
+    band_pass: Corners | None = key(
+        "zero-phase band-pass, a trapezoid in frequency: low cut, low pass, high pass, high cut; left out: none",
+        "Hz",
+        None,
+    )
+    line_source: Positive | None = key(
+        "makes records of point sources those of line sources, for 2D runs: a half integral, and an amplitude that "
+        "grows as the root of time; this velocity scales it; left out: no correction",
+        "m/s",
+        None,
+    )
+    balance: Balance | None = key("amplitudes made alike; left out: as they are", "", None)
+
+
 class Sources(Table):
     """Places of the sources: the product of x and y, the shots running along x first, then y."""
 
@@ -189,9 +252,22 @@ class Acquisition(Table):
     """Recorded gathers, or a geometry (sources and receivers) to model."""
 
     gathers: FileName | None = key(
-        "SEG-Y files of recorded shots, a path that may hold * ? [ ]; relative to the survey file", "", None
+        "SEG-Y or SU files of recorded shots, a path that may hold * ? [ ], or one index of them (.parquet, of "
+        "`fathometer survey build`); relative to the survey file",
+        "",
+        None,
+    )
+    origin: Annotated[tuple[float, float], Loose] | None = key(
+        "place of the grid's point (0, 0) in the coordinates of the gathers; left out: (0, 0)", "m", None
+    )
+    azimuth: Annotated[float, Ge(-360), Le(360)] | None = key(
+        "direction of the grid's x axis in the coordinates of the gathers, clockwise from their y axis (north); left "
+        "out: 90, along their x axis",
+        "degrees",
+        None,
     )
     mute: Mute | None = key("top mute of recorded gathers; left out: none", "", None)
+    conditioning: Conditioning = _table("what else is done to recorded gathers", Conditioning)
     source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
     receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
     sources: Sources | None = key("places of the sources of a geometry to model", "", None)
@@ -206,9 +282,11 @@ class Acquisition(Table):
             for name in ("sources", "receivers"):
                 if getattr(self, name) is None:
                     raise ValueError(f"{name}: missing; allowed: gathers, or both sources and receivers")
-            for name in ("mute", "source_depth", "receiver_depth"):
+            for name in ("mute", "origin", "azimuth", "source_depth", "receiver_depth"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name}: found without gathers; allowed: only with gathers")
+            if self.conditioning != Conditioning():
+                raise ValueError("conditioning: found without gathers; allowed: only with gathers")
             self._same_dimension()
         else:
             for name in ("sources", "receivers", "sample_interval"):
@@ -307,9 +385,28 @@ class Imaging(Table):
         "m",
         None,
     )
+    gathers: Literal["none", "offset"] = key(
+        "also an image of each bin of offset; each costs a receiver propagation, and a source propagation where the "
+        "history is not in memory",
+        "",
+        "none",
+    )
+    offset_bins: Edges | None = key(
+        "least offset of each bin, then that at which the last one ends; needed with gathers", "m", None
+    )
     laplacian: bool = key(
         "also write the Laplacian-filtered image (the inverse-scattering image has that filter in itself)", "", True
     )
+
+    @model_validator(mode="after")
+    def _bins(self) -> Self:
+        if (self.gathers == "offset") != (self.offset_bins is not None):
+            found = "missing; needed" if self.offset_bins is None else "found; allowed only"
+            raise ValueError(f'offset_bins: {found} with gathers = "offset"')
+        edges = self.offset_bins or ()
+        if any(a >= b for a, b in pairwise(edges)):
+            raise ValueError("offset_bins: allowed: ascending offsets")
+        return self
 
 
 class History(Table):

@@ -18,6 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.seismic.smoothing import smoothed
+
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 
@@ -155,29 +157,15 @@ def smooth(model: DemoModel, radius: float) -> DemoModel:
     weight of rock), so the sea floor stays sharp. Ranges and epsilon >= delta are kept. Raises ValueError for
     a negative radius.
     """
-    from scipy.ndimage import gaussian_filter
-
     if radius < 0.0:
         raise ValueError(f"smoothing radius {radius} m is negative")
     rock = ~model.water
     if radius == 0.0 or not rock.any():
         return model
     sigma = [radius / d for d in model.spacing]
-
-    def blur(values: Doubles) -> Doubles:
-        blurred: Doubles = gaussian_filter(np.where(rock, values, 0.0), sigma, mode="nearest")
-        return blurred
-
-    weight = np.where(rock, blur(np.ones(rock.shape)), 1.0)
-
-    def average(values: Doubles, outside: float) -> Doubles:
-        # Rounding must not carry an average out of the range of what was averaged.
-        mean = np.clip(blur(values) / weight, values[rock].min(), values[rock].max())
-        return np.where(rock, mean, outside)
-
-    epsilon = average(model.epsilon.astype(np.float64), 0.0)
-    delta = np.minimum(average(model.delta.astype(np.float64), 0.0), epsilon)
-    vp = 1.0 / average(1.0 / model.vp.astype(np.float64), 1.0 / WATER)
+    epsilon = smoothed(model.epsilon.astype(np.float64), sigma, rock)
+    delta = np.minimum(smoothed(model.delta.astype(np.float64), sigma, rock), epsilon)
+    vp = 1.0 / smoothed(1.0 / model.vp.astype(np.float64), sigma, rock)
     return replace(
         model,
         vp=np.where(rock, vp, model.vp).astype(np.float32),

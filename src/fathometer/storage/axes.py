@@ -15,7 +15,8 @@ def names_of(info: VolumeInfo) -> tuple[str, ...]:
     labels = info.labels or ("",) * len(info.shape)
 
     def fits(label: str) -> bool:
-        return label.isidentifier() and label.isascii() and labels.count(label) == 1 and label != "values"
+        taken = label == "values" or label.startswith("axis")
+        return label.isidentifier() and label.isascii() and labels.count(label) == 1 and not taken
 
     return tuple(label if fits(label) else f"axis{n}" for n, label in enumerate(labels))
 

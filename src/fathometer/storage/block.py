@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import ledger
-from fathometer.errors import InputError
+from fathometer.errors import FathometerError, InputError
 
 Floats = NDArray[np.floating[Any]]
 
@@ -142,10 +142,13 @@ def readable(path: Path) -> Path:
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn an operating-system error inside the block into an InputError that names `path`."""
+    """Turn an operating-system error inside the block into an InputError that names `path`; want of memory into a
+    FathometerError."""
     try:
         yield
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise FathometerError(f"{path}: cannot be read: not enough memory") from None

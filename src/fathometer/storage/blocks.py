@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from fathometer import ledger
 from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.agreement import gathered, together
 from fathometer.storage import whole
+from fathometer.storage.axes import info_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
 from fathometer.storage.boxes import Box, extent, overlap, within
 from fathometer.storage.npy import npy_header, open_npy
@@ -72,8 +74,9 @@ class BlocksSink:
 
     def close(self) -> None:
         """See formats.Sink. Rank 0 writes the index."""
-        for file in self._files:
-            file.close()
+        with together(self._comm), whole.writing(self._path):
+            for file in self._files:
+                file.close()
         found = gathered(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
         with together(self._comm), whole.writing(self._path):
             if self._comm.rank == 0:
@@ -93,7 +96,12 @@ class BlocksSink:
             "unit": info.unit,
             "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in written],
         }
-        whole.write(self._folder / INDEX, json.dumps(index, indent=1).encode())
+        text = json.dumps(index, indent=1).encode()
+        with (self._folder / INDEX).open("xb") as file, ledger.io(bytes=len(text)):
+            file.write(text)
+            file.flush()
+            if self._strategy.sync != "none":
+                os.fsync(file.fileno())
 
     def abandon(self, error: FathometerError) -> None:
         """See formats.Sink."""
@@ -107,7 +115,7 @@ class BlocksVolume(BlockReader):
     def __init__(self, path: Path, key: str | None = None) -> None:
         if key is not None:
             raise InputError(f"{path}:{key}: a .blocks folder holds one array and takes no key")
-        with reading(path):
+        with reading(path / INDEX):
             text = (path / INDEX).read_bytes()
         try:
             index = json.loads(text)
@@ -117,15 +125,16 @@ class BlocksVolume(BlockReader):
             self._blocks: list[tuple[Path, Box]] = [
                 (path / Path(one["file"]).name, _box(one["first"], one["shape"])) for one in index["blocks"]
             ]
-            spacing, origin, labels, unit = (
-                index[name] for name in ("spacing_metres", "origin_metres", "labels", "unit")
-            )
+            shape = check_shape(str(path), index["shape"])
+            whole_box: Box = (0,) * len(shape), shape
+            if outside := [box for _, box in self._blocks if overlap(box, whole_box) != box]:
+                raise ValueError(f"a block {outside[0]} in a volume of {shape}")
+            names = {"spacing": "spacing_metres", "origin": "origin_metres", "labels": "labels", "units": "unit"}
+            info = info_of(shape, dtype, {key: index[name] for key, name in names.items()})
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path / INDEX}: is not the index of a .blocks folder ({error})") from None
         check_values(str(path), dtype)
-        shape = check_shape(str(path), index["shape"])
-        told = [None if one is None else tuple(one) for one in (spacing, origin, labels)]
-        super().__init__(path, VolumeInfo(shape, dtype, told[0], told[1], told[2], unit))
+        super().__init__(path, info)
         held = sum(math.prod(extent(box)) for _, box in self._blocks)
         if held != math.prod(shape):
             raise InputError(f"{path}: its blocks hold {held} cells where its index asks for {math.prod(shape)}")
@@ -137,6 +146,8 @@ class BlocksVolume(BlockReader):
             if shared := overlap(place, wanted):
                 try:
                     with open_npy(path) as part:
+                        if part.info.shape != extent(place):
+                            raise InputError(f"{path}: holds {part.info.shape} cells, by the index {extent(place)}")
                         block[within(shared, wanted[0])] = part.mapped(within(shared, place[0]))
                 except FathometerError as error:
                     raise InputError(f"{self.path}: {error}") from None
@@ -144,4 +155,4 @@ class BlocksVolume(BlockReader):
 
 
 def _box(lo: Sequence[int], shape: Sequence[int]) -> Box:
-    return tuple(lo), tuple(a + n for a, n in zip(lo, shape, strict=True))
+    return tuple(map(int, lo)), tuple(int(a) + int(n) for a, n in zip(lo, shape, strict=True))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,12 @@ from numpy.typing import NDArray
 from fathometer.storage.block import Volume
 from fathometer.storage.formats import format_of
 from fathometer.storage.segy import TraceTable, decode_traces, scan
-from fathometer.storage.segy_layout import FORMATS, Layout, layout_of
+from fathometer.storage.segy_layout import FORMATS, INDEX, SU, Layout, layout_of
 from fathometer.storage.segy_volume import SegyVolume, holds_gathers
 from fathometer.storage.volume import open_volume, split_reference
+
+if TYPE_CHECKING:
+    from fathometer.storage.index.summary import IndexDescription
 
 SLAB = 1 << 24  # values read at a time
 
@@ -175,15 +178,22 @@ class GathersDescription:
         }
 
 
-Description = VolumeDescription | GathersDescription
+Description: TypeAlias = "VolumeDescription | GathersDescription | IndexDescription"
 
 
 def describe(reference: str, directory: Path) -> Description:
-    """What the file of a reference (see storage.volume) holds; all of its values are read, a slab at a time.
+    """What the file of a reference (see storage.volume) holds; all of its values are read, a slab at a time, but of an
+    index, whose files are not read.
 
-    A SEG-Y is described as gathers or as a volume by the rule of `segy_volume.holds_gathers`. InputError
-    where the file cannot be read.
+    A SEG-Y is described as gathers or as a volume by the rule of `segy_volume.holds_gathers`, an SU always as gathers.
+    InputError where the file cannot be read.
     """
+    if Path(reference).suffix.lower() == INDEX:
+        from fathometer.storage.index.summary import describe_index
+
+        return describe_index(directory / reference)
+    if Path(reference).suffix.lower() == SU:
+        return _describe_gathers(layout_of(directory / reference), scan(directory / reference))
     path, key = split_reference(reference, directory)
     if format_of(path).name == "SEG-Y" and key is None:
         layout = layout_of(path)
@@ -219,7 +229,7 @@ def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
     )
     return GathersDescription(
         path=table.path,
-        format=f"SEG-Y revision {layout.revision}, {'big' if layout.order == '>' else 'little'}-endian",
+        format=f"{layout.named}, {'big' if layout.order == '>' else 'little'}-endian",
         sample_format=FORMATS[layout.format][1],
         shots=len(channels),
         traces=layout.traces,

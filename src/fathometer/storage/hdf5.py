@@ -24,13 +24,13 @@ from numpy.typing import NDArray
 from fathometer import ledger
 from fathometer.errors import FathometerError, InputError
 from fathometer.ledger import now
-from fathometer.parallel.agreement import NAP_SECONDS, gathered, meet, reduced
+from fathometer.parallel.agreement import NAP_SECONDS, gathered, meet, reduced, together
 from fathometer.storage import whole
 from fathometer.storage.axes import coordinates, described, info_of, names_of
-from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable
+from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable, reading
 from fathometer.storage.boxes import Box, extent, slabs, within
 from fathometer.storage.keys import choose_key
-from fathometer.storage.raw import check_opening, room_for
+from fathometer.storage.raw import check_opening, hints, room_for
 from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
@@ -41,7 +41,8 @@ LARGEST_CALL = 1 << 30  # bytes
 DATASET = "values"
 PATIENCE = 5.0  # s that a rank whose write failed gives the others to come out of theirs
 CHUNK_BYTES = 1 << 20
-CHUNK = {2: 512, 3: 64}  # cells along each axis: 1 MiB of float32
+CHUNK = {2: 512, 3: 64}  # cells along each axis, at most: 1 MiB of float32
+METADATA_BYTES = 1 << 18  # what the library writes beside the values before their place is reserved, at most
 INSTALL = (
     "apt-get install libhdf5-openmpi-dev; HDF5_MPI=ON CC=mpicc HDF5_DIR=/usr/lib/$(gcc -dumpmachine)/hdf5/openmpi "
     "pip install --no-binary=h5py --no-build-isolation --force-reinstall --no-deps h5py==3.14.0"
@@ -49,8 +50,8 @@ INSTALL = (
 
 
 def pieces(path: Path, info: VolumeInfo) -> list[whole.Piece]:
-    """One file; the library writes its head."""
-    return [whole.Piece(path)]
+    """One file; the library writes its head, and crashes or hangs where there is no place for that."""
+    return [whole.Piece(path, size=METADATA_BYTES)]
 
 
 def parallel() -> bool:
@@ -90,6 +91,16 @@ def filter_options(strategy: Strategy) -> dict[str, Any]:
     return {**found, "fletcher32": True}  # a checksum: damage must not be unpacked into something else
 
 
+def chunk_of(shape: Sequence[int]) -> tuple[int, ...]:
+    """Cells of a chunk along each axis. Chunks are stored whole: as even as can be, so that few cells lie outside.
+
+    >>> chunk_of((240, 65, 3))
+    (60, 33, 3)
+    """
+    most = CHUNK[len(shape)]
+    return tuple(-(-n // -(-n // most)) for n in shape)
+
+
 class Hdf5Sink:
     """See formats.Sink."""
 
@@ -100,15 +111,14 @@ class Hdf5Sink:
         self._samples = Samples(CHUNK_BYTES)
         self._broken = False  # a collective write failed here
         options = filter_options(strategy)
-        driver = {"driver": "mpio", "comm": comm, "info": _hints(strategy)} if self._shared else {}
+        driver = {"driver": "mpio", "comm": comm, "info": hints(strategy.hints)} if self._shared else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(part, "w", libver=("earliest", "v110"), **driver)
             self._values = self._create(info, options)
-        self._reserve(math.prod(info.shape) * info.dtype.itemsize)
+        self._reserve()
 
     def _create(self, info: VolumeInfo, options: dict[str, Any]) -> Any:
-        side = CHUNK[len(info.shape)]
-        chunks = tuple(min(side, n) for n in info.shape)
+        chunks = chunk_of(info.shape)
         values = self._file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
         for key, value in described(info).items():
             values.attrs[key] = value
@@ -120,16 +130,19 @@ class Hdf5Sink:
                 values.dims[axis].attach_scale(scale)
         return values
 
-    def _reserve(self, size: int) -> None:
+    def _reserve(self) -> None:
         """Have a full disk show now: in the middle of collective writes the library ends some ranks only.
 
-        What compression leaves of it is given back when the file is closed.
+        What compression leaves of it is given back by `close`.
         """
-        failures: list[OSError] = []
+        # Chunks are stored whole. Of several ranks' the file's size may count the places already.
+        values, failures = self._values, list[OSError]()
+        cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, values.chunks, strict=True))
+        missing = cells * values.dtype.itemsize - values.id.get_storage_size()
         if self._comm.rank == 0:
             try:
                 with self._part.open("r+b") as file:
-                    whole.reserve(file.fileno(), self._part.stat().st_size + size)
+                    whole.reserve(file.fileno(), self._part.stat().st_size + missing)
             except OSError as error:
                 failures.append(error)
         for failure in gathered(self._comm, failures)[0]:
@@ -161,10 +174,15 @@ class Hdf5Sink:
 
     def close(self) -> None:
         """See formats.Sink."""
-        with _system_errors(), ledger.io():
-            self._file.close()
+        with together(self._comm), whole.writing(self._path), _system_errors(), ledger.io():
+            if self._shared:
+                self._file.close()
+            else:  # without MPI the library keeps what compression left of the reserved space
+                self._file.flush()
+                size = self._file.id.get_filesize()
+                self._file.close()
+                os.truncate(self._part, size)
         if self._shared:
-            meet(self._comm)
             with _system_errors(), h5py.File(self._part, "r") as file:
                 values = file[DATASET]
                 self._samples.check(lambda cell: np.asarray(values[cell]).tobytes())
@@ -206,19 +224,20 @@ class Hdf5Volume(BlockReader):
         except OSError as error:
             raise InputError(f"{path}: is not a readable HDF5 file ({str(error).splitlines()[0]})") from None
         try:
-            found: dict[str, Any] = {}
-            self._file.visititems(lambda n, item: found.update({n: item}) if isinstance(item, h5py.Dataset) else None)
-            names = [name for name, one in found.items() if not (one.is_scale and DATASET in found)]
-            self.key = choose_key(path, key, names)
-            self._values = self._file[self.key]
-            _know_filters(self._values)
-            name = f"{path}:{self.key}"
-            check_values(name, self._values.dtype)
-            shape = check_shape(name, self._values.shape or ())
+            with reading(path), _system_errors():
+                found: dict[str, Any] = {}
+                self._file.visititems(lambda n, one: found.update({n: one}) if isinstance(one, h5py.Dataset) else None)
+                names = [name for name, one in found.items() if not (one.is_scale and DATASET in found)]
+                self.key = choose_key(path, key, names)
+                self._values = self._file[self.key]
+                _know_filters(self._values)
+                name = f"{path}:{self.key}"
+                check_values(name, self._values.dtype)
+                shape = check_shape(name, self._values.shape or ())
+                super().__init__(path, info_of(shape, self._values.dtype, self._values.attrs))
         except BaseException:
             self._file.close()
             raise
-        super().__init__(path, info_of(shape, self._values.dtype, self._values.attrs))
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         with _system_errors():
@@ -243,7 +262,7 @@ class Hdf5Source:
     def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
         self._path, self._comm, self._strategy = volume.path, comm, strategy
-        driver = {"driver": "mpio", "comm": comm, "info": _hints(strategy)} if comm.size > 1 else {}
+        driver = {"driver": "mpio", "comm": comm, "info": hints(strategy.hints)} if comm.size > 1 else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(volume.path, "r", **driver)
             self._values = self._file[volume.key]
@@ -304,15 +323,6 @@ def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, 
     (values.id.write if write else values.id.read)(memory, space, part, dxpl=access)
 
 
-def _hints(strategy: Strategy) -> Any:
-    from mpi4py import MPI
-
-    info = MPI.Info.Create()
-    for key, value in strategy.hints:
-        info.Set(key, value)
-    return info
-
-
 @contextlib.contextmanager
 def _system_errors() -> Iterator[None]:
     """What the library raises, as errors of the system: one line."""
@@ -320,7 +330,6 @@ def _system_errors() -> Iterator[None]:
         yield
     except (RuntimeError, ValueError, KeyError) as error:
         raise OSError(errno.EIO, f"HDF5: {str(error).splitlines()[0]}") from None
-    except OSError as error:
-        if error.errno:
-            raise
-        raise OSError(errno.EIO, f"HDF5: {str(error).splitlines()[0]}") from None
+    except OSError as error:  # the library's words for those of the system have many lines
+        words = os.strerror(error.errno) if error.errno else f"HDF5: {str(error).splitlines()[0]}"
+        raise OSError(error.errno or errno.EIO, words) from None

@@ -22,7 +22,7 @@ from fathometer import ledger
 from fathometer.errors import FathometerError
 from fathometer.parallel.agreement import reduced, together
 from fathometer.storage.boxes import Box, runs
-from fathometer.storage.raw import RawArray, check_opening, room_for
+from fathometer.storage.raw import RawArray, check_opening, hints, room_for
 from fathometer.storage.samples import Samples
 from fathometer.storage.strategy import Strategy
 
@@ -38,9 +38,7 @@ class MpiFile:
         self._array, self._strategy, self._comm = array, strategy, comm
         self._file: MPI.File | None = None
         check_opening(array.path, comm, os.O_WRONLY if write else os.O_RDONLY)
-        info = MPI.Info.Create()
-        for key, value in strategy.hints:
-            info.Set(key, value)
+        info = hints(strategy.hints)
         try:
             with ledger.io():
                 mode = MPI.MODE_WRONLY if write else MPI.MODE_RDONLY

@@ -7,6 +7,7 @@ other tools expect, and the numbers themselves are attributes of "values", so th
 from __future__ import annotations
 
 import ctypes
+import errno
 import math
 import os
 from collections.abc import Sequence
@@ -20,13 +21,13 @@ from fathometer import ledger
 from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.agreement import gathered, reduced
 from fathometer.storage import pnetcdf, whole
-from fathometer.storage.axes import coordinates, names_of
+from fathometer.storage.axes import coordinates, info_of, names_of
 from fathometer.storage.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, readable, reading
 from fathometer.storage.boxes import Box, extent, slabs
 from fathometer.storage.keys import choose_key
-from fathometer.storage.raw import RawArray, check_opening, room_for
+from fathometer.storage.raw import RawArray, check_opening, hints, room_for
 from fathometer.storage.samples import Samples
-from fathometer.storage.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, Strategy
+from fathometer.storage.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -51,15 +52,13 @@ class NetcdfFile:
     """A file that all ranks of a communicator have open; values move by a strategy."""
 
     def __init__(self, path: Path, comm: MPI.Intracomm, strategy: Strategy, create: bool) -> None:
-        from mpi4py import MPI
-
         self._call = pnetcdf.library()
         self._comm, self._strategy = comm, strategy
+        if ":" in os.fspath(path):  # which the library takes for the end of a file system's name
+            raise OSError(errno.EINVAL, "PnetCDF does not take a colon in a file's name or folder")
         number = ctypes.c_int()
         mode = pnetcdf.CDF5 if create else 0
-        info = MPI.Info.Create()
-        for key, value in (ALIGNMENT | dict(strategy.hints)).items():
-            info.Set(key, value)
+        info = hints((ALIGNMENT | dict(strategy.hints)).items())
         try:
             with ledger.io():
                 function = "create" if create else "open"
@@ -139,9 +138,9 @@ class NetcdfSink:
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(part, comm, os.O_RDWR)
-        if strategy.name not in (COLLECTIVE, INDEPENDENT, NONBLOCKING):  # the root alone
-            strategy = Strategy.of(COLLECTIVE + ":sync=" + ("none" if strategy.sync == "none" else "fsync"))
-        self._sync = strategy.sync == "fsync"
+        self._sync = strategy.sync != "none"
+        if strategy.name == ROOT:  # which has a communicator of its own
+            strategy = Strategy.of(COLLECTIVE)
         self._samples = Samples()
         self._file = NetcdfFile(part, comm, strategy, create=True)
         try:
@@ -248,14 +247,13 @@ class NetcdfVolume(BlockReader):
                 if path.stat().st_size < start + math.prod(shape) * dtype.itemsize:  # the library would read zeros
                     raise InputError(f"{name}: is truncated: {path.stat().st_size} bytes, its values reach beyond")
                 labels = self._text("labels")
-                info = VolumeInfo(
-                    shape,
-                    dtype.newbyteorder(">"),
-                    self._numbers("spacing", len(shape)),
-                    self._numbers("origin", len(shape)),
-                    names if labels is None else tuple(labels.split("\n")),
-                    self._text("units"),
-                )
+                told = {
+                    "spacing": self._numbers("spacing", len(shape)),
+                    "origin": self._numbers("origin", len(shape)),
+                    "labels": names if labels is None else labels.split("\n"),
+                    "units": self._text("units"),
+                }
+                info = info_of(shape, dtype.newbyteorder(">"), told)
         except BaseException:
             self._file.close()
             raise

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, 
         # below.
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
         shape, fortran, dtype = read(file)
-    except ValueError as error:
+    except (ValueError, TokenError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{name}: is not an NPY array of numbers ({reason}); pickles are never loaded") from None
     if dtype.hasobject:

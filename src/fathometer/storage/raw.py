@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -128,6 +129,20 @@ def room_for(path: Path, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) ->
             return np.empty(extent(box), dtype)
         except MemoryError:
             raise FathometerError(f"{path}: not enough memory for a block of {extent(box)} cells") from None
+
+
+def hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:
+    """What MPI-IO is told beside a file's name, to be freed; OSError where MPI does not take one of them."""
+    from mpi4py import MPI
+
+    info = MPI.Info.Create()
+    for key, value in pairs:
+        try:
+            info.Set(key, value)
+        except MPI.Exception:
+            info.Free()
+            raise OSError(errno.EINVAL, f"MPI does not take the hint {key}={value}") from None
+    return info
 
 
 def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:

@@ -65,7 +65,7 @@ def winners() -> list[Winner]:
         found = [Winner(**one) for one in told["winners"]] if told["schema_version"] == VERSION else []
         for one in found:
             Strategy.of(one.strategy)
-    except (OSError, ValueError, LookupError, TypeError, InputError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):
         return []
     return found
 

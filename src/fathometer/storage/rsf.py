@@ -2,9 +2,9 @@
 behind it.
 
 Axis 1 is the fastest, so n1 is the last entry of a shape. Of a key given several times the last value
-holds; of the axes, those up to the last one longer than 1 count. The values lie in the file that `in` names
-(absolute, or relative to the header's folder), or, where `in` is "stdin", in the header file itself behind
-the three bytes FF FF EOT. Reference: Madagascar's "Guide to RSF file format" (ahay.org).
+holds; of the axes, the first two count and those up to the last one longer than 1. The values lie in the
+file that `in` names (absolute, or relative to the header's folder), or, where `in` is "stdin", in the header
+file itself behind the three bytes FF FF EOT. Reference: Madagascar's "Guide to RSF file format" (ahay.org).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ METRES = {
     "km": 1000.0,
     "ft": 0.3048,
 }
-PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=("[^"]*"|'[^']*'|\S*)""")
+PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=(?:(["'])(.*?)\2|(\S*))""")
 
 
 def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
@@ -84,7 +84,7 @@ def _header(path: Path, key: str | None) -> tuple[dict[str, str], int, bool]:
 def parse(text: str) -> dict[str, str]:
     """The header's pairs, unquoted; the last of a repeated key holds, lines from # on are comments."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    return {key: value.strip("\"'") for line in lines for key, value in PAIR.findall(line)}
+    return {key: quoted or plain.strip("\"'") for line in lines for key, _, quoted, plain in PAIR.findall(line)}
 
 
 def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
@@ -105,7 +105,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
         lengths.append(int(length))
     if not lengths:
         raise InputError(f"{path}: the RSF header has no n1, the length of the fastest axis")
-    while len(lengths) > 1 and lengths[-1] == 1:
+    while len(lengths) > 2 and lengths[-1] == 1:
         lengths.pop()
     axes = range(len(lengths), 0, -1)
     shape = check_shape(str(path), lengths[::-1])
@@ -136,7 +136,7 @@ def _number(path: Path, values: dict[str, str], key: str, default: float) -> flo
 def rsf_header(info: VolumeInfo, data: str) -> bytes:
     """The header of a volume whose values lie in the file `data`, in native byte order."""
     style = "native_float" if info.dtype.itemsize == 4 else "native_double"
-    lines = [f'in="{data}"', f'data_format="{style}"', f"esize={info.dtype.itemsize}"]
+    lines = [f'in="{_quoted(data)}"', f'data_format="{style}"', f"esize={info.dtype.itemsize}"]
     for place, length in enumerate(reversed(info.shape), start=1):
         lines.append(f"n{place}={length}")
         if info.spacing is not None:
@@ -151,6 +151,6 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
 
 
 def _quoted(text: str) -> str:
-    if '"' in text or "\n" in text:
+    if '"' in text or not text.isprintable():
         raise InputError(f"{text!r}: quotes and line ends cannot be written into an RSF header")
     return text

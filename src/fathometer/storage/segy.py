@@ -1,10 +1,11 @@
-"""Gathers in SEG-Y: the table of all traces of a file, and the samples of the traces that are asked for."""
+"""Gathers in SEG-Y and SU: the table of all traces of a file, and the samples of the traces that are asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,8 @@ from fathometer.storage.segy_layout import CHUNK, Layout, layout_of
 from fathometer.storage.segy_writer import GatherWriter
 
 __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 FOOT = 0.3048  # m
 # Trace identification codes of live seismic data: unknown, seismic, and pressure and vertical sensors.
@@ -39,6 +42,7 @@ class TraceTable:
     """The headers of all n traces of one file."""
 
     path: Path
+    layout: Layout
     samples: int  # of each trace
     interval: float  # s
     delay: float  # s, time of the first sample
@@ -51,7 +55,7 @@ class TraceTable:
 
 
 def scan(path: Path) -> TraceTable:
-    """Read all trace headers of a SEG-Y file (either byte order).
+    """Read all trace headers of a SEG-Y or SU file (either byte order).
 
     Scalars are applied to coordinates and elevations (positive multiplies, negative divides, 0 is 1);
     lengths in feet are converted, with a note. Source z is its depth less its surface elevation, receiver z
@@ -66,11 +70,12 @@ def scan(path: Path) -> TraceTable:
     notes = list(layout.notes)
 
     flat, tall = head["coordinate_scalar"], head["elevation_scalar"]
-    depth = _scaled(head["source_depth"] - head["source_elevation"], tall)
-    source = np.stack((_scaled(head["source_x"], flat), _scaled(head["source_y"], flat), depth), axis=1)
-    depth = _scaled(0 - head["receiver_elevation"], tall)
-    receiver = np.stack((_scaled(head["group_x"], flat), _scaled(head["group_y"], flat), depth), axis=1)
-    notes += _check_units(layout, head, source, receiver)
+    depth = scaled(head["source_depth"] - head["source_elevation"], tall)
+    source = np.stack((scaled(head["source_x"], flat), scaled(head["source_y"], flat), depth), axis=1)
+    depth = scaled(0 - head["receiver_elevation"], tall)
+    receiver = np.stack((scaled(head["group_x"], flat), scaled(head["group_y"], flat), depth), axis=1)
+    largest = max(float(np.abs(points[:, :2]).max()) for points in (source, receiver))
+    notes += check_units(layout, set(np.unique(head["coordinate_units"]).tolist()), largest)
     if layout.feet:
         source, receiver = source * FOOT, receiver * FOOT
         notes.append("lengths are in feet by the binary header; converted to metres")
@@ -80,6 +85,7 @@ def scan(path: Path) -> TraceTable:
         notes.append(f"{other} of {layout.traces} traces are marked as dead or as other than seismic data")
     return TraceTable(
         path=path,
+        layout=layout,
         samples=layout.samples,
         interval=layout.interval,
         delay=_delay(layout, head),
@@ -92,12 +98,14 @@ def scan(path: Path) -> TraceTable:
     )
 
 
-def read_traces(path: Path, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
-    """The traces of these numbers (from 0, in any order), float32 (len(indices), samples).
+def read_traces(file: Path | Layout, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
+    """The traces of these numbers (from 0, in any order), float32 (len(indices), samples), of a file or of a layout
+    that is known.
 
     InputError: as in `scan`; a number outside the file; a NaN or an infinity, named by trace and sample.
     """
-    layout = layout_of(path)
+    layout = file if isinstance(file, Layout) else layout_of(file)
+    path = layout.path
     traces = decode_traces(layout, indices)
     if not np.isfinite(traces).all():
         row, sample = np.argwhere(~np.isfinite(traces))[0]
@@ -129,19 +137,21 @@ def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
     return traces
 
 
-def _scaled(values: NDArray[np.int64], scalar: NDArray[np.int64]) -> NDArray[np.float64]:
+def scaled(values: NDArray[Number], scalar: NDArray[Number]) -> NDArray[np.float64]:
     """Header values with their SEG-Y scalar applied; by division where it divides, so that 123 / 10 is 12.3
     exactly.
     """
+    if len(scalar) and (scalar == scalar[0]).all():  # as in most files: one of the two operations is spared
+        size = max(abs(scalar[0].item()), 1)
+        return np.asarray(values / size if scalar[0] < 0 else values.astype(np.float64) * size)
     size = np.maximum(np.abs(scalar), 1)
-    scaled: NDArray[np.float64] = np.where(scalar < 0, values / size, values.astype(np.float64) * size)
-    return scaled
+    return np.asarray(np.where(scalar < 0, values / size, values.astype(np.float64) * size))
 
 
 def _delay(layout: Layout, head: dict[str, NDArray[np.int64]]) -> float:
     """Time of the first sample in s; the headers give ms, with a scalar of its own since revision 1."""
     scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros_like(head["delay"])
-    delays = _scaled(head["delay"], scalar) / 1000
+    delays = scaled(head["delay"], scalar) / 1000
     other = np.flatnonzero(delays != delays[0])
     if len(other):
         raise InputError(
@@ -151,20 +161,15 @@ def _delay(layout: Layout, head: dict[str, NDArray[np.int64]]) -> float:
     return float(delays[0])
 
 
-def _check_units(
-    layout: Layout,
-    head: dict[str, NDArray[np.int64]],
-    source: NDArray[np.float64],
-    receiver: NDArray[np.float64],
-) -> list[str]:
+def check_units(layout: Layout, declared: Collection[int], largest: float) -> list[str]:
     """Notes on coordinates declared as angles that cannot be; InputError where they can.
 
+    declared: all codes of units in a file; largest: magnitude of its coordinates, as they stand there.
     The header's word alone is not enough: field data exist that declare metres as degrees.
     """
-    largest = max(float(np.abs(points[:, :2]).max()) for points in (source, receiver))
     notes = []
     for code, (name, limit) in ANGLES.items():
-        if largest == 0 or not (head["coordinate_units"] == code).any():
+        if largest == 0 or code not in declared:
             continue
         said = f"coordinates are declared as {name} (coordinate units {code})"
         if largest > limit:

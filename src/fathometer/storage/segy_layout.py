@@ -24,6 +24,8 @@ from fathometer.storage.block import readable, reading
 
 TEXT, BINARY, HEADER = 3200, 400, 240  # bytes of the textual, the binary and a trace header
 CHUNK = 1 << 24  # bytes of traces handled at a time
+SU = ".su"  # Seismic Unix: traces alone
+INDEX = ".parquet"  # of such files (storage/index)
 
 # Sample formats: NumPy type of one sample as it lies in the file, and the words for it.
 IBM, INT24 = 1, 7
@@ -91,6 +93,15 @@ class Layout:
     interval: float  # s
     feet: bool  # lengths in feet (binary header's measurement system)
     notes: tuple[str, ...]  # what was contradictory, and what was made of it
+    kind: str = "SEG-Y"  # or "SU"
+    own_intervals: bool = False  # no header of the file gives the interval: that of the first trace is `interval`
+    faults: tuple[str, ...] = ()  # what only an index makes something of; `layout_of` refuses it
+    spare: int = 0  # bytes behind the last whole trace
+
+    @property
+    def named(self) -> str:
+        """For people."""
+        return self.kind if self.kind == "SU" else f"{self.kind} revision {self.revision}"
 
     @property
     def sample_type(self) -> np.dtype[Any]:
@@ -155,11 +166,24 @@ def from_ibm(words: NDArray[np.uint32]) -> NDArray[np.float32]:
 
 
 def layout_of(path: Path) -> Layout:
-    """Find the layout of a SEG-Y file from its headers and its size.
+    """Find the layout of a SEG-Y file, or by its suffix of an SU file, from its headers and its size.
 
     InputError: missing, too short, an unknown sample format, truncated or contradictory sample counts, no
     traces, no positive sample interval.
     """
+    if path.suffix.lower() == SU:
+        from fathometer.storage.su_layout import su_layout_of
+
+        layout = su_layout_of(path)
+    else:
+        layout = segy_layout_of(path)
+    if layout.faults:
+        raise InputError(f"{path}: {layout.faults[0]}")
+    return layout
+
+
+def segy_layout_of(path: Path) -> Layout:
+    """The same of a SEG-Y file that may be truncated (`spare`) or have no sample interval (0), which `faults` tell."""
     readable(path)
     size = path.stat().st_size
     with reading(path), path.open("rb") as file:
@@ -170,27 +194,29 @@ def layout_of(path: Path) -> Layout:
         revision = head[3500] or head[3501]  # some writers leave the major revision in the minor's byte
         start = TEXT + BINARY + _extended_text(path, head, order)
         if revision >= 2:
-            if _field(head, 3507, "i4", order) > 0:
+            if field_of(head, 3507, "i4", order) > 0:
                 raise InputError(f"{path}: SEG-Y revision 2 with additional trace headers is not supported")
-            start = _field(head, 3521, "u8", order) or start
+            start = field_of(head, 3521, "u8", order) or start
         file.seek(start)
         first = file.read(HEADER)
     if size <= start or len(first) < HEADER:
         raise InputError(f"{path}: holds no traces ({size} bytes, of which {min(start, size)} are file headers)")
 
-    in_binary = _field(head, int(BinField.Samples), "u2", order)
+    in_binary = field_of(head, int(BinField.Samples), "u2", order)
     if revision >= 2:
-        in_binary = _field(head, int(BinField.ExtSamples), "i4", order) or in_binary
-    in_trace = _field(first, *FIELDS["samples"], order)
+        in_binary = field_of(head, int(BinField.ExtSamples), "i4", order) or in_binary
+    in_trace = field_of(first, *FIELDS["samples"], order)
     width = np.dtype(FORMATS[code][0]).itemsize
-    samples = _samples(path, size - start, width, in_binary, in_trace)
+    counts = {in_binary: "binary header"}
+    counts.setdefault(in_trace, "trace header")
+    samples, cut = samples_of(path, size, start, width, counts, order)
     notes = []
-    if 0 < in_binary != samples or 0 < in_trace != samples:
+    if not cut and (0 < in_binary != samples or 0 < in_trace != samples):
         notes.append(
             f"sample counts differ: the binary header says {in_binary}, the first trace's {in_trace}; "
             f"the file's size fits {samples}"
         )
-    interval, note = _interval(path, head, first, order)
+    interval, note, none = _interval(head, first, order)
     return Layout(
         path=path,
         order=order,
@@ -200,19 +226,23 @@ def layout_of(path: Path) -> Layout:
         samples=samples,
         traces=(size - start) // (HEADER + samples * width),
         interval=interval,
-        feet=_field(head, int(BinField.MeasurementSystem), "i2", order) == 2,
+        feet=field_of(head, int(BinField.MeasurementSystem), "i2", order) == 2,
         notes=(*notes, *note),
+        own_intervals=field_of(head, int(BinField.Interval), "i2", order) <= 0,
+        faults=(*cut, *none),
+        spare=(size - start) % (HEADER + samples * width),
     )
 
 
-def _field(head: bytes, position: int, code: str, order: Literal["<", ">"]) -> int:
+def field_of(head: bytes, position: int, code: str, order: Literal["<", ">"]) -> int:
+    """A field of a header by its first byte (from 1), type and byte order."""
     return int(np.frombuffer(head, np.dtype(code).newbyteorder(order), 1, position - 1)[0])
 
 
 def _order_and_format(path: Path, head: bytes) -> tuple[Literal["<", ">"], int]:
     """The format code is a small number, so that it is plausible in one byte order only."""
     place = int(BinField.Format)
-    codes = {order: _field(head, place, "u2", order) for order in (">", "<")}
+    codes = {order: field_of(head, place, "u2", order) for order in (">", "<")}
     for order in (">", "<"):
         if codes[order] in FORMATS:
             return order, codes[order]
@@ -224,7 +254,7 @@ def _order_and_format(path: Path, head: bytes) -> tuple[Literal["<", ">"], int]:
 
 def _extended_text(path: Path, head: bytes, order: Literal["<", ">"]) -> int:
     """Bytes of the extended textual headers; a count of -1 means up to the one with ((SEG: EndText))."""
-    count = _field(head, int(BinField.ExtendedHeaders), "i2", order)
+    count = field_of(head, int(BinField.ExtendedHeaders), "i2", order)
     if count >= 0:
         return count * TEXT
     with path.open("rb") as file:
@@ -239,34 +269,62 @@ def _extended_text(path: Path, head: bytes, order: Literal["<", ">"]) -> int:
     raise InputError(f"{path}: announces extended textual headers, but none of them is ((SEG: EndText))")
 
 
-def _samples(path: Path, data: int, width: int, in_binary: int, in_trace: int) -> int:
-    for count in (in_binary, in_trace):
-        if count > 0 and data % (HEADER + count * width) == 0:
-            return count
-    if in_binary <= 0 and in_trace <= 0:
+def samples_of(
+    path: Path, size: int, start: int, width: int, counts: dict[int, str], order: Literal["<", ">"]
+) -> tuple[int, list[str]]:
+    """Which of the sample counts, each with the header that says it, fits the bytes of a file from `start`; and the
+    fault of a file that none fits.
+
+    One that leaves a rest is believed if it leads to what looks like trace headers. InputError where none does.
+    """
+    data, counts = size - start, {count: whose for count, whose in counts.items() if count > 0}
+    for count in counts:
+        if data % (HEADER + count * width) == 0:
+            return count, []
+    if not counts:
         raise InputError(f"{path}: neither the binary nor the first trace header gives the number of samples")
     fits = " and ".join(
-        f"{data / (HEADER + count * width):.2f} traces of {count} samples ({whose} header)"
-        for count, whose in ((in_binary, "binary"), (in_trace, "trace"))
-        if count > 0
+        f"{data / (HEADER + count * width):.2f} traces of {count} samples ({whose})" for count, whose in counts.items()
     )
-    raise InputError(f"{path}: is truncated or contradictory: {data} bytes of traces hold {fits}, no whole number")
+    fault = f"is truncated or contradictory: {data} bytes of traces hold {fits}, no whole number"
+    for count in counts:
+        if _leads_to_headers(path, start, data // (HEADER + count * width), HEADER + count * width, order):
+            return count, [fault]
+    raise InputError(f"{path}: {fault}")
 
 
-def _interval(path: Path, head: bytes, first: bytes, order: Literal["<", ">"]) -> tuple[float, list[str]]:
-    """Sample interval in s: the binary header's, the first trace's where that is zero."""
-    in_binary = _field(head, int(BinField.Interval), "i2", order)
-    in_trace = _field(first, *FIELDS["interval"], order)
+def _leads_to_headers(path: Path, start: int, traces: int, step: int, order: Literal["<", ">"]) -> bool:
+    """Whether most of some places a trace apart hold headers with the sample count and interval of the first one."""
+    if traces < 2:
+        return traces == 1
+    chosen = np.unique(np.linspace(1, traces - 1, 16).astype(np.int64))
+    found = []
+    with reading(path), path.open("rb") as file:
+        for trace in (0, *chosen):
+            file.seek(start + int(trace) * step)
+            head = file.read(HEADER)
+            found.append(tuple(field_of(head, *FIELDS[name], order) for name in ("samples", "interval")))
+    alike = sum(one == found[0] for one in found[1:])
+    return found[0] != (0, 0) and 2 * alike > len(chosen)
+
+
+def _interval(head: bytes, first: bytes, order: Literal["<", ">"]) -> tuple[float, list[str], list[str]]:
+    """Sample interval in s: the binary header's, the first trace's where that is zero; 0 where it is not positive. And
+    the notes and the fault that belong to it.
+    """
+    in_binary = field_of(head, int(BinField.Interval), "i2", order)
+    in_trace = field_of(first, *FIELDS["interval"], order)
     chosen = in_binary or in_trace
     if chosen <= 0:
-        raise InputError(
-            f"{path}: the sample interval is not positive: {in_binary} µs in the binary header, "
-            f"{in_trace} µs in the first trace's"
+        fault = (
+            f"the sample interval is not positive: {in_binary} µs in the binary header, {in_trace} µs in the first "
+            "trace's"
         )
+        return 0.0, [], [fault]
     notes = []
     if in_binary and in_trace and in_binary != in_trace:
         notes.append(
             f"sample intervals differ: {in_binary} µs in the binary header, {in_trace} µs in the first "
             f"trace's; the binary header's is used"
         )
-    return chosen / 1e6, notes
+    return chosen / 1e6, notes, []

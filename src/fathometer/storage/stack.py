@@ -114,6 +114,7 @@ class MemoryStack:
     def __init__(self, largest: int, slab_bytes: int, make: Callable[[int], Bytes], limit: float = math.inf) -> None:
         self._at = _Slabs(largest, max(slab_bytes, padded(largest)))
         self._make, self._limit = make, limit
+        self._popped: list[tuple[int, int, int]] = []
         self.slabs: list[Bytes] = [make(self._at.slab_bytes)]
 
     @property
@@ -135,11 +136,19 @@ class MemoryStack:
         return self.slabs[slab][first:end]
 
     def push(self, used: int) -> None:
+        self._popped.clear()
         self._at.push(used)
 
     def pop(self) -> Bytes:
-        slab, first, used = self._at.records.pop()
+        self._popped.append(self._at.records.pop())
+        slab, first, used = self._popped[-1]
         return self.slabs[slab][first : first + used]
+
+    def rewind(self) -> int:
+        """What was popped since the last push can be popped once more; how many records that are."""
+        self._at.records += reversed(self._popped)
+        self._popped.clear()
+        return len(self._at.records)
 
     @property
     def held_bytes(self) -> int:

@@ -137,13 +137,8 @@ def read_at(handle: int, data: memoryview, offset: int) -> int:
 
 def place(part: Path, target: Path, sync: bool = True) -> None:
     """Rename a finished file or folder to its target's name; sync: flush the folder too, so that the name lasts."""
-    if part.is_dir() and target.exists():  # a folder that holds something cannot be replaced by renaming
-        if not target.is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        old = create_part_folder(target)
-        target.rename(old)
-        part.rename(target)
-        remove(old)
+    if part.is_dir() and os.path.lexists(target):
+        _replace_folder(part, target)
     else:
         part.rename(target)
     if sync:
@@ -157,6 +152,24 @@ def flush_file(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _replace_folder(part: Path, target: Path) -> None:
+    """A folder that holds something, or a link, cannot be replaced by renaming: it goes aside, and back where that
+    was in vain."""
+    if target.exists() and not target.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    old = create_part_folder(target)
+    aside = old / target.name
+    try:
+        target.rename(aside)
+        part.rename(target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            aside.rename(target)
+        old.rmdir()
+        raise
+    remove(old)
 
 
 def flush_folder(folder: Path) -> None:

@@ -104,6 +104,9 @@ class VolumeWriter:
                 with contextlib.suppress(OSError, FathometerError):
                     sink.abandon(error)
             raise
+        except BaseException:  # an interrupt, of this rank alone: nothing collective
+            self._discard()
+            raise
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block at `lo`: [lo, lo + block.shape), which may be empty.

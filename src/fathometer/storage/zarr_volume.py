@@ -158,10 +158,10 @@ class ZarrVolume(BlockReader):
             os.scandir(path).close()
         try:
             found = zarr.open(path, mode="r")
-        except (OSError, ValueError, KeyError) as error:
+            arrays = dict(found.arrays()) if isinstance(found, zarr.Group) else {}
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: is not a readable Zarr folder ({_line(error)})") from None
         if isinstance(found, zarr.Group):
-            arrays = dict(found.arrays())
             several = {name: one for name, one in arrays.items() if one.ndim in (2, 3)}
             self.key = choose_key(path, key, list(several) or list(arrays))
             self._values: Any = arrays[self.key]

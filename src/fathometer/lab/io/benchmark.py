@@ -6,13 +6,10 @@ from __future__ import annotations
 
 import math
 import random
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import sleep
 from typing import Any
 
 from mpi4py import MPI
@@ -22,12 +19,13 @@ from fathometer.account import account, disturbances, own_account
 from fathometer.errors import FathometerError, InputError
 from fathometer.lab.io.cases import OPERATIONS, Case, choose
 from fathometer.lab.io.device import MOST_HELD, PIECE, Device
+from fathometer.lab.io.folder import scratch
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Capped, Raw, figures_of, row_of, winners
-from fathometer.lab.io.trial import Bench, Sample
+from fathometer.lab.io.ranking import Capped, Failed, Raw, figures_of, row_of, winners
+from fathometer.lab.io.trial import FORGOTTEN, Bench, Sample
 from fathometer.ledger import now
 from fathometer.machine import machine
-from fathometer.parallel.agreement import QUIETLY, gathered, together
+from fathometer.parallel.agreement import QUIETLY, all_here, gathered, together
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.threads import Binding
 from fathometer.record import record
@@ -38,11 +36,11 @@ ITEM = 4  # float32
 PROBE = 1 << 23  # bytes of the small volume; of smaller ones there is no other
 PROBE_LIST = 1 << 20  # the same where MPI-IO gets a list of elements
 LIST_BYTES = 1 << 24  # of a volume whose elements are listed one by one: some 160 B of memory for each of 4 Mi elements
+SHORTEST = 2  # cells of an axis: files do not tell shorter ones
 LONGEST = 1 / 8  # of the budget: a case that would take longer once gets a smaller volume
 AGAIN = 3  # times that a winner is run on fresh files
 YARDSTICKS = 3  # times that the device's own rate is taken in the first round
 RESERVE = 0.08  # of the budget, for what comes after the measurements
-PATIENCE, NAP = 2.0, 0.1  # s that an interrupted rank gives rank 0, and between its looks
 SPACE = 1.05  # headers of files and folders
 
 
@@ -66,7 +64,7 @@ class Request:
     def as_dict(self) -> dict[str, Any]:
         """For a record."""
         return {
-            "folder": self.folder,
+            "folder": self.folder.resolve(),
             "grid": self.grid,
             "strategies": self.strategies,
             "formats": self.formats,
@@ -82,12 +80,14 @@ class Request:
 
 @dataclass
 class Measured:
-    """What was found of one case. cost: seconds of a trial with all that it needs, as far as it is known."""
+    """What was found of one case. cost: seconds of a trial with all that it needs, as far as it is known; failed: why
+    it was set aside."""
 
     case: Case
     bench: Bench
     capped: Capped | None = None
     cost: float = 0.0
+    failed: str = ""
     samples: list[Sample] = field(default_factory=list)
 
 
@@ -102,6 +102,8 @@ class Course:
         here = ledger.current()
         self._begin = here.start if here is not None else now()
         self.notes: list[str] = []
+        self.failed: list[Failed] = []
+        self._failing = comm.Dup()  # where those meet that fail, while the others may be in any call
         self.full = self._bench(request.grid)
         self.raw = Raw({name: {True: [], False: []} for name in request.operations})
         with together(comm):
@@ -114,12 +116,13 @@ class Course:
         return Bench(self._folder, self._comm, pattern, ranks, self._request.halo, self._apart)
 
     def _smaller(self, size: float) -> Index3:
-        """The grid, cut along x and then y so that it has about `size` bytes, and no rank is without a cell."""
-        grid, least = list(self._request.grid), ranks_of(self._request, self._comm.size)
+        """The grid, cut along x and then y so that it has about `size` bytes, no rank is without a cell, and no axis
+        is lost."""
+        grid, ranks = list(self._request.grid), ranks_of(self._request, self._comm.size)
         for axis in range(3):
             share = size / (ITEM * math.prod(grid))
             if share < 1:
-                grid[axis] = max(least[axis], round(grid[axis] * share))
+                grid[axis] = max(ranks[axis], min(SHORTEST, grid[axis]), round(grid[axis] * share))
         return grid[0], grid[1], grid[2]
 
     def left(self) -> float:
@@ -133,14 +136,36 @@ class Course:
         sample = bench.write(case) if case.operation == "write" else bench.read(case)
         return sample, float(self._comm.bcast(now() - begin))
 
+    @contextmanager
+    def _setting_aside(self, one: Measured) -> Iterator[None]:
+        """What fails on all ranks alike sets one case aside; what fails on some only is raised, and ends all."""
+        try:
+            yield
+        except FathometerError as error:
+            if not all_here(self._failing):
+                raise
+            one.failed = str(error).replace(f"{self._folder}/", "")
+            self.failed.append(Failed(one.case.operation, str(one.case.strategy), one.case.format, one.failed))
+            self._say(f"failed: {self.failed[-1]}")
+            one.bench.remove_written()
+
+    def _working(self, every: list[Measured]) -> list[Measured]:
+        """Those that were not set aside; FathometerError where nothing is left to rank."""
+        kept = [one for one in every if not one.failed]
+        if not kept:
+            raise FathometerError(self.failed[0].why)
+        return kept
+
     def measure(self, cases: list[Case]) -> list[Measured]:
         """All cases, as many repetitions as the budget bears."""
-        every = self._bearable(self._warmed([self._sized(case) for case in cases]))
+        every = self._working([self._sized(case) for case in cases])
+        every = self._bearable(self._working(self._warmed(every)))
         rounds = 0
         while rounds < self._request.repeat and (rounds == 0 or self.left() > self._again(every) + self._round(every)):
             rounds += 1
             self._say(f"round {rounds} of {self._request.repeat}, {max(0.0, self.left()):.0f} s left")
             self._take_round(every, rounds)
+            every = self._working(every)
         if rounds < self._request.repeat:
             self.notes.append(
                 f"the budget of {self._request.budget:g} s bore {rounds} of {self._request.repeat} repetitions"
@@ -159,9 +184,10 @@ class Course:
             if isinstance(turn, tuple):
                 self._device_rate(*turn)
             elif not turn.samples or self.left() > turn.cost:
-                sample, seconds = self._trial(turn.bench, turn.case)
-                turn.samples.append(sample)
-                turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
+                with self._setting_aside(turn):
+                    sample, seconds = self._trial(turn.bench, turn.case)
+                    turn.samples.append(sample)
+                    turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
 
     def _round(self, every: list[Measured]) -> float:
         """Seconds of a round."""
@@ -179,10 +205,13 @@ class Course:
             return one
         probe = self._bench(self._smaller(small))
         longest = LONGEST * self._request.budget
-        for _ in range(2):  # the first may load libraries
-            one.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
-            if one.cost <= longest:
-                break
+        with self._setting_aside(one):
+            for _ in range(2):  # the first may load libraries
+                one.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
+                if one.cost <= longest:
+                    break
+        if one.failed:
+            return one
         size = float(self.full.bytes)
         if case.listed and size > LIST_BYTES * self._comm.size:
             size, why = LIST_BYTES * self._comm.size, "a list of single elements takes some 160 B of memory for each"
@@ -202,16 +231,22 @@ class Course:
         for operation in self.raw.rates:
             for direct in (False, True):
                 self._device_rate(operation, direct, count=False)
+        with together(self._comm), whole.writing(self._folder):
+            if self._device is not None and self._device.forgotten() > FORGOTTEN:
+                self.notes.append(f"{self._request.folder}: files there stay in memory; no rate is one of a device")
+                self._say(self.notes[-1])
         for one in every:
-            if kept and self.left() < 2 * one.cost:
+            # Of each operation there is to be one, however short the time.
+            if any(o.case.operation == one.case.operation for o in kept) and self.left() < 2 * one.cost:
                 self._without(one)
                 continue
             self._say(f"warm-up: {one.case}")
-            # A first trial writes what is read, so that it says too much of the cost of the next one.
-            if one.case.operation == "read":
-                one.bench.source(one.case)
-            _, one.cost = self._trial(one.bench, one.case)
-            kept.append(one)
+            with self._setting_aside(one):
+                # A first trial writes what is read, so that it says too much of the cost of the next one.
+                if one.case.operation == "read":
+                    one.bench.source(one.case)
+                _, one.cost = self._trial(one.bench, one.case)
+                kept.append(one)
         return kept
 
     def _bearable(self, every: list[Measured]) -> list[Measured]:
@@ -226,7 +261,8 @@ class Course:
         return kept
 
     def _without(self, one: Measured) -> None:
-        self.notes.append(f"left out, for want of time: {one.case}, some {one.cost:.2g} s a trial")
+        cost = f", some {one.cost:.2g} s a trial" if one.cost else ""
+        self.notes.append(f"left out, for want of time: {one.case}{cost}")
         self._say(self.notes[-1])
 
     def _device_rate(self, operation: str, direct: bool, count: bool = True) -> None:
@@ -238,7 +274,7 @@ class Course:
                     if not self._device.path.exists():
                         self._device.write(False)
                     with whole.writing(self._device.path):
-                        self.raw.forgets = self._device.forgotten()
+                        self._device.forgotten()
                 seconds = self._device.write(direct) if operation == "write" else self._device.read(direct)
         seconds = self._comm.bcast(seconds)
         size = self._comm.bcast(self._device.size if self._device is not None else 0)
@@ -250,27 +286,45 @@ class Course:
             self.raw.seconds += seconds
 
     def again(self, every: list[Measured]) -> dict[str, Any]:
-        """The winners on fresh files: a row for each operation."""
-        rows = {}
-        best = winners([row_of(one.case, one.bench, one.samples, one.capped, self.raw) for one in every])
-        for operation, place in best.items():
-            one = every[place]
-            self._say(f"once more: {one.case}")
-            if operation == "read":
-                one.bench.remove(one.bench.source(one.case))
-            samples: list[Sample] = []
-            for _ in range(AGAIN):
-                if not samples or self.left() > one.cost:
-                    if operation == "read":
-                        one.bench.source(one.case)
-                    samples.append(self._trial(one.bench, one.case)[0])
-            rows[operation] = row_of(one.case, one.bench, samples, one.capped, self.raw)
+        """The winners on fresh files: a row for each operation. A winner that fails now leaves its place."""
+        rows: dict[str, Any] = {}
+        for operation in self.raw.rates:
+            while operation not in rows:
+                every = self._working(every)
+                place = winners(self.rows(every)).get(operation)
+                if place is None:
+                    break
+                self._say(f"once more: {every[place].case}")
+                with self._setting_aside(every[place]):
+                    rows[operation] = self._once_more(every[place])
         return rows
+
+    def _once_more(self, one: Measured) -> dict[str, Any]:
+        if one.case.operation == "read":
+            one.bench.remove(one.bench.source(one.case))
+        samples: list[Sample] = []
+        for _ in range(AGAIN):
+            if not samples or self.left() > one.cost:
+                if one.case.operation == "read":
+                    one.bench.source(one.case)
+                samples.append(self._trial(one.bench, one.case)[0])
+        return row_of(one.case, one.bench, samples, one.capped, self.raw)
+
+    def rows(self, every: list[Measured]) -> list[dict[str, Any]]:
+        """Of those that were not set aside."""
+        return [row_of(o.case, o.bench, o.samples, o.capped, self.raw) for o in every if not o.failed]
+
+    def close(self) -> None:
+        """Let go of the communicator."""
+        self._failing.Free()
 
 
 def ranks_of(request: Request, size: int) -> Index3:
     """Ranks along x, y, z; InputError where they do not fit."""
     wanted = request.decomposition
+    if request.grid[0] < SHORTEST or request.grid[2] < SHORTEST:
+        told = ",".join(map(str, request.grid))
+        raise InputError(f"--grid {told}: allowed: at least {SHORTEST} cells along x and z")
     if wanted is not None:
         told = ",".join(map(str, wanted))
         if math.prod(wanted) != size:
@@ -279,45 +333,6 @@ def ranks_of(request: Request, size: int) -> Index3:
             raise InputError(f"--decomposition {told}: allowed: at most as many ranks as cells along each axis")
         return wanted
     return choose_ranks(request.grid, size, 1)
-
-
-@contextmanager
-def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
-    """Collective. A new folder in `folder` with room for `size` bytes, gone afterwards whatever happens.
-
-    Raises InputError, the same on all ranks: no such folder, nothing can be written there; FathometerError: too little
-    space.
-    """
-    made: Path | None = None
-    try:
-        with together(comm):
-            if comm.rank == 0:
-                if not folder.is_dir():
-                    raise InputError(f"{folder}: no such folder; allowed: one that can be written to")
-                try:
-                    made = Path(tempfile.mkdtemp(prefix=".fathometer-io-", dir=folder.resolve()))
-                    free = shutil.disk_usage(made).free
-                except OSError as error:
-                    reason = (error.strerror or str(error)).lower()
-                    raise InputError(f"{folder}: cannot be written to: {reason}") from None
-                if free < size:
-                    raise FathometerError(
-                        f"{folder}: found {free / 1e9:.3g} GB free where {size / 1e9:.3g} GB are needed; use a smaller "
-                        "--grid or fewer --format"
-                    )
-        made = comm.bcast(made)
-        assert made is not None
-        yield made
-    except KeyboardInterrupt:
-        # A rank that is interrupted ends the others: rank 0 is to have cleared up and spoken before.
-        deadline = now() + PATIENCE
-        while comm.rank and made is not None and made.exists() and now() < deadline:
-            sleep(NAP)
-        sleep(NAP if comm.rank else 0.0)
-        raise
-    finally:
-        if made is not None:
-            whole.remove(made)
 
 
 def run_io(
@@ -336,7 +351,7 @@ def run_io(
         say(f"note: {note}")
     size = ITEM * math.prod(request.grid)
     own = math.prod(-(-n // p) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
-    wide = math.prod(-(-n // p) + 2 * request.halo for n, p in zip(request.grid, ranks, strict=True)) * ITEM
+    wide = math.prod(min(n, -(-n // p) + 2 * request.halo) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
     # What is read, what a format makes of it and, on rank 0, slabs of what others have.
     require_memory(
         {"block": own, "read back": 2 * wide, "raw": MOST_HELD},
@@ -351,11 +366,12 @@ def run_io(
         course = Course(request, comm, folder, say)
         every = course.measure(cases)
         again = course.again(every)
+        course.close()
     with ledger.phase("finish"):
         told = gathered(comm, own_account(binding))
     if comm.rank:
         return {}
-    rows = [row_of(one.case, one.bench, one.samples, one.capped, course.raw) for one in every]
+    rows = course.rows(every)
     best = {operation: rows[place] for operation, place in winners(rows).items()}
     wrong = [row for row in [*rows, *again.values()] if row["verified"] is False]
     return record(
@@ -367,6 +383,7 @@ def run_io(
         figures=figures_of(rows, again, course.raw),
         results={
             "rows": rows,
+            "failed": course.failed,
             "winners": best,
             "winners_again": again,
             "raw": course.raw.as_dict(),

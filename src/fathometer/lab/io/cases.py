@@ -103,6 +103,10 @@ def choose(
             f"--strategy {','.join(strategies) or ALL} with --format {','.join(formats)}: no format is written or read "
             f"so; allowed: see `fathometer info --formats`"
         )
+    used = {replace(case.strategy, sync="fsync") for case in cases}
+    for text in strategies:
+        if text != ALL and replace(Strategy.of(text), sync="fsync") not in used:
+            notes.append(f"{text} is left out: not for --format {','.join(formats)}")
     return cases, list(dict.fromkeys(notes))
 
 
@@ -142,6 +146,7 @@ def usual_read(form: Format) -> Strategy:
     return Strategy.of(form.reads[0])
 
 
-def source_of(case: Case) -> Strategy:
-    """How the volume that a case reads is written."""
-    return replace(Strategy.of(case.form.writes[0]), filter=case.strategy.filter, bits=case.strategy.bits)
+def source_of(case: Case, ranks: int) -> Strategy:
+    """How the volume that a case reads is written: as usual, or as this machine can."""
+    name = next(name for name in case.form.writes if not case.form.missing(name, ranks))
+    return replace(Strategy.of(name), filter=case.strategy.filter, bits=case.strategy.bits)

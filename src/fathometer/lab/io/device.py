@@ -20,6 +20,7 @@ from fathometer import ledger
 from fathometer.lab.io.page_cache import drop
 from fathometer.ledger import now
 from fathometer.storage import whole
+from fathometer.storage.block import reading
 
 PIECE = 1 << 22  # bytes of one system call
 AT_ONCE = 4  # direct calls under way
@@ -66,8 +67,11 @@ class Device:
             return now() - begin
 
     def read(self, direct: bool) -> float | None:
-        """Seconds from opening the file to its closing. Whoever calls has dropped it from the page cache."""
-        with whole.writing(self._path):
+        """Seconds from opening the file to its closing. Whoever calls has dropped it from the page cache.
+
+        Raises InputError where the file cannot be read.
+        """
+        with reading(self._path):
             begin = now()
             handle = self._open(os.O_RDONLY, direct)
             if handle is None:
@@ -114,7 +118,9 @@ class Device:
 
     def _get(self, handle: int, offset: int) -> None:
         memory = self._spare.get()
-        done = os.preadv(handle, [memory], offset)
-        self._spare.put(memory)
+        try:
+            done = os.preadv(handle, [memory], offset)
+        finally:
+            self._spare.put(memory)
         if done != PIECE:
             raise OSError(f"read {done} bytes of {PIECE}")

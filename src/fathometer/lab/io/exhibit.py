@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fathometer.lab.io.ranking import fair, in_order, remarks
+from fathometer.lab.io.ranking import failures, fair, in_order, remarks
 from fathometer.lab.report import words
 
 Panel = dict[str, Any]
@@ -20,7 +20,7 @@ COLUMNS = (
     ("repetitions", "n", "count"),
     ("ratio_to_raw", "of the device's", "ratio"),
 )
-PHASES = ("open", "transfer", "flush", "close")
+PHASES = {"write": ("open", "transfer", "flush", "close"), "read": ("open", "transfer", "close")}
 
 
 def heading(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -28,18 +28,25 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
     request, results = record["input"], record["results"]
     cells = " × ".join(str(n) for n in request["grid"] if n > 1)
     ranks = " × ".join(str(n) for n in results["decomposition"])
+    folder, halo = Path(str(request["folder"])), request["halo"]
+    around = f", {halo} {'cell' if halo == 1 else 'cells'} around each are read too" if halo else ""
     facts = [
+        ("Folder", str(folder)),
         ("Volume", f"{cells} cells, float32, {words.scaled(results['logical_bytes'], 'B')}, {request['data']}"),
-        ("Blocks", f"{ranks} ranks, {request['halo']} cells around each are read too"),
+        ("Blocks", f"{ranks} ranks{around}"),
     ]
     for operation, raw in results["raw"].items():
-        rate = words.scaled(raw["sequential_bytes_per_second"], "B/s")
+        own = words.scaled(raw["sequential_bytes_per_second"], "B/s")
         best = results["winners_again"].get(operation)
-        text = f"the device gives {rate} to one process"
-        if best is not None:
-            text += f"; best: {best['strategy']}, {best['format']}, {words.percent(best['ratio_to_raw'])} of it"
+        text = f"the device gives {own} to one process"
+        if best is None:
+            text += "; no winner"
+        else:
+            rate = words.scaled(best["bytes_per_second"], "B/s")
+            text += f"; best: {best['strategy']}, {best['format']}, on fresh files {rate}, "
+            text += f"{words.percent(best['ratio_to_raw'])} of it"
         facts.append((NAMES[operation], text))
-    return {"title": "Storage benchmark", "subject": Path(str(request["folder"])).name, "facts": facts, "kernel": False}
+    return {"title": "Storage benchmark", "subject": folder.name, "facts": facts, "kernel": False}
 
 
 def panels_of_record(record: Mapping[str, Any], place: Path) -> list[Panel]:
@@ -50,16 +57,20 @@ def panels_of_record(record: Mapping[str, Any], place: Path) -> list[Panel]:
             ordered = [rows[n] for n in in_order(rows, operation, compressed)]
             if ordered:
                 found += [_bars(ordered, operation, compressed, raw), _table(ordered, operation, compressed)]
+        if failed := failures(record["results"], operation):
+            found.append(_failures(failed, operation))
     return found
 
 
 def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, raw: Mapping[str, Any]) -> Panel:
+    sure = min(row["ci_coverage"] for row in rows)
+    interval = f", with the interval that holds the true one at {words.percent(sure)} at least" if sure else ""
     return {
         "kind": "bars",
         "name": f"rates-{operation}{'-compressed' if compressed else ''}",
         "title": f"{NAMES[operation]}{', compressed (logical bytes)' if compressed else ''}",
-        "caption": "Medians, with the interval that holds the true one. From the barrier before the files are opened "
-        "to the one after they are closed; writes are flushed, files that are read were forgotten before. Pale: cached "
+        "caption": f"Medians{interval}. From the barrier before the files are opened to the one after they are closed; "
+        "writes are flushed, files that are read were forgotten before. Pale: cached "
         f"(beyond {words.scaled(raw['cached_beyond_bytes_per_second'], 'B/s')}, or in memory when it was read), capped "
         "or wrong, and not ranked.",
         "label": "GB/s",
@@ -78,13 +89,28 @@ def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, r
 
 
 def _table(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool) -> Panel:
-    slowest = [[max(rank[f"{name}_seconds"] for rank in row["phases"]) for name in PHASES] for row in rows]
+    phases = [f"{name}_seconds" for name in PHASES[operation]]
+    told = [remarks(row) for row in rows]
+    # Before the phases, which go first where a screen is narrow.
+    columns = [*COLUMNS, *([("remarks", "remarks", "")] if any(told) else [])]
     return {
         "kind": "table",
         "title": f"{NAMES[operation]}{', compressed' if compressed else ''}: rates, and phases of the slowest rank",
-        "columns": [*COLUMNS, *((f"{name}_seconds", name, "seconds") for name in PHASES), ("remarks", "remarks", "")],
+        "columns": [*columns, *((key, key.removesuffix("_seconds"), "seconds") for key in phases)],
         "rows": [
-            [*(row[key] for key, _, _ in COLUMNS), *phases, remarks(row)]
-            for row, phases in zip(rows, slowest, strict=True)
+            [
+                *({"remarks": remark, **row}[key] for key, _, _ in columns),
+                *(max(r[key] for r in row["phases"]) for key in phases),
+            ]
+            for row, remark in zip(rows, told, strict=True)
         ],
+    }
+
+
+def _failures(failed: Sequence[Mapping[str, Any]], operation: str) -> Panel:
+    return {
+        "kind": "table",
+        "title": f"{NAMES[operation]}: failed",
+        "columns": [("strategy", "strategy", ""), ("format", "format", ""), ("why", "why", "")],
+        "rows": [[one["strategy"], one["format"], one["why"]] for one in failed],
     }

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+from fathometer.errors import FathometerError
 from fathometer.lab.io.cases import Case
 from fathometer.lab.io.trial import FORGOTTEN, PHASES, Bench, Sample
 from fathometer.lab.statistics import Typical, typical
@@ -29,16 +30,28 @@ class Capped:
     why: str
 
 
+@dataclass(frozen=True)
+class Failed:
+    """A case that was set aside, and why."""
+
+    operation: str
+    strategy: str
+    format: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.format} {self.strategy}: {self.why}"
+
+
 @dataclass
 class Raw:
     """The device's own rates, bytes a second: of each operation, sequential (False) and direct (True).
 
-    seconds: of a round of them; forgets: share of its file that stayed in memory when it was to be forgotten.
+    seconds: of a round of them.
     """
 
     rates: dict[str, dict[bool, list[float]]]
     seconds: float = 0.0
-    forgets: float = 0.0
 
     def sequential(self, operation: str) -> Typical:
         """The rate that strategies are compared with."""
@@ -62,12 +75,15 @@ class Raw:
 
 
 def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped | None, raw: Raw) -> dict[str, Any]:
-    """One row of the results: a strategy and an operation. verified is None where a format loses digits by intent."""
+    """One row of the results: a strategy and an operation. verified is None where a format loses digits by intent, and
+    all are numbers still."""
     size = bench.bytes
     rate = typical([size / one.seconds for one in samples])
     resident = max(one.resident for one in samples)
     wrong = sum(one.wrong for one in samples)
     errors = [one.error for one in samples if one.error is not None]
+    # Of compressed formats only what is stored goes to the device.
+    moved = rate.median * (samples[-1].stored_bytes / size if case.compressed else 1.0)
     return {
         "operation": case.operation,
         "strategy": str(case.strategy),
@@ -82,8 +98,8 @@ def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped |
         "ci_high": rate.high,
         "ci_coverage": rate.coverage,
         "ratio_to_raw": rate.median / raw.sequential(case.operation).median,
-        "cached": rate.median > raw.bound(case.operation) or resident > FORGOTTEN,
-        "verified": None if case.lossy else wrong == 0,
+        "cached": moved > raw.bound(case.operation) or resident > FORGOTTEN,
+        "verified": None if case.lossy and wrong == 0 else wrong == 0,
         "wrong_cells": wrong,
         "relative_error": max(errors) if errors else None,
         "compressed": case.compressed,
@@ -146,6 +162,18 @@ def figures_of(rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[st
     return figures
 
 
+def failures(results: Mapping[str, Any], operation: str) -> list[Mapping[str, Any]]:
+    """What was set aside of an operation."""
+    return [one for one in results.get("failed", []) if one["operation"] == operation]
+
+
+def require_all(envelope: Mapping[str, Any]) -> None:
+    """Raises FathometerError where a strategy was set aside: the others are ranked, but not all is well."""
+    if failed := [Failed(**one) for one in envelope["results"]["failed"]]:
+        others = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
+        raise FathometerError(f"failed: {failed[0]}{others}")
+
+
 def remarks(row: Mapping[str, Any]) -> str:
     """What is to be said of a row beside its numbers."""
     told = []
@@ -185,13 +213,14 @@ def lines(envelope: Mapping[str, Any]) -> list[str]:
             places = in_order(rows, operation, compressed)
             if places:
                 text += _table([rows[place] for place in places], compressed)
+        text += [f"  failed: {one['strategy']}, {one['format']}: {one['why']}" for one in failures(results, operation)]
         again = results["winners_again"].get(operation)
         if again is None:
-            text.append("no winner: nothing came from the device itself, whole and without a wrong cell")
+            text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")
         else:
             text.append(
                 f"best: {again['strategy']}, {again['format']}; on fresh files once more "
-                f"{again['bytes_per_second'] / 1e6:.0f} MB/s, {again['ratio_to_raw']:.2f} of the device's"
+                f"{_short(again['bytes_per_second'] / 1e6)} MB/s, {again['ratio_to_raw']:.2f} of the device's"
                 + (f" ({remarks(again)})" if remarks(again) else "")
             )
     return text + [f"note: {note}" for note in results["notes"]]
@@ -199,13 +228,18 @@ def lines(envelope: Mapping[str, Any]) -> list[str]:
 
 def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
     wide = max(len(row["strategy"]) for row in rows) + 2
-    rate = "MB/s, as logical bytes" if compressed else "MB/s"
-    text = [f"  {'strategy':<{wide}}format   {rate:>8}   (interval)       n  of raw   first, last done (s)"]
+    text = ["  compressed, as logical bytes:"] if compressed else []
+    text.append(f"  {'strategy':<{wide}}format       MB/s   (interval)       n  of raw   first, last done (s)")
     for row in rows:
-        interval = f"({row['ci_low'] / 1e6:.0f} to {row['ci_high'] / 1e6:.0f})"
+        rate, low, high = (_short(row[key] / 1e6) for key in ("bytes_per_second", "ci_low", "ci_high"))
         text.append(
-            f"  {row['strategy']:<{wide}}{row['format']:<7}{row['bytes_per_second'] / 1e6:>10.1f}   {interval:<15} "
+            f"  {row['strategy']:<{wide}}{row['format']:<7}{rate:>10}   {f'({low} to {high})':<15} "
             f"{row['repetitions']:>2}  {row['ratio_to_raw']:>6.2f}   {row['first_done_seconds']:.3f}, "
             f"{row['last_done_seconds']:.3f}   {remarks(row)}".rstrip()
         )
     return text
+
+
+def _short(value: float) -> str:
+    """Three digits of a small number, all before the point of a large one."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"

@@ -8,7 +8,7 @@ The effective time is rank 0's, from barrier to barrier. Before a read the syste
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from fathometer.ledger import now
 from fathometer.parallel.agreement import gathered, meet, reduced, together
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.storage import whole
-from fathometer.storage.block import VolumeInfo
+from fathometer.storage.block import VolumeInfo, reading
 from fathometer.storage.boxes import Box, widened
 from fathometer.storage.reader import open_shared
 from fathometer.storage.writer import VolumeWriter
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 PHASES = ("open", "transfer", "flush", "close")
 FORGOTTEN = 0.01  # share of a file that may still be in memory where it counts as forgotten
+WRITTEN = "written"  # name of a file that a write makes
 SPACING = 10.0  # m, of the cells of a made volume
 
 
@@ -135,7 +136,7 @@ class Bench:
 
     def write(self, case: Case) -> Sample:
         """Collective. Write a new file, flushed; read it back off the clock and remove it."""
-        path = self.folder / f"written.{case.format}"
+        path = self.folder / f"{WRITTEN}.{case.format}"
         clock = Clock("write")
         block, lo = self.block, self.box(self.comm.rank)[0]
         begin = self._start()
@@ -151,7 +152,7 @@ class Bench:
         own = now() - clock.start - clock.idle
         meet(self.comm)
         seconds = now() - begin
-        stored = self.comm.bcast(stored_bytes(path) if self.comm.rank == 0 else 0)
+        stored = self._stored(path)
         box = self.box((self.comm.rank + 1) % self.comm.size)
         with open_shared(str(path), Path(), self.comm, usual_read(case.form)) as volume, ledger.phase("verify"):
             values = volume.read(*box)
@@ -172,7 +173,8 @@ class Bench:
         path = self.folder / f"{name}.{case.format}"
         there = self.comm.bcast(path.exists() if self.comm.rank == 0 else None)
         if not there:
-            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, source_of(case)) as writer:
+            strategy = source_of(case, self.comm.size)
+            with ledger.phase("prepare"), VolumeWriter(path, self.info, self.comm, strategy) as writer:
                 writer.write(self.block, self.box(self.comm.rank)[0])
                 writer.flush()
         return path
@@ -189,26 +191,40 @@ class Bench:
         box = widened(*self.box(whose), self.halo, self.pattern.shape)
         clock = Clock("read")
         begin = self._start()
-        with ledger.file("volume", "read"):
-            opened = open_shared(str(path), Path(), self.comm, case.strategy)
+        with ledger.file("volume", "read"), ExitStack() as opened:
             with clock.phase("open"):
-                volume = opened.__enter__()
+                volume = opened.enter_context(open_shared(str(path), Path(), self.comm, case.strategy))
             with clock.phase("transfer"):
                 values = volume.read(*box)
             with clock.phase("close"):
-                opened.__exit__(None, None, None)
+                opened.close()
         own = now() - clock.start - clock.idle
         meet(self.comm)
         seconds = now() - begin
         wrong, error = self._verified(values, box, case.lossy)
-        stored = self.comm.bcast(stored_bytes(path) if self.comm.rank == 0 else 0)
+        stored = self._stored(path)
         return self._sample(seconds, clock, own, stored, wrong, error, kept, shifted)
 
     def forgotten(self, path: Path) -> float:
         """Collective. Have all hosts forget a file; the largest share of it that stayed in the memory of one."""
         meet(self.comm)
-        with ledger.phase("drop caches"), whole.writing(path):
-            return float(reduced(self.comm, drop(path), "MAX"))
+        with ledger.phase("drop caches"):
+            with together(self.comm), whole.writing(path):
+                kept = drop(path)
+            return float(reduced(self.comm, kept, "MAX"))
+
+    def _stored(self, path: Path) -> int:
+        """Collective. Bytes of all files of a volume."""
+        with together(self.comm), reading(path):
+            size = stored_bytes(path) if self.comm.rank == 0 else 0
+        return int(self.comm.bcast(size))
+
+    def remove_written(self) -> None:
+        """Collective. Remove what a write that failed has left."""
+        meet(self.comm)
+        if self.comm.rank == 0:
+            for one in self.folder.glob(f"*{WRITTEN}.*"):
+                whole.remove(one)
 
     def remove(self, path: Path) -> None:
         """Collective. Remove a volume."""
@@ -220,16 +236,20 @@ class Bench:
         meet(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
-        """Collective. Cells of all ranks that are wrong; for lossy formats the relative error instead."""
+        """Collective. Cells of all ranks that are wrong, of lossy formats those that are no number, and the relative
+        error that is there by intent."""
+        deviation = energy = 0.0
         with ledger.phase("verify"), together(self.comm):
             if lossy:
+                wrong = int(np.count_nonzero(~np.isfinite(values)))
                 deviation, energy = self.pattern.error(values, box[0])
             else:
                 wrong = self.pattern.differing(values, box[0])
-        if lossy:
-            deviation, energy = (float(reduced(self.comm, one, "SUM")) for one in (deviation, energy))
-            return 0, (deviation / energy) ** 0.5 if energy else 0.0
-        return int(reduced(self.comm, wrong, "SUM")), None
+        wrong = int(reduced(self.comm, wrong, "SUM"))
+        if not lossy:
+            return wrong, None
+        deviation, energy = (float(reduced(self.comm, one, "SUM")) for one in (deviation, energy))
+        return wrong, (deviation / energy) ** 0.5 if energy else 0.0
 
     def _sample(
         self,

@@ -1,0 +1,101 @@
+"""The hidden folder that all files of `fathometer io` lie in: it goes at the end, or at the next start.
+
+Rank 0 holds the folder's lock, which the system drops with the process, however that ends. A folder of this host that
+nobody holds was left by a run that was killed. Locks of folders hold on one host only, hence its name in the folder's.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING
+
+from fathometer.errors import FathometerError, InputError
+from fathometer.ledger import now
+from fathometer.parallel.agreement import together
+from fathometer.storage import whole
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+PREFIX = f".fathometer-io-{platform.node()}-"
+PATIENCE, NAP = 2.0, 0.1  # s that an interrupted rank gives rank 0, and between its looks
+
+
+@contextmanager
+def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
+    """Collective. A new folder in `folder` with room for `size` bytes, gone afterwards whatever happens.
+
+    Raises InputError, the same on all ranks: no such folder, nothing can be written there; FathometerError: too little
+    space.
+    """
+    made: Path | None = None
+    lock: int | None = None
+    try:
+        with together(comm):
+            if comm.rank == 0:
+                if not folder.is_dir():
+                    raise InputError(f"{folder}: no such folder; allowed: one that can be written to")
+                try:
+                    made, lock = _new(folder.resolve())
+                    free = shutil.disk_usage(made).free
+                except OSError as error:
+                    reason = (error.strerror or str(error)).lower()
+                    raise InputError(f"{folder}: cannot be written to: {reason}") from None
+                if free < size:
+                    raise FathometerError(
+                        f"{folder}: found {free / 1e9:.3g} GB free where {size / 1e9:.3g} GB are needed; use a smaller "
+                        "--grid or fewer --format"
+                    )
+        made = comm.bcast(made)
+        assert made is not None
+        yield made
+    except KeyboardInterrupt:
+        # A rank that is interrupted ends the others: rank 0 is to have cleared up and spoken before.
+        deadline = now() + PATIENCE
+        while comm.rank and made is not None and made.exists() and now() < deadline:
+            sleep(NAP)
+        sleep(NAP if comm.rank else 0.0)
+        raise
+    finally:
+        if made is not None:
+            whole.remove(made)
+        if lock is not None:
+            os.close(lock)
+
+
+def _new(folder: Path) -> tuple[Path, int | None]:
+    """A new folder and the handle that holds its lock, after those were removed that killed runs have left."""
+    starting = _locked(folder, wait=True)  # or another start could take the new folder, not yet locked, for left
+    try:
+        for one in folder.glob(f"{PREFIX}*"):
+            found = _locked(one)
+            if found is not None:
+                whole.remove(one)
+                os.close(found)
+        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+        return made, _locked(made)
+    finally:
+        if starting is not None:
+            os.close(starting)
+
+
+def _locked(folder: Path, wait: bool = False) -> int | None:
+    """A handle that holds a folder's lock until it is closed; None: another process does, or there are no locks."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,0 +1,151 @@
+#include "traces.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace fathometer {
+
+namespace {
+
+uint8_t swapped(uint8_t word) { return word; }
+uint16_t swapped(uint16_t word) { return __builtin_bswap16(word); }
+uint32_t swapped(uint32_t word) { return __builtin_bswap32(word); }
+uint64_t swapped(uint64_t word) { return __builtin_bswap64(word); }
+
+template <class Bits, bool swap> Bits load(const uint8_t *from) {
+    Bits word;
+    std::memcpy(&word, from, sizeof word);
+    return swap ? swapped(word) : word;
+}
+
+bool foreign(const Rows &rows) { return rows.little != (std::endian::native == std::endian::little); }
+
+template <class Bits, class Value, bool swap> void words_of(const Rows &rows, int64_t place, double *words) {
+    for (int64_t r = 0; r < rows.count; ++r)
+        words[r] = double(std::bit_cast<Value>(load<Bits, swap>(rows.data + r * rows.bytes + place)));
+}
+
+template <class Bits, class Value> void words_of(const Rows &rows, int64_t place, double *words) {
+    foreign(rows) ? words_of<Bits, Value, true>(rows, place, words) : words_of<Bits, Value, false>(rows, place, words);
+}
+
+uint8_t bits_of(bool sound, bool odd) { return uint8_t((sound ? some_sound : 0) | (odd ? no_number : 0)); }
+
+// Any pattern is a number: only whether all bytes are zero counts.
+uint8_t integers(const uint8_t *samples, int64_t bytes) {
+    uint64_t any = 0;
+    int64_t b = 0;
+    for (; b + 8 <= bytes; b += 8)
+        any |= load<uint64_t, false>(samples + b);
+    for (; b < bytes; ++b)
+        any |= samples[b];
+    return bits_of(any != 0, false);
+}
+
+// The masks are turned into the file's byte order, not the samples into this machine's.
+template <bool swap> uint8_t ieee_singles(const uint8_t *samples, int64_t n) {
+    const uint32_t size = swap ? swapped(0x7fffffffu) : 0x7fffffffu;
+    const uint32_t exponent = swap ? swapped(0x7f800000u) : 0x7f800000u;
+    uint32_t any = 0, odd = 0;
+    for (int64_t k = 0; k < n; ++k) {
+        const uint32_t word = load<uint32_t, false>(samples + 4 * k);
+        any |= word & size;
+        odd |= uint32_t((word & exponent) == exponent);
+    }
+    return bits_of(any != 0, odd != 0);
+}
+
+template <bool swap> uint8_t ieee_doubles(const uint8_t *samples, int64_t n) {
+    uint64_t any = 0, odd = 0;
+    for (int64_t k = 0; k < n; ++k) {
+        const uint64_t word = load<uint64_t, swap>(samples + 8 * k);
+        const uint32_t single = std::bit_cast<uint32_t>(float(std::bit_cast<double>(word)));
+        any |= word & 0x7fffffffffffffffu;
+        odd |= uint64_t((single & 0x7f800000u) == 0x7f800000u);
+    }
+    return bits_of(any != 0, odd != 0);
+}
+
+// IBM's floats, 0.fraction 16^(exponent - 64), know no NaN, but reach beyond 2^128, where those of float32 end: with an
+// exponent of 96 none does, above it all that are normalised do.
+template <bool swap> uint8_t ibm_singles(const uint8_t *samples, int64_t n) {
+    uint32_t any = 0, large = 0;
+    for (int64_t k = 0; k < n; ++k) {
+        const uint32_t word = load<uint32_t, swap>(samples + 4 * k);
+        any |= word & 0x00ffffffu;
+        large |= uint32_t((word & 0x7f000000u) > 0x60000000u);
+    }
+    bool odd = false;
+    for (int64_t k = 0; large && k < n; ++k) {
+        const uint32_t word = load<uint32_t, swap>(samples + 4 * k);
+        const double value = std::ldexp(double(word & 0x00ffffffu), 4 * (int(word >> 24 & 0x7fu) - 64) - 24);
+        odd |= value > double(std::numeric_limits<float>::max());
+    }
+    return bits_of(any != 0, odd);
+}
+
+template <bool swap> uint8_t state_of(const uint8_t *samples, int64_t bytes, int format) {
+    switch (format) {
+    case 1:
+        return ibm_singles<swap>(samples, bytes / 4);
+    case 5:
+        return ieee_singles<swap>(samples, bytes / 4);
+    case 6:
+        return ieee_doubles<swap>(samples, bytes / 8);
+    default:
+        return integers(samples, bytes);
+    }
+}
+
+} // namespace
+
+int64_t word_bytes(WordKind kind) {
+    switch (kind) {
+    case WordKind::i1:
+    case WordKind::u1:
+        return 1;
+    case WordKind::i2:
+    case WordKind::u2:
+        return 2;
+    case WordKind::i4:
+    case WordKind::u4:
+    case WordKind::f4:
+        return 4;
+    case WordKind::f8:
+        return 8;
+    }
+    return 0;
+}
+
+void trace_words(const Rows &rows, int64_t place, WordKind kind, double *words) {
+    switch (kind) {
+    case WordKind::i1:
+        return words_of<uint8_t, int8_t>(rows, place, words);
+    case WordKind::u1:
+        return words_of<uint8_t, uint8_t>(rows, place, words);
+    case WordKind::i2:
+        return words_of<uint16_t, int16_t>(rows, place, words);
+    case WordKind::u2:
+        return words_of<uint16_t, uint16_t>(rows, place, words);
+    case WordKind::i4:
+        return words_of<uint32_t, int32_t>(rows, place, words);
+    case WordKind::u4:
+        return words_of<uint32_t, uint32_t>(rows, place, words);
+    case WordKind::f4:
+        return words_of<uint32_t, float>(rows, place, words);
+    case WordKind::f8:
+        return words_of<uint64_t, double>(rows, place, words);
+    }
+}
+
+void trace_states(const Rows &rows, int64_t header, int format, uint8_t *states) {
+    for (int64_t r = 0; r < rows.count; ++r) {
+        const uint8_t *samples = rows.data + r * rows.bytes + header;
+        states[r] = foreign(rows) ? state_of<true>(samples, rows.bytes - header, format)
+                                  : state_of<false>(samples, rows.bytes - header, format);
+    }
+}
+
+} // namespace fathometer

@@ -1,0 +1,79 @@
+"""What can be wrong with a trace of a survey, as bits of the index's column `flags`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntFlag
+
+
+class Flag(IntFlag):
+    """Bits of `flags`; their numbers stand in files."""
+
+    DEAD = 1
+    ZERO = 2
+    NO_NUMBER = 4
+    DUPLICATE = 8
+    SAMPLES = 16
+    INTERVAL = 32
+    NO_INTERVAL = 64
+    NO_COORDINATES = 128
+    NO_PLACE = 256
+
+
+# Traces with one of these cannot be used, or are of no use.
+UNUSABLE = (
+    Flag.DEAD | Flag.ZERO | Flag.NO_NUMBER | Flag.DUPLICATE | Flag.NO_INTERVAL | Flag.NO_COORDINATES | Flag.NO_PLACE
+)
+
+NAMES = {
+    Flag.DEAD: "marked as dead or as other than seismic data",
+    Flag.ZERO: "all samples are zero",
+    Flag.NO_NUMBER: "NaN, infinity, or values beyond float32",
+    Flag.DUPLICATE: "the same shot, channel and places as an earlier trace",
+    Flag.SAMPLES: "another sample count than the file",
+    Flag.INTERVAL: "another sample interval than the file",
+    Flag.NO_INTERVAL: "no positive sample interval",
+    Flag.NO_COORDINATES: "no coordinates in the whole file",
+    Flag.NO_PLACE: "a header word that is no number, or no whole one where it must be",
+}
+
+# Of files and shots.
+TRUNCATED, LEFT_OUT, MOVES, DECLARED, HEADERS = "truncated", "left out", "moves", "units", "headers"
+WORDS = {
+    TRUNCATED: "files that end within a trace",
+    LEFT_OUT: "files that are no gathers",
+    MOVES: "shots whose source moves",
+    DECLARED: "files that declare lengths as angles",
+    HEADERS: "files whose headers contradict each other",
+}
+MADE = {
+    TRUNCATED: "the last trace is left out",
+    LEFT_OUT: "left out",
+    MOVES: "kept: one place is needed to migrate",
+    DECLARED: "read as metres",
+    HEADERS: "one of them is used",
+    Flag.SAMPLES: "the file's count is used",
+    Flag.INTERVAL: "the file's interval is used",
+}
+
+
+@dataclass(frozen=True)
+class Anomaly:
+    """Something that was found, how often, where first, and what is made of it."""
+
+    key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units", "headers"
+    count: int
+    words: str
+    first: str  # where, and what
+    made: str
+
+    def as_dict(self) -> dict[str, str | int]:
+        """For JSON."""
+        return dict(vars(self))
+
+
+def anomaly(key: Flag | str, count: int, first: str) -> Anomaly:
+    """With its words."""
+    if isinstance(key, Flag):
+        return Anomaly(str(key.name).lower(), count, f"traces: {NAMES[key]}", first, MADE.get(key, "left out"))
+    return Anomaly(key, count, WORDS[key], first, MADE[key])

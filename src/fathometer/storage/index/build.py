@@ -1,0 +1,350 @@
+"""Making the index of a survey: all traces of many files are looked at once, in pieces, by several threads.
+
+    pieces of files -> threads: bytes -> rows -> in order: counted, into row groups of the table
+    then what only all rows together tell, duplicates and files without places, is put into their flags
+
+Memory is that of the pieces under way, of one row group, and 18 bytes a trace, at the end some 50.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from fathometer import ledger
+from fathometer.errors import InputError
+from fathometer.storage import whole
+from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, Flag
+from fathometer.storage.index.chunk import SAME_PLACE, Chunk, Span, spans
+from fathometer.storage.index.duplicates import repeated
+from fathometer.storage.index.findings import Findings
+from fathometer.storage.index.reading import in_order
+from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
+from fathometer.storage.index.words import Word
+from fathometer.storage.segy import check_units
+from fathometer.storage.segy_layout import INDEX, SU, Layout, segy_layout_of
+from fathometer.storage.su_layout import su_layout_of
+
+LINE_SECONDS = 10.0  # between lines that say how far it is
+
+Say = Callable[[str], None]
+
+
+def build_index(
+    files: Sequence[Path], output: Path, words: Mapping[str, Word], jobs: int, strict: bool, say: Say
+) -> TraceIndex:
+    """Write the index of some files' traces, and open it.
+
+    words: of `words_of`. jobs: threads. strict: the first anomaly is an error. say: takes lines for people.
+    InputError: `output` is no .parquet or one of the files; no file is of use; with strict, what was found, and
+    where. FathometerError where it cannot be written.
+    """
+    if output.suffix.lower() != INDEX:
+        raise InputError(f"{output}: allowed for an index: a name that ends in {INDEX}")
+    for path in files:
+        if whole.replaces(output, path):
+            raise InputError(f"{output}: is one of the files to be indexed; allowed: another name")
+    builder = _Builder(output, words, strict, say)
+    with whole.writing(output):
+        part = whole.create_part(output, 0)
+        try:
+            builder.scan(files, part, jobs)
+            if builder.unfinished():
+                rewritten = whole.create_part(output, 0)
+                try:
+                    builder.rewrite(part, rewritten)
+                finally:
+                    whole.remove(part)
+                    part = rewritten
+            _flush(part)
+            whole.place(part, output)
+        except BaseException:
+            whole.remove(part)
+            raise
+    return TraceIndex(output)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def layout_for_index(path: Path) -> Layout:
+    """Of a SEG-Y file, or of an SU file, by its suffix or because it is nothing else. InputError where neither fits."""
+    if path.suffix.lower() == SU:
+        return su_layout_of(path)
+    try:
+        return segy_layout_of(path)
+    except InputError:
+        with suppress(InputError):
+            layout = su_layout_of(path)
+            if not layout.faults:
+                return layout
+        raise
+
+
+class _Builder:
+    """The account of what was found so far."""
+
+    def __init__(self, output: Path, words: Mapping[str, Word], strict: bool, say: Say) -> None:
+        self.output, self.words, self.say = output, words, say
+        self.findings = Findings(strict, say)
+        self.layouts: list[Layout] = []
+        self.states: list[os.stat_result] = []
+        self.rows: list[int] = []  # of each file
+        self.refused: dict[int, str] = {}
+        self.unplaced: set[int] = set()
+        self.flags: list[NDArray[np.uint16]] = []
+        self.marks: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
+        self.names: list[str] = []
+        self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)
+        self.samplings: Counter[tuple[int, int, float, float]] = Counter()  # by file, samples, interval, delay
+        self.places: dict[int, NDArray[np.float64]] = {}  # of a shot's source
+        self.moved: set[int] = set()
+
+    # --- the files
+
+    def scan(self, files: Sequence[Path], part: Path, jobs: int) -> None:
+        """Look at all of them, and write the rows of all into `part`."""
+        table = TableWriter(part)
+        try:
+            done, start = 0, ledger.now()
+            said, total = start, sum(path.stat().st_size for path in files if path.is_file())
+            known = _Known(self)
+            for chunk in in_order(self._spans(files), self.words, jobs):
+                known.add(chunk)
+                table.add(self.names[chunk.span.file], chunk.columns)
+                done += chunk.span.count * chunk.span.layout.trace_bytes
+                if ledger.now() > said + LINE_SECONDS:
+                    said = ledger.now()
+                    self.say(
+                        f"{1e-9 * done:.3g} of {1e-9 * total:.3g} GB, file {chunk.span.file + 1} of {len(files)}, "
+                        f"{1e-6 * done / (said - start):.0f} MB/s"
+                    )
+            known.close()
+            self._finish()
+            table.close(self._summary())
+        except BaseException:
+            table.abandon()
+            raise
+
+    def _spans(self, files: Sequence[Path]) -> Iterator[Span]:
+        seen: dict[Path, Path] = {}
+        for path in files:
+            real = Path(os.path.realpath(path))
+            if real in seen:
+                self.findings.note(f"is {seen[real]} again: taken once", path)
+                continue
+            seen[real] = path
+            try:
+                layout = layout_for_index(path)
+            except InputError as error:
+                self.findings.leave_out(str(error))
+                continue
+            number = len(self.layouts)
+            self.layouts.append(layout)
+            self.states.append(path.stat())
+            self.rows.append(0)
+            self.names.append(self._name(path))
+            if layout.spare:
+                rest = f"{layout.spare} of {layout.trace_bytes} bytes behind trace {layout.traces - 1}"
+                self.findings.add(TRUNCATED, 1, f"{path}: {rest}")
+            if layout.feet:
+                self.findings.note("lengths are in feet by the binary header; converted to metres", path)
+            for note in layout.notes:
+                self.findings.add(HEADERS, 1, f"{path}: {note}")
+            yield from spans(number, layout)
+
+    def trace(self, file: int, trace: int, what: str = "") -> str:
+        """Names a trace."""
+        layout = self.layouts[file]
+        return f"{layout.path}: trace {trace} (of {layout.traces}, from 0){': ' if what else ''}{what}"
+
+    def _name(self, path: Path) -> str:
+        folder, real = Path(os.path.realpath(self.output.parent)), Path(os.path.realpath(path))
+        return str(real.relative_to(folder)) if real.is_relative_to(folder) else str(real)
+
+    # --- all rows together
+
+    def _finish(self) -> None:
+        """What only all of them tell. InputError where nothing is left."""
+        if len(self.refused) == len(self.layouts):
+            why = next(iter(self.refused.values()), None) or self.findings.first_left_out
+            raise InputError(why or "survey build: no file was given")
+        sound = np.concatenate([flags & np.uint16(UNUSABLE) == 0 for flags in self.flags])
+        first = np.concatenate([[0], np.cumsum(self.rows)])  # row of each file
+        for file in (*self.refused, *self.unplaced):
+            sound[first[file] : first[file + 1]] = False
+        good = np.flatnonzero(sound)
+        self.duplicates = repeated(good, *self.marks)
+        if len(self.duplicates):
+            row = int(self.duplicates[0])
+            file = int(np.searchsorted(first, row, "right")) - 1
+            self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
+        self.usable = len(good) - len(self.duplicates)
+
+    def unfinished(self) -> bool:
+        """Whether rows have to be changed or left out."""
+        return bool(self.refused or self.unplaced or len(self.duplicates))
+
+    def rewrite(self, before: Path, after: Path) -> None:
+        """Put into the rows' flags what was not known when they were written, without those of refused files."""
+        names = self.names
+        numbers = {name: number for number, name in enumerate(names)}
+        table = TableWriter(after)
+        try:
+            first = 0
+            with pq.ParquetFile(before) as old:
+                for group in range(old.num_row_groups):
+                    rows = plain_rows(old.read_row_group(group), numbers)
+                    file = rows.pop("file")
+                    flags = rows["flags"].copy()
+                    lo, hi = np.searchsorted(self.duplicates, (first, first + len(file)))
+                    flags[self.duplicates[lo:hi] - first] |= np.uint16(Flag.DUPLICATE)
+                    flags[np.isin(file, list(self.unplaced))] |= np.uint16(Flag.NO_COORDINATES)
+                    rows["flags"] = flags
+                    for number in np.unique(file):
+                        if number not in self.refused:
+                            mine = file == number
+                            table.add(names[number], {name: values[mine] for name, values in rows.items()})
+                    first += len(file)
+            table.close(self._summary())
+        except BaseException:
+            table.abandon()
+            raise
+
+    def _summary(self) -> Summary:
+        kept = [number for number in range(len(self.layouts)) if number not in self.refused]
+        files = tuple(self._indexed(number) for number in kept)
+        together: dict[tuple[int, float, float], list[int]] = {}
+        for (file, *sampling), count in self.samplings.items():
+            if file not in self.refused and file not in self.unplaced:
+                seen = together.setdefault((int(sampling[0]), sampling[1], sampling[2]), [0, file])
+                seen[0] += count
+        samplings = sorted(
+            (Sampling(*key, count, self.names[file]) for key, (count, file) in together.items()),
+            key=lambda one: -one.traces,
+        )
+        traces = sum(self.rows[number] for number in kept)
+        return Summary(
+            files=files,
+            words={name: str(word) for name, word in self.words.items()},
+            traces=traces,
+            shots=len(self.places),
+            usable=self.usable,
+            samplings=tuple(samplings),
+            anomalies=self.findings.anomalies(),
+            notes=self.findings.notes(),
+        )
+
+    def _indexed(self, number: int) -> IndexedFile:
+        layout, state = self.layouts[number], self.states[number]
+        return IndexedFile(
+            name=self.names[number],
+            kind=layout.kind,
+            order=layout.order,
+            revision=layout.revision,
+            format=layout.format,
+            start=layout.start,
+            samples=layout.samples,
+            traces=layout.traces,
+            interval=layout.interval,
+            feet=layout.feet,
+            size=state.st_size,
+            modified=state.st_mtime_ns,
+            notes=layout.notes,
+        )
+
+
+class _Known:
+    """What is known of the file whose chunks arrive, which counts once all of them have."""
+
+    def __init__(self, builder: _Builder) -> None:
+        self.builder = builder
+        self.chunks: list[tuple[Flag, int, int, str]] = []
+        self._begin(-1)
+
+    def _begin(self, file: int) -> None:
+        self.file, self.placed, self.largest = file, False, 0.0
+        self.units: set[int] = set()
+        self.counts: Counter[Flag] = Counter()
+        self.examples: dict[Flag, str] = {}
+        self.places: dict[int, NDArray[np.float64]] = {}
+        self.moved: dict[int, str] = {}
+
+    def add(self, chunk: Chunk) -> None:
+        """The next chunk, of this file or of the next one."""
+        builder = self.builder
+        if chunk.span.file != self.file:
+            self.close()
+            self._begin(chunk.span.file)
+        flags = chunk.columns["flags"]
+        if (
+            chunk.span.first == 0
+        ):  # one array a file: many small ones that stay would keep large ones from being given back
+            builder.rows[self.file] = chunk.span.layout.traces
+            builder.flags.append(np.empty(chunk.span.layout.traces, flags.dtype))
+            for marks in builder.marks:
+                marks.append(np.empty(chunk.span.layout.traces, np.uint64))
+        mine = slice(chunk.span.first, chunk.span.first + chunk.span.count)
+        builder.flags[-1][mine] = flags
+        for marks, own in zip(builder.marks, chunk.marks, strict=True):
+            marks[-1][mine] = own
+        self.placed |= chunk.placed
+        self.largest = max(self.largest, chunk.largest)
+        self.units |= chunk.units
+        for flag, (trace, what) in chunk.examples.items():
+            if builder.findings.strict:
+                builder.findings.add(flag, 1, builder.trace(self.file, trace, what))
+            self.counts[flag] += int(np.count_nonzero(flags & np.uint16(flag)))
+            self.examples.setdefault(flag, builder.trace(self.file, trace, what))
+        for sampling, count in chunk.samplings.items():
+            builder.samplings[(self.file, *sampling)] += count
+        for trace, shot, source in chunk.sources:
+            self._source(trace, shot, source)
+
+    def _source(self, trace: int, shot: int, source: NDArray[np.float64]) -> None:
+        place = self.builder.places.get(shot)
+        if place is None:
+            place = self.places.setdefault(shot, source)
+        if shot not in self.moved and np.abs(source - place).max() > SAME_PLACE:
+            here, there = (", ".join(f"{value:.10g}" for value in one) for one in (source, place))
+            what = f"shot {shot} has its source at ({here}) m, but at ({there}) m before"
+            self.moved[shot] = self.builder.trace(self.file, trace, what)
+
+    def close(self) -> None:
+        """All chunks of the file have come."""
+        builder = self.builder
+        if self.file < 0:
+            return
+        layout = builder.layouts[self.file]
+        try:
+            declared = check_units(layout, self.units, self.largest)
+        except InputError as error:
+            builder.refused[self.file] = str(error)
+            builder.findings.leave_out(str(error))
+            return
+        for note in declared:
+            builder.findings.add(DECLARED, 1, f"{layout.path}: {note}")
+        if not self.placed and layout.traces > 1:
+            builder.unplaced.add(self.file)
+            where = f"{layout.path}: every source and receiver is at the origin"
+            builder.findings.add(Flag.NO_COORDINATES, layout.traces, where)
+        else:
+            builder.places.update(self.places)
+            for key, where in self.moved.items():
+                if key not in builder.moved:
+                    builder.moved.add(key)
+                    builder.findings.add(MOVES, 1, where)
+        for flag, count in self.counts.items():
+            builder.findings.add(flag, count, self.examples[flag])

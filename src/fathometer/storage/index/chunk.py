@@ -1,0 +1,217 @@
+"""Some traces of a file, from its bytes to rows of the index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer import _native
+from fathometer.errors import InputError
+from fathometer.storage import whole
+from fathometer.storage.block import reading
+from fathometer.storage.index.anomalies import UNUSABLE, Flag
+from fathometer.storage.index.words import TYPES, Word
+from fathometer.storage.segy import FOOT, LIVE, scaled
+from fathometer.storage.segy_layout import HEADER, Layout
+
+SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
+SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
+WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
+SOUND, NO_NUMBER = 1, 2  # bits of native/traces.hpp
+_SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
+_MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64 (Steele, Lea, Flood 2014)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which traces of which of the files."""
+
+    file: int
+    layout: Layout
+    first: int
+    count: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """n rows of the index, in the order of the file, and what else was seen there.
+
+    Attributes:
+        columns: (n,) each: trace, shot, channel, source_x … receiver_z (m), offset (m), interval (s), samples, delay
+            (s), flags.
+        marks: two of (n,) uint64, alike where shot, channel and places are alike.
+        samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
+        sources: of these, each trace that has another shot or source than the one before: trace, shot, place (3,).
+        units: codes of the coordinates' units; largest: magnitude of the coordinates, as they stand in the file.
+        placed: whether any place is not 0.
+        examples: of each flag, the first trace that has it, and what was found there.
+    """
+
+    span: Span
+    columns: dict[str, NDArray[Any]]
+    marks: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    samplings: dict[tuple[int, float, float], int]
+    sources: list[tuple[int, int, NDArray[np.float64]]]
+    units: frozenset[int]
+    largest: float
+    placed: bool
+    examples: dict[Flag, tuple[int, str]]
+
+
+def spans(file: int, layout: Layout) -> Iterator[Span]:
+    """The traces of a file, some at a time."""
+    step = max(1, SIZE // layout.trace_bytes)
+    for first in range(0, layout.traces, step):
+        yield Span(file, layout, first, min(step, layout.traces - first))
+
+
+def read_chunk(span: Span, words: Mapping[str, Word], room: NDArray[np.uint8]) -> Chunk:
+    """The rows of some traces. room: bytes to read into, at least those of the traces.
+
+    InputError where the file cannot be read, or ends too soon.
+    """
+    layout = span.layout
+    rows = room[: span.count * layout.trace_bytes].reshape(span.count, layout.trace_bytes)
+    with reading(layout.path):
+        handle = os.open(layout.path, os.O_RDONLY)
+        try:
+            size = whole.read_at(handle, rows.reshape(-1).data, layout.start + span.first * layout.trace_bytes)
+        finally:
+            os.close(handle)
+    if size < rows.size:
+        raise InputError(f"{layout.path}: became shorter while it was read")
+    little = layout.order == "<"
+    states = np.empty(span.count, np.uint8)
+    _native.trace_states(rows, little, HEADER, layout.format, states)
+    return _chunk(span, header_words(rows, little, words), states)
+
+
+def header_words(rows: NDArray[np.uint8], little: bool, words: Mapping[str, Word]) -> dict[str, NDArray[np.float64]]:
+    """The words of the headers of traces as they lie in a file (n, bytes of a trace), each float64 (n,)."""
+    there = {name: word for name, word in words.items() if word.place}
+    values = np.empty((len(there), len(rows)))
+    places = np.array([word.place - 1 for word in there.values()], np.int64)
+    kinds = np.array([TYPES.index(word.type) for word in there.values()], np.int32)
+    _native.trace_words(rows, little, places, kinds, values)
+    nothing = np.zeros(len(rows))
+    return {name: nothing for name in words} | dict(zip(there, values, strict=True))
+
+
+def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.uint8]) -> Chunk:
+    layout = span.layout
+    finite = np.ones(span.count, bool)
+    for name, values in head.items():
+        good = np.isfinite(values)
+        if name in WHOLE:
+            good &= (values == np.rint(values)) & (np.abs(values) < LARGEST_WHOLE)
+        if not good.all():
+            finite &= good
+            head[name] = np.where(good, values, 0.0)
+    flat, tall = head["coordinate_scalar"], head["elevation_scalar"]
+    places = {
+        "source_x": scaled(head["source_x"], flat),
+        "source_y": scaled(head["source_y"], flat),
+        "source_z": scaled(head["source_depth"] - head["source_elevation"], tall),
+        "receiver_x": scaled(head["receiver_x"], flat),
+        "receiver_y": scaled(head["receiver_y"], flat),
+        "receiver_z": scaled(head["receiver_depth"] - head["receiver_elevation"], tall),
+    }
+    largest = max(float(np.abs(places[name]).max()) for name in ("source_x", "source_y", "receiver_x", "receiver_y"))
+    if layout.feet:
+        places = {name: values * FOOT for name, values in places.items()}
+    scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros(span.count)
+    away = places["receiver_x"] - places["source_x"], places["receiver_y"] - places["source_y"]
+    columns: dict[str, NDArray[Any]] = {
+        "trace": np.arange(span.first, span.first + span.count),
+        "shot": head["shot"].astype(np.int64),
+        "channel": head["channel"].astype(np.int64),
+        **places,
+        "offset": np.sqrt(away[0] * away[0] + away[1] * away[1]),
+        "interval": _interval(layout, head["interval"]),
+        "samples": np.full(span.count, layout.samples, np.int32),
+        "delay": scaled(head["delay"], scalar) / 1000,
+    }
+    found = {
+        Flag.DEAD: ~np.isin(head["kind"], LIVE),
+        Flag.ZERO: states & SOUND == 0,
+        Flag.NO_NUMBER: states & NO_NUMBER != 0,
+        Flag.SAMPLES: (head["samples"] != 0) & (head["samples"] != layout.samples) & (layout.samples < 65536),
+        Flag.INTERVAL: (head["interval"] != 0) & (head["interval"] != round(1e6 * layout.interval))
+        if not layout.own_intervals
+        else np.zeros(span.count, bool),
+        Flag.NO_INTERVAL: columns["interval"] <= 0,
+        Flag.NO_PLACE: ~finite,
+    }
+    words = {
+        Flag.DEAD: lambda k: f"trace identification code {head['kind'][k]:g}",
+        Flag.SAMPLES: lambda k: f"{head['samples'][k]:g} samples, {layout.samples} in the file",
+        Flag.INTERVAL: lambda k: f"{head['interval'][k]:g} µs, {1e6 * layout.interval:g} µs in the file",
+        Flag.NO_INTERVAL: lambda k: f"{head['interval'][k]:g} µs",
+    }
+    flags, examples = np.zeros(span.count, np.uint16), {}
+    for flag, which in found.items():
+        if which.any():
+            flags |= np.where(which, np.uint16(flag), np.uint16(0))
+            k = int(np.argmax(which))
+            examples[flag] = (span.first + k, words[flag](k) if flag in words else "")
+    columns["flags"] = flags
+    good = np.flatnonzero(flags & np.uint16(UNUSABLE) == 0)
+    keys = [columns["shot"], columns["channel"], *places.values()]
+    return Chunk(
+        span=span,
+        columns=columns,
+        marks=(_mark(keys, _SEEDS[0]), _mark(keys, _SEEDS[1])),
+        samplings=_samplings(columns, good),
+        sources=_sources(columns, good),
+        units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),
+        largest=largest,
+        placed=any(values.any() for values in places.values()),
+        examples=examples,
+    )
+
+
+def _samplings(columns: dict[str, NDArray[Any]], good: NDArray[np.int64]) -> dict[tuple[int, float, float], int]:
+    keys = [columns[name][good] for name in ("samples", "interval", "delay")]
+    if not len(good):
+        return {}
+    if all((key == key[0]).all() for key in keys):
+        return {(int(keys[0][0]), float(keys[1][0]), float(keys[2][0])): len(good)}
+    kinds, counts = np.unique(np.stack(keys, axis=1), axis=0, return_counts=True)
+    pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
+    return {(int(samples), interval, delay): count for (samples, interval, delay), count in pairs}
+
+
+def _sources(columns: dict[str, NDArray[Any]], good: NDArray[np.int64]) -> list[tuple[int, int, NDArray[np.float64]]]:
+    shot, places = columns["shot"][good], [columns[f"source_{axis}"][good] for axis in "xyz"]
+    begins = np.ones(len(good), bool)
+    begins[1:] = np.diff(shot) != 0
+    for place in places:
+        begins[1:] |= np.abs(np.diff(place)) > SAME_PLACE
+    return [
+        (int(columns["trace"][good[row]]), int(shot[row]), np.array([place[row] for place in places]))
+        for row in np.flatnonzero(begins)
+    ]
+
+
+def _interval(layout: Layout, own: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sample intervals in s, 0 where there is none: the file's, the trace's own (µs) where the file gives none."""
+    if not layout.own_intervals:
+        return np.full(len(own), layout.interval)
+    return np.asarray(np.where(own > 0, own / 1e6, np.where(own == 0, layout.interval, 0.0)))
+
+
+def _mark(columns: list[NDArray[Any]], seed: int) -> NDArray[np.uint64]:
+    """A hash (n,) of the rows of columns of 64 bits."""
+    mark = np.full(len(columns[0]), seed, np.uint64)
+    for column in columns:
+        mark ^= column.view(np.uint64)
+        for shift, factor in zip((30, 27), _MULTIPLIERS, strict=True):
+            mark ^= mark >> np.uint64(shift)
+            mark *= np.uint64(factor)
+        mark ^= mark >> np.uint64(31)
+    return mark

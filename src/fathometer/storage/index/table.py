@@ -1,0 +1,230 @@
+"""The index's file: one row a trace, in Parquet, and what belongs to all of them in its metadata."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from fathometer import ledger
+from fathometer.errors import InputError
+from fathometer.storage.block import readable
+from fathometer.storage.index.anomalies import Anomaly
+from fathometer.storage.segy_layout import Layout
+
+KEY = b"fathometer.survey"  # of the metadata
+VERSION = 1
+ROWS = 1 << 16  # of a row group
+REBUILD = "run `fathometer survey build` again"
+
+COLUMNS = {
+    "file": pa.dictionary(pa.int32(), pa.string()),
+    "trace": pa.int64(),
+    "shot": pa.int64(),
+    "channel": pa.int64(),
+    **{f"{what}_{axis}": pa.float64() for what in ("source", "receiver") for axis in "xyz"},
+    "offset": pa.float64(),
+    "interval": pa.float64(),
+    "samples": pa.int32(),
+    "delay": pa.float64(),
+    "flags": pa.uint16(),
+}
+SCHEMA = pa.schema(list(COLUMNS.items()))
+Rows = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class IndexedFile:
+    """How the traces of one file lie, and what tells that it is still the same file."""
+
+    name: str  # as from the folder of the index where it lies in or under it, else absolute
+    kind: str
+    order: str
+    revision: int
+    format: int
+    start: int
+    samples: int
+    traces: int
+    interval: float  # s, 0: none
+    feet: bool
+    size: int
+    modified: int  # ns since 1970
+    notes: tuple[str, ...]
+
+    def layout(self, folder: Path) -> Layout:
+        """As `layout_of` would find it. InputError where the file has gone or is another one than was indexed."""
+        path = folder / self.name
+        state = readable(path).stat()
+        changes = []
+        if state.st_size != self.size:
+            changes.append(f"it has {state.st_size} bytes, and had {self.size}")
+        if state.st_mtime_ns != self.modified:
+            changes.append("it was written to since")
+        if changes:
+            raise InputError(f"{path}: has changed since it was indexed: {' and '.join(changes)}; {REBUILD}")
+        return Layout(
+            path=path,
+            order="<" if self.order == "<" else ">",
+            revision=self.revision,
+            format=self.format,
+            start=self.start,
+            samples=self.samples,
+            traces=self.traces,
+            interval=self.interval,
+            feet=self.feet,
+            notes=self.notes,
+            kind=self.kind,
+        )
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Traces that are sampled alike, and the first file that has some."""
+
+    samples: int
+    interval: float  # s
+    delay: float  # s
+    traces: int
+    file: str
+
+    def __str__(self) -> str:
+        return f"{self.samples} samples every {self.interval:g} s from {self.delay:g} s"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What belongs to all rows of an index."""
+
+    files: tuple[IndexedFile, ...]
+    words: dict[str, str]
+    traces: int
+    shots: int  # different shot keys
+    usable: int  # traces
+    samplings: tuple[Sampling, ...] = ()  # of live traces, the most frequent first
+    anomalies: tuple[Anomaly, ...] = ()
+    notes: tuple[str, ...] = ()
+    version: int = field(default=VERSION)
+
+    def text(self) -> bytes:
+        """As it stands in the metadata."""
+        return json.dumps(asdict(self), ensure_ascii=True).encode()
+
+    @classmethod
+    def of(cls, text: bytes) -> Self:
+        """The inverse; KeyError, TypeError or ValueError where it is none."""
+        values = json.loads(text)
+        if values["version"] != VERSION:
+            raise ValueError(f"version {values['version']}, where {VERSION} is known")
+        values["files"] = tuple(IndexedFile(**one | {"notes": tuple(one["notes"])}) for one in values["files"])
+        values["samplings"] = tuple(Sampling(**one) for one in values["samplings"])
+        values["anomalies"] = tuple(Anomaly(**one) for one in values["anomalies"])
+        return cls(**values | {"notes": tuple(values["notes"])})
+
+
+class TableWriter:
+    """Rows into a Parquet file, a group of ROWS at a time; the summary comes last."""
+
+    def __init__(self, path: Path) -> None:
+        # Dictionaries of numbers would be smaller, and take twice the time.
+        self._writer = pq.ParquetWriter(path, SCHEMA, compression="snappy", use_dictionary=["file"])
+        self._waiting: list[tuple[str, Rows]] = []
+        self._count = 0
+
+    def add(self, file: str, rows: Rows) -> None:
+        """Some rows of one file."""
+        self._waiting.append((file, rows))
+        self._count += len(rows["trace"])
+        if self._count >= ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._count:
+            return
+        names = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in self._waiting))}
+        numbers = np.concatenate([np.full(len(rows["trace"]), names[name], np.int32) for name, rows in self._waiting])
+        columns = [pa.DictionaryArray.from_arrays(pa.array(numbers), pa.array(list(names), pa.string()))]
+        for name in SCHEMA.names[1:]:
+            columns.append(pa.array(np.concatenate([rows[name] for _, rows in self._waiting]), COLUMNS[name]))
+        self._writer.write_table(pa.Table.from_arrays(columns, schema=SCHEMA), row_group_size=self._count)
+        self._waiting, self._count = [], 0
+
+    def close(self, summary: Summary) -> None:
+        """Write what is left, and the summary."""
+        self._flush()
+        self._writer.add_key_value_metadata({KEY: summary.text()})
+        self._writer.close()
+
+    def abandon(self) -> None:
+        """Let go of a file that is of no use."""
+        self._writer.close()
+
+
+class TraceIndex:
+    """An index of a survey, open for reading. InputError where it is none."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        readable(path)
+        try:
+            self._file = pq.ParquetFile(path)
+        except (pa.ArrowException, OSError) as error:
+            raise InputError(f"{path}: is no Parquet file: {' '.join(str(error).split())}") from None
+        text = (self._file.metadata.metadata or {}).get(KEY)
+        if text is None or not set(COLUMNS) <= set(self._file.schema_arrow.names):
+            raise InputError(f"{path}: is no index of a survey; allowed: what `fathometer survey build` wrote")
+        try:
+            self.summary = Summary.of(text)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: its list of files is damaged: {error}; {REBUILD}") from None
+
+    @property
+    def folder(self) -> Path:
+        """Where the names of its files start from."""
+        return self.path.parent
+
+    def layouts(self) -> tuple[Layout, ...]:
+        """Of all files; InputError where one has gone or changed."""
+        return tuple(one.layout(self.folder) for one in self.summary.files)
+
+    def groups(self, names: Sequence[str]) -> Iterator[Rows]:
+        """Columns, a row group at a time; `file` as numbers into the summary's files."""
+        numbers = {one.name: number for number, one in enumerate(self.summary.files)}
+        for group in range(self._file.num_row_groups):
+            try:
+                with ledger.io(bytes=self._stored(group, names)):
+                    table = self._file.read_row_group(group, columns=list(names))
+                yield plain_rows(table, numbers)
+            except (pa.ArrowException, OSError, KeyError) as error:
+                raise InputError(f"{self.path}: cannot be read: {' '.join(str(error).split())}; {REBUILD}") from None
+
+    def _stored(self, group: int, names: Sequence[str]) -> int:
+        """Bytes of columns of a row group in the file."""
+        row_group = self._file.metadata.row_group(group)
+        columns = (row_group.column(number) for number in range(row_group.num_columns))
+        return sum(one.total_compressed_size for one in columns if one.path_in_schema in names)
+
+    def columns(self, names: Sequence[str]) -> Rows:
+        """Whole columns."""
+        parts = list(self.groups(names))
+        return {name: np.concatenate([part[name] for part in parts]) for name in names}
+
+
+def plain_rows(table: pa.Table, numbers: Mapping[str, int]) -> Rows:
+    """The columns of a table as arrays, `file` as `numbers` has it."""
+    rows = {}
+    for name in table.column_names:
+        column = table.column(name).combine_chunks()
+        if name == "file":
+            column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+            known = np.array([numbers[one] for one in column.dictionary.to_pylist()], np.int32)
+            rows[name] = known[column.indices.to_numpy()]
+        else:
+            rows[name] = column.to_numpy()
+    return rows

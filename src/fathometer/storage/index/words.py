@@ -1,0 +1,112 @@
+"""Which word of a trace's header holds what: the standard's places, and what is said instead of them.
+
+source_x=73:i4                  a first byte (from 1) and a type
+shot=FieldRecord                segyio's name of a field of the standard
+coordinate_scalar=none          nothing: 0, which of a scalar means 1
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import segyio
+
+from fathometer.errors import InputError
+from fathometer.storage.segy_layout import FIELDS, HEADER
+
+# In the order of WordKind of native/traces.hpp.
+TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A place in a trace's header, and the type of what lies there; place 0: nothing does."""
+
+    place: int  # first byte, from 1
+    type: str
+
+    def __str__(self) -> str:
+        return f"{self.place}:{self.type}" if self.place else "none"
+
+
+NOTHING = Word(0, "i4")
+
+# What an index reads of each trace, with what it means. Source z is source_depth - source_elevation, receiver z is
+# receiver_depth - receiver_elevation, both positive down.
+MEANINGS = MappingProxyType(
+    {
+        "shot": "number of the shot",
+        "channel": "number of the trace within the shot",
+        "source_x": "source, first coordinate",
+        "source_y": "source, second coordinate",
+        "source_depth": "source, depth below its surface, positive down",
+        "source_elevation": "surface at the source, positive up",
+        "receiver_x": "receiver, first coordinate",
+        "receiver_y": "receiver, second coordinate",
+        "receiver_depth": "receiver, depth, positive down",
+        "receiver_elevation": "receiver, elevation, positive up",
+        "coordinate_scalar": "of the four coordinates: negative divides, 0 is 1",
+        "elevation_scalar": "of depths and elevations, likewise",
+        "coordinate_units": "1 lengths; 2, 3, 4 angles",
+        "kind": "trace identification code: 0, 1, 11, 12 are seismic data, all others dead",
+        "delay": "time of the first sample, ms",
+        "time_scalar": "of the delay, from revision 1 on",
+        "samples": "sample count, compared with the file's",
+        "interval": "sample interval, µs, compared with the file's",
+    }
+)
+_STANDARD = {"shot": "ffid", "receiver_x": "group_x", "receiver_y": "group_y"}
+DEFAULTS = MappingProxyType(
+    {name: Word(*FIELDS[_STANDARD.get(name, name)]) if name != "receiver_depth" else NOTHING for name in MEANINGS}
+)
+
+
+def words_of(said: Iterable[str]) -> dict[str, Word]:
+    """The words of all names, with those that are said as NAME=WORD in place of the standard's.
+
+    >>> str(words_of(["channel=TraceNumber", "shot=17:i4"])["shot"])
+    '17:i4'
+
+    InputError: no such name, field or type; a place outside the header.
+    """
+    words = dict(DEFAULTS)
+    for text in said:
+        name, equals, word = text.partition("=")
+        if not equals or name not in MEANINGS:
+            near = difflib.get_close_matches(name, MEANINGS, 1)
+            hint = f"; did you mean {near[0]}?" if near and equals else ""
+            raise InputError(f"--word {text}: allowed: NAME=WORD, NAME one of {', '.join(MEANINGS)}{hint}")
+        words[name] = word_of(word, f"--word {text}")
+    return words
+
+
+def word_of(text: str, what: str) -> Word:
+    """The word that BYTE:TYPE, a field's name, or none stands for; what: for the InputError."""
+    if text == "none":
+        return NOTHING
+    place, colon, type_ = text.partition(":")
+    if colon:
+        if type_ not in TYPES:
+            raise InputError(f"{what}: found type {type_}; allowed: {', '.join(TYPES)}")
+        last = HEADER + 1 - np.dtype(type_).itemsize
+        if not (place.isascii() and place.isdecimal() and 1 <= int(place[:9]) <= last):
+            raise InputError(f"{what}: found byte {place}; allowed for {type_}: 1 to {last}")
+        return Word(int(place), type_)
+    fields = {name.lower(): place for name, place in segyio.tracefield.keys.items()}
+    if text.lower() not in fields:
+        near = difflib.get_close_matches(text.lower(), fields, 1)
+        names = {name.lower(): name for name in segyio.tracefield.keys}
+        hint = f"; did you mean {names[near[0]]}?" if near else ""
+        raise InputError(
+            f"{what}: {text or 'nothing'} is no word; allowed: BYTE:TYPE such as 9:i4, a field of segyio's TraceField "
+            f"such as FieldRecord, or none{hint}"
+        )
+    first = int(fields[text.lower()])
+    if first == DEFAULTS["samples"].place:
+        return DEFAULTS["samples"]  # counts reach to 65535
+    following = min((int(one) for one in fields.values() if int(one) > first), default=HEADER + 1)
+    return Word(first, "i4" if following - first >= 4 else "i2")

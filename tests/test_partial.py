@@ -1,0 +1,107 @@
+"""What shots add to an image, on disk: checksums of parts, and the sum of windows."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpi4py import MPI
+
+from fathometer.errors import FathometerError, NotFiniteError
+from fathometer.seismic import checksum as module
+from fathometer.seismic.checksum import MODULUS, checksum
+from fathometer.seismic.grid import Grid
+from fathometer.seismic.journal import Journal, read_journal
+from fathometer.seismic.partial import Terms, contribute, fold, total
+
+NAMES = ("image", "illumination")
+SHAPE = (9, 5, 7)
+
+
+@given(st.integers(1, 8), st.integers(1, 6), st.sampled_from([np.float32, np.float64, np.int64]), st.data())
+def test_checksums_of_parts_add_up_and_one_bit_changes_them(nx, nz, dtype, data):
+    shape = (nx, 3, nz)
+    values = np.frombuffer(data.draw(st.binary(min_size=24 * nx * nz, max_size=24 * nx * nz)), np.uint8)
+    values = values[: 3 * nx * nz * np.dtype(dtype).itemsize].view(dtype).reshape(shape).copy()
+    whole = checksum(values, shape, (0, 0, 0))
+    cut = data.draw(st.integers(0, nx))
+    parts = checksum(values[:cut], shape, (0, 0, 0)) + checksum(values[cut:], shape, (cut, 0, 0))
+    assert parts % MODULUS == whole
+    octets = values.view(np.uint8).reshape(-1)
+    octets[data.draw(st.integers(0, octets.size - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    assert checksum(values, shape, (0, 0, 0)) != whole
+
+
+def test_checksums_of_large_volumes_are_the_same_piece_by_piece(monkeypatch):
+    values = np.random.default_rng(2).standard_normal((7, 4, 5)).astype(np.float32)
+    wanted = checksum(values, values.shape, (0, 0, 0))
+    monkeypatch.setattr(module, "AT_A_TIME", 45)
+    assert checksum(values, values.shape, (0, 0, 0)) == wanted
+
+
+def contributions(folder, count=6, dtype=np.float32):
+    """A journal of shots in random windows, and the sum of what they add, in float64."""
+    rng = np.random.default_rng(7)
+    (folder / "journal").mkdir()
+    (folder / "journal" / "survey.json").write_text("{}")
+    journal = Journal(folder / "journal", run="run")
+    wanted = {name: np.zeros(SHAPE) for name in NAMES}
+    for shot in range(count):
+        lo = [int(rng.integers(0, n - 2)) for n in SHAPE[:2]] + [0]
+        hi = [int(rng.integers(a + 1, n + 1)) for a, n in zip(lo[:2], SHAPE[:2], strict=True)] + [SHAPE[2]]
+        window = tuple(b - a for a, b in zip(lo, hi, strict=True))
+        scale = 10.0 ** rng.integers(-3, 4)
+        volumes = {name: (scale * rng.standard_normal(window)).astype(dtype) for name in NAMES}
+        grid = Grid(window, (1.0, 1.0, 1.0), first=tuple(lo))
+        contribute(journal, 0, shot, grid, (0, 0, 0), volumes, 1.0, MPI.COMM_SELF)
+        for name in NAMES:
+            wanted[name][tuple(slice(a, b) for a, b in zip(lo, hi, strict=True))] += volumes[name]
+    return journal, wanted
+
+
+def terms_of(journal) -> Terms:
+    held = {shot for one in journal.sums for shot in one.shots}
+    entries = tuple(entry for shot, entry in journal.done.items() if shot not in held)
+    return Terms(journal, tuple(journal.sums), entries)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_totals(tmp_path, dtype):
+    """Of contributions, of a sum of some of them and the others, and of a sum of sums: bitwise the same."""
+    journal, wanted = contributions(tmp_path, dtype=dtype)
+    whole = ((0, 0, 0), SHAPE)
+    found = {name: total(terms_of(journal), name, whole, np.dtype(np.float64), MPI.COMM_SELF) for name in NAMES}
+    for name in NAMES:
+        largest = max(entry.parts[name].peak for entry in journal.done.values())
+        np.testing.assert_allclose(found[name], wanted[name], atol=6 * largest * 2.0**-40)
+        assert np.abs(found[name]).max() > 0
+    some = Terms(journal, (), tuple(journal.done[n] for n in (4, 1)))
+    fold(some, NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
+    again = read_journal(journal.folder)
+    assert [one.shots for one in again.sums] == [(1, 4)]
+    assert sorted(again.done) == list(range(6))
+    more = Terms(again, tuple(again.sums), tuple(again.done[n] for n in (0, 5)))
+    fold(more, NAMES, SHAPE, journal.folder / "b.sum", MPI.COMM_SELF)
+    last = read_journal(journal.folder)
+    assert [one.shots for one in last.sums] == [(0, 1, 4, 5)]
+    for name in NAMES:
+        assert (total(terms_of(last), name, whole, np.dtype(np.float64), MPI.COMM_SELF) == found[name]).all()
+
+
+def test_a_changed_sum_is_told_and_goes(tmp_path):
+    journal, _ = contributions(tmp_path)
+    made = fold(terms_of(journal), NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
+    raw = bytearray(made.path.read_bytes())
+    raw[made.data + 1000] ^= 1
+    made.path.write_bytes(raw)
+    found = read_journal(journal.folder)
+    with pytest.raises(FathometerError, match=r"a\.sum: its values have changed"):
+        total(terms_of(found), "image", ((0, 0, 0), SHAPE), np.dtype(np.float32), MPI.COMM_SELF)
+    assert read_journal(journal.folder).done == {}
+
+
+def test_what_is_not_finite_does_not_get_in(tmp_path):
+    journal, _ = contributions(tmp_path, 1)
+    volumes = {name: np.full(SHAPE, np.inf, np.float32) for name in NAMES}
+    with pytest.raises(NotFiniteError, match="shot 10: the image is not finite"):
+        contribute(journal, 0, 9, Grid(SHAPE, (1.0, 1.0, 1.0)), (0, 0, 0), volumes, 1.0, MPI.COMM_SELF)
+    assert sorted(read_journal(journal.folder).done) == [0]
