@@ -32,7 +32,7 @@ TRACES = ("read traces", "order traces", "resample traces", "read slices", "broa
 
 def storage(threads: int, quick: bool) -> Table:
     """`fathometer io` on 2 ranks: shared files, and lists of single elements."""
-    grid, repeat = ("128,128,128", 1) if quick else ("1024,1024,512", 7)
+    grid, repeat = ("128,128,128", 1) if quick else ("1024,1024,512", 5)
     with tempfile.TemporaryDirectory() as name:
         large = measured(Path(name), grid, STRATEGIES, repeat)
         small = measured(Path(name), "256,128,128", ELEMENTS, repeat)
@@ -55,7 +55,7 @@ def storage(threads: int, quick: bool) -> Table:
         for operation, raw in large["raw"].items()
     )
     note = (
-        f"`fathometer io DIR --ranks 2 --grid {grid} --strategy {STRATEGIES} --repeat {repeat} --budget 10m` and the "
+        f"`fathometer io DIR --ranks 2 --grid {grid} --strategy {STRATEGIES} --repeat {repeat} --budget 6m` and the "
         f"same with `--grid 256,128,128 --strategy {ELEMENTS}` (ext4; medians). The device in order, MB/s: {device}. "
         "Wanted of the best shared file, 2 GiB: 0.9 of the device in order both ways; a subarray 5 times as fast as a "
         f"list of single elements: {elements(small)}; own parts read 1.5 times as fast as by root-broadcast: "
@@ -83,7 +83,7 @@ def own(run: dict[str, Any]) -> str:
 def measured(folder: Path, grid: str, strategies: str, repeat: int) -> dict[str, Any]:
     """`results` of one `fathometer io`."""
     found = folder / "io.json"
-    words = ("--grid", grid, "--strategy", strategies, "--repeat", repeat, "--budget", "10m", "--json", found)
+    words = ("--grid", grid, "--strategy", strategies, "--repeat", repeat, "--budget", "6m", "--json", found)
     fathometer("io", folder, "--ranks", 2, "--quiet", *words)
     results: dict[str, Any] = json.loads(found.read_text())["results"]
     return results
