@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify lint bench build wheel docs clean distclean
+.PHONY: help demo test verify stress lint bench build wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -21,6 +21,9 @@ test: build $(STAMPS)/test-packages $(STAMPS)/formats ## all tests at reduced si
 
 verify: build ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
+
+stress: build ## migrations that are killed at random moments, again and again
+	@$(BIN)/python -m pytest -q -m stress $(ARGS)
 
 lint: build ## style and types
 	@$(BIN)/ruff check --quiet .

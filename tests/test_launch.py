@@ -1,6 +1,7 @@
 """Commands and environments of the ranks, compared word by word; then a few ranks are started with them."""
 
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 from fathometer.errors import FathometerError, InputError
 from fathometer.parallel import launch
 from fathometer.parallel.launch import MpiRun, World, check_world
+from fathometer.parallel.supervise import Ended
 
 OPENMPI_4 = MpiRun("/usr/bin/mpirun", "openmpi", 4)
 OPENMPI_5 = MpiRun("/env/bin/mpirun", "openmpi", 5)
@@ -109,6 +111,11 @@ def test_must_start(ranks, world, expected):
     assert launch.must_start(ranks, world) is expected
 
 
+def test_one_rank_needs_mpirun_where_it_may_be_started_again():
+    assert launch.must_start(1, None, 1)
+    assert not launch.must_start(1, World("mpirun", 1, 1), 1)  # which we have started
+
+
 @pytest.mark.parametrize(
     ("ranks", "world", "message"),
     [
@@ -116,11 +123,17 @@ def test_must_start(ranks, world, expected):
         (-1, World("srun", 4, 4), "--ranks -1: the number of ranks must be at least 1"),
         (2, World("srun", 4, 4), "--ranks 2: srun has already started 4 ranks; leave --ranks out"),
         (1, World("mpirun", 4, 4), "--ranks 1: mpirun has already started 4 ranks; leave --ranks out"),
+        (None, None, "--restarts 2: found without --ranks; allowed: where this program starts the ranks"),
+        (
+            None,
+            World("srun", 4, 4),
+            "--restarts 2: found without --ranks; allowed: where this program starts the ranks",
+        ),
     ],
 )
 def test_contradictory_ranks(ranks, world, message):
     with pytest.raises(InputError) as caught:
-        launch.must_start(ranks, world)
+        launch.must_start(ranks, world, 2)
     assert str(caught.value) == message
     assert caught.value.exit_code == 2
 
@@ -184,36 +197,74 @@ def test_no_mpirun_says_what_to_install(tmp_path):
 
 @pytest.fixture
 def alone(monkeypatch):
-    """An environment that no launcher has touched; the calls of exec that would have ended the process."""
+    """An environment that no launcher has touched; the mpiruns that would have been started, which end well."""
     for name in list(os.environ):
         if name.startswith(("OMPI_", "PMI", "SLURM_", "MPI_", "OMP_", "OPENBLAS_", "MKL_", "FATHOMETER_")):
             monkeypatch.delenv(name)
     monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
     calls = []
-    monkeypatch.setattr(os, "execvpe", lambda *call: calls.append(call))
+
+    def look_after(*call):
+        calls.append(call)
+        return Ended(0, asked=False)
+
+    monkeypatch.setattr(launch, "look_after", look_after)
     return calls
 
 
-def test_start_ranks_becomes_mpirun(alone, monkeypatch, tmp_path):
+def test_start_ranks_starts_mpirun(alone, monkeypatch, tmp_path):
     mpirun = _mpirun(tmp_path / "bin", "mpirun (Open MPI) 5.0.11")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "77")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    launch.start_ranks(2, 1, ["migrate", "s.toml", "--ranks", "2", "--threads", "1"])
-    [(file, words, environ)] = alone
+    assert launch.start_ranks(2, 1, ["migrate", "s.toml", "--ranks", "2", "--threads", "1"]) == 0
+    [(words, environ, number)] = alone
     slots = "--use-hwthread-cpus" if len(os.sched_getaffinity(0)) >= 2 else "--oversubscribe"
     options = ["-n", "2", "--bind-to", "none", slots, "-x", "FATHOMETER_TTY", "-x", "COLUMNS"]
     program = [sys.executable, "-m", "fathometer", "migrate", "s.toml", "--ranks", "2", "--threads", "1"]
-    assert file == mpirun
+    assert number == signal.SIGUSR1
     assert words == [mpirun, *options, *program]
     assert (environ["FATHOMETER_TTY"], environ["COLUMNS"]) == ("1", "77")
 
 
 def test_start_ranks_goes_on_alone(alone):
-    launch.start_ranks(None, 10_000, ["model", "s.toml"])
+    assert launch.start_ranks(None, 10_000, ["model", "s.toml"]) is None
     assert alone == []
     assert {name: os.environ[name] for name in PASSIVE} == PASSIVE
+
+
+@pytest.mark.parametrize(
+    ("ends", "restarts", "code", "started"),
+    [
+        ([Ended(0, False)], 2, 0, 1),
+        ([Ended(1, False)], 2, 1, 1),
+        ([Ended(2, False)], 2, 2, 1),
+        ([Ended(75, False)], 2, 75, 1),  # a rank was told to end, not by way of us
+        ([Ended(137, False), Ended(0, False)], 2, 0, 2),
+        ([Ended(137, False), Ended(139, False), Ended(137, False)], 2, 137, 3),
+        ([Ended(137, False)], 0, 137, 1),
+        # told to end, whatever mpirun makes of it
+        ([Ended(75, True)], 2, 75, 1),
+        ([Ended(1, True)], 2, 75, 1),
+        ([Ended(137, True)], 2, 75, 1),
+        ([Ended(0, True)], 2, 0, 1),
+        ([Ended(137, False), Ended(1, True)], 2, 75, 2),
+    ],
+)
+def test_start_ranks_restarts_and_translates(alone, monkeypatch, tmp_path, ends, restarts, code, started):
+    _mpirun(tmp_path / "bin", "mpirun (Open MPI) 4.1.4")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    calls, left = [], iter(ends)
+    monkeypatch.setattr(launch, "look_after", lambda words, *_: calls.append(words[-3:]) or next(left))
+    words = ["migrate", "s.toml", "--overwrite"]
+    assert launch.start_ranks(2, 1, words, interrupted=75, restarts=restarts) == code
+    assert calls == [words, *[["migrate", "s.toml", "--resume"]] * (started - 1)]
+
+
+def test_each_mpirun_is_told_by_the_signal_that_it_passes_on():
+    found = [launch.passed_on(one) for one in (OPENMPI_4, OPENMPI_5, MPICH)]
+    assert found == [signal.SIGUSR1, signal.SIGUSR1, signal.SIGINT]
 
 
 def test_start_ranks_refuses_no_threads(alone):

@@ -20,6 +20,8 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
         openmpi-bin) command -v mpirun ;;
         chromium) command -v chromium ;;
         chromium-driver) command -v chromedriver ;;
+        slurm-wlm) command -v sbatch && PATH=$PATH:/usr/sbin command -v slurmctld && PATH=$PATH:/usr/sbin command -v slurmd ;;
+        munge) PATH=$PATH:/usr/sbin command -v munged ;;
         hdf5-tools) command -v h5dump ;;
         netcdf-bin) command -v ncdump ;;
         *) dpkg -s "$1" ;; # whatever is added to a list without a line here

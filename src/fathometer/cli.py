@@ -10,16 +10,18 @@ import argparse
 import io
 import json
 import os
-import signal
+import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.errors import FathometerError, InputError
+from fathometer.interrupt import INTERRUPTED, RESUMABLE, interruptible, prompt
 from fathometer.ledger import Ledger, current, now, phase, process_start
 
 if TYPE_CHECKING:
@@ -31,9 +33,7 @@ if TYPE_CHECKING:
     from fathometer.seismic.journal import Wish
     from fathometer.seismic.outcome import Outcome, Settings
 
-INTERRUPTED = 130  # as shells count it: 128 + SIGINT
-RESUMABLE = 75  # as sendmail and batch systems count it: a failure that will pass
-HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong before MPI runs
+HEAD_START_SECONDS = 1.0  # that the other ranks leave the first to say what is wrong
 
 # What does the work of a command on ranks.
 WORK = {
@@ -57,6 +57,7 @@ examples:
   fathometer demo --quick                   a first image within a minute
   fathometer model survey.toml --ranks 2    synthetic shots of a geometry
   fathometer migrate survey.toml            the image of recorded shots
+  fathometer submit survey.toml --time 8h   the same as a batch job that goes on when it was interrupted
   fathometer info shots.segy vp.rsf         what these files hold
   fathometer prepare vp.segy -o smooth.rsf --smooth 100   a model to migrate in
   fathometer survey build line/*.segy       an index of field data, and what is wrong with them
@@ -123,6 +124,37 @@ def parser() -> argparse.ArgumentParser:
     migrate.add_argument(
         "--retry-failed", action="store_true", help="as --resume, and once more those shots that were set aside"
     )
+    migrate.add_argument(
+        "--share", default="", metavar="NAME", help="share the shots with the other runs that say this NAME; resumes"
+    )
+    migrate.add_argument(
+        "--restarts", type=_whole, default=0, metavar="N", help="start --ranks again, at most N times, if one is killed"
+    )
+    batch = command(
+        "submit",
+        "a migration as a Slurm job that goes on when it was interrupted",
+        "Write a batch script for `fathometer migrate SURVEY.toml --resume` and give it to Slurm. Before the job's\n"
+        "time is over, or when it is pre-empted, the run drops the shots that it is at and ends with code 75; the\n"
+        "script then puts the job back into the queue, as long as shots get done. Prints the job's number.",
+        "  fathometer submit survey.toml --nodes 4 --time 8h --partition long\n"
+        "  fathometer submit survey.toml --nodes 4 --ranks-per-node 2 --threads 32 --time 2d\n"
+        "  fathometer submit survey.toml --array 16 --time 4h     16 jobs of one node share the shots\n"
+        "  fathometer submit survey.toml --time 8h --print > job.sh",
+    )
+    batch.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    batch.add_argument(
+        "--nodes", type=_count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)"
+    )
+    batch.add_argument("--time", type=_job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
+    batch.add_argument("--ranks-per-node", type=_count, default=1, metavar="R", help="MPI ranks on each node (1)")
+    batch.add_argument("--threads", type=_count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
+    batch.add_argument("--partition", type=_word, metavar="NAME", help="where it runs (Slurm's default)")
+    batch.add_argument("--account", type=_word, metavar="NAME", help="who pays (Slurm's default)")
+    batch.add_argument("--name", type=_word, metavar="NAME", help="of the job (fathometer-SURVEY)")
+    batch.add_argument(
+        "--array", type=_count, metavar="K", help="K jobs that share the shots, without MPI between them"
+    )
+    batch.add_argument("--print", action="store_true", help="print the script; submit nothing")
     info = command(
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
@@ -414,6 +446,28 @@ def _duration(text: str) -> float:
     return seconds
 
 
+def _job_time(text: str) -> float:
+    """Seconds of 30m, 8h, 2d, or of Slurm's hours:minutes:seconds with days-; no bare numbers, which are minutes to
+    Slurm."""
+    if text[-1:] in ("m", "h", "d"):
+        return _duration(text)
+    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,4}):(\d\d):(\d\d)", text)
+    seconds = 0.0
+    if found:
+        days, hours, minutes, rest = (int(part or 0) for part in found.groups())
+        seconds = 86400.0 * days + 3600 * hours + 60 * minutes + rest
+    if seconds <= 0:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 30m, 8h, 2d, 08:00:00 or 1-12:00:00")
+    return seconds
+
+
+def _word(text: str) -> str:
+    """A name that Slurm takes."""
+    if not re.fullmatch(r"[\w.,+@:-]+", text):
+        raise argparse.ArgumentTypeError(f"found {text!r}; allowed: letters, digits and any of _.,+@:-")
+    return text
+
+
 def _velocities(text: str) -> tuple[float, float]:
     """LOW,HIGH in m/s."""
     try:
@@ -466,7 +520,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(words)
     begin = process_start() if arguments is None else now()
     try:
-        with _interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
+        with interruptible(), Ledger(begin, "start-up", tracing=_trace(options) is not None):
             if options.command == "info":
                 _info(options)
                 return 0
@@ -479,6 +533,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command == "report":
                 _report(options)
                 return 0
+            if options.command == "submit":
+                _submit(options)
+                return 0
             if options.command == "prepare":
                 _prepare(options)
                 return 0
@@ -487,15 +544,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.command == "calibrate" and options.ranks is None:
                 words += ["--ranks", str(_enough_to_exchange())]
                 options = parser().parse_args(words)
-            start_ranks(options.ranks, options.threads, words)
-            return _on_ranks(options, words)
+            code = start_ranks(
+                options.ranks, options.threads, words, _interrupted(options), getattr(options, "restarts", 0)
+            )
+            if code is not None:
+                return code
+            with prompt(lambda: _end_now(options)):
+                return _on_ranks(options, words)
     except FathometerError as error:  # before MPI runs, or without it
         return _complain(error) if _first() else error.exit_code
     except MemoryError:
         return _complain(FathometerError("out of memory"))
     except KeyboardInterrupt:
-        print("fathometer: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        _say_interrupted(options)
+        return _interrupted(options)
 
 
 def _complain(error: FathometerError) -> int:
@@ -506,35 +568,12 @@ def _complain(error: FathometerError) -> int:
 def _first() -> bool:
     """Whether it is for this process to speak, while MPI does not run; the others give it time to, since the first rank
     that ends with an error ends all."""
-    from time import sleep
-
     from fathometer.parallel.launch import is_first
 
     if is_first(os.environ):
         return True
     sleep(HEAD_START_SECONDS)
     return False
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Ctrl-C, the end of a batch job (SIGTERM, also what mpirun passes on) and of the terminal (SIGHUP) raise
-    KeyboardInterrupt, but only once: clearing up is not interrupted again."""
-    before: dict[signal.Signals, Any] = {}
-
-    def interrupt(*_: object) -> None:
-        for one in before:
-            signal.signal(one, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(one) is not signal.SIG_IGN:  # as under nohup
-            before[one] = signal.signal(one, interrupt)
-    try:
-        yield
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
 
 
 def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
@@ -554,11 +593,11 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
             return _complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, _complain(error))
     except KeyboardInterrupt:
-        resumable = options.command == "migrate"
         if comm.rank == 0:
-            more = "; --resume goes on with the shots that are not done" * resumable
-            print(f"fathometer: interrupted{more}", file=sys.stderr, flush=True)
-        return _end_all(comm, RESUMABLE if resumable else INTERRUPTED)
+            _say_interrupted(options)
+        else:
+            sleep(HEAD_START_SECONDS)
+        return _end_all(comm, _interrupted(options))
     except MemoryError:
         return _end_all(comm, _complain(FathometerError(f"rank {comm.rank} ran out of memory")))
     except Exception:
@@ -567,6 +606,26 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
         traceback.print_exc()
         return _end_all(comm, 1)
     return 0
+
+
+def _interrupted(options: argparse.Namespace) -> int:
+    """The exit code of a command that was told to end."""
+    return RESUMABLE if options.command == "migrate" else INTERRUPTED
+
+
+def _say_interrupted(options: argparse.Namespace) -> None:
+    more = "; --resume goes on with the shots that are not done" * (options.command == "migrate")
+    with suppress(OSError):
+        print(f"fathometer: interrupted{more}", file=sys.stderr, flush=True)
+
+
+def _end_now(options: argparse.Namespace) -> NoReturn:
+    """End a process that was told to end and is still somewhere in a kernel or in MPI."""
+    from fathometer.parallel.launch import is_first
+
+    if is_first(os.environ):
+        _say_interrupted(options)
+    os._exit(_interrupted(options))
 
 
 def _end_all(comm: MPI.Intracomm, code: int) -> int:
@@ -644,9 +703,11 @@ def _wish(options: argparse.Namespace) -> Wish:
 
     if options.command != "migrate":
         return Wish()
-    if options.resume and options.overwrite:
-        raise InputError("--overwrite: found together with --resume; allowed: one of them")
-    return Wish(options.resume or options.retry_failed, options.overwrite, options.retry_failed)
+    for name, found in (("--resume", options.resume), ("--share", options.share)):
+        if found and options.overwrite:
+            raise InputError(f"--overwrite: found together with {name}; allowed: one of them")
+    resume = options.resume or options.retry_failed or bool(options.share)
+    return Wish(resume, options.overwrite, options.retry_failed, " ".join(options.share.split()))
 
 
 def _trace(options: argparse.Namespace) -> Path | None:
@@ -806,6 +867,33 @@ def _plan(options: argparse.Namespace) -> None:
             write_record(options.json, found.as_dict())
 
 
+def _submit(options: argparse.Namespace) -> None:
+    import mpi4py
+
+    mpi4py.rc.initialize = False  # nothing here communicates
+    from fathometer.parallel.submit import batch_script, submit
+    from fathometer.seismic.batch import job_of
+    from fathometer.seismic.survey import load_survey
+
+    job = job_of(
+        load_survey(options.survey),
+        (sys.executable, "-m", "fathometer"),
+        options.name,
+        options.nodes,
+        seconds=options.time,
+        ranks_per_node=options.ranks_per_node,
+        threads=options.threads,
+        partition=options.partition,
+        account=options.account,
+        tasks=options.array,
+    )
+    if options.print:
+        _write(batch_script(job).rstrip("\n"))
+        return
+    _write(submit(job))
+    print(f"{'log':>13}  {job.output}/slurm-*.out", file=sys.stderr)
+
+
 def _prepare(options: argparse.Namespace) -> None:
     from fathometer.parallel.launch import launched
 
@@ -870,7 +958,9 @@ def _enough_to_exchange() -> int:
 
 
 def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> None:
-    """The files and the cost, for people; the record, for programs."""
+    """The files and the cost, for people; the record, for programs. Nothing where other runs make the image."""
+    if not outcome.record:
+        return
     for kind, path in outcome.files.items():
         settings.say(f"{kind:>13}  {path}")
     figures: dict[str, Any] = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}

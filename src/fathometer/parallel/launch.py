@@ -5,7 +5,7 @@ once, when it is loaded. So `start_ranks` is called first of all, before anythin
 kernels:
 
     command line --ranks N --threads T
-        no launcher above us and N > 1:   this process becomes  mpirun -n N … python -m fathometer …
+        no launcher above us and N > 1:   this process starts  mpirun -n N … python -m fathometer …  and waits for it
         otherwise:                        the environment of threads is set and the program goes on
 
 Everything but `start_ranks` and `find_mpirun` is a pure function of its arguments.
@@ -14,6 +14,7 @@ Everything but `start_ranks` and `find_mpirun` is a pure function of its argumen
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathometer.errors import FathometerError, InputError
+from fathometer.interrupt import INTERRUPTED
+from fathometer.parallel.supervise import look_after
 
 SPINS = "1000"  # of a waiting thread before it sleeps
 
@@ -83,17 +86,23 @@ def is_first(environ: Mapping[str, str]) -> bool:
     return launched(environ) is None or next((environ[name] for name in names if name in environ), "0") == "0"
 
 
-def must_start(ranks: int | None, world: World | None) -> bool:
-    """Whether this process has to become mpirun to get `ranks` ranks (None: what the launcher gave, or one).
+def must_start(ranks: int | None, world: World | None, restarts: int = 0) -> bool:
+    """Whether this process has to start mpirun to get `ranks` ranks (None: what the launcher gave, or one), and to
+    start it again, at most `restarts` times, when a rank was killed.
 
-    Raises InputError when `ranks` is not positive or contradicts the launcher that started this process.
+    Raises InputError when `ranks` is not positive or contradicts the launcher that started this process, and when there
+    are to be restarts of ranks that this process does not start.
     """
     if ranks is not None and ranks < 1:
         raise InputError(f"--ranks {ranks}: the number of ranks must be at least 1")
     if ranks is None:
+        if restarts:
+            raise InputError(
+                f"--restarts {restarts}: found without --ranks; allowed: where this program starts the ranks"
+            )
         return False
     if world is None:
-        return ranks > 1
+        return ranks > 1 or restarts > 0
     if world.size is not None and world.size != ranks:
         raise InputError(f"--ranks {ranks}: {world.launcher} has already started {world.size} ranks; leave --ranks out")
     return False
@@ -207,21 +216,39 @@ def check_world(size: int, environ: Mapping[str, str], ranks: int | None = None)
         )
 
 
-def start_ranks(ranks: int | None, threads: int | None, arguments: Sequence[str]) -> None:
+def resuming(arguments: Sequence[str]) -> list[str]:
+    """The words of a command that goes on with what the one with these words has left.
+
+    >>> resuming(["migrate", "s.toml", "--overwrite"])
+    ['migrate', 's.toml', '--resume']
+    """
+    kept = [word for word in arguments if not (word.startswith("--o") and "--overwrite".startswith(word))]
+    return kept if "--resume" in kept else [*kept, "--resume"]
+
+
+def start_ranks(
+    ranks: int | None,
+    threads: int | None,
+    arguments: Sequence[str],
+    interrupted: int = INTERRUPTED,
+    restarts: int = 0,
+) -> int | None:
     """Make the process what --ranks and --threads ask for, before mpi4py and the kernels are imported.
 
-    `arguments` are the words after the program's name. Either this process is replaced by mpirun (the
-    function never returns) or the environment of threads is set. Raises InputError as `must_start` and
-    `find_mpirun`.
+    `arguments` are the words after the program's name. Either ranks are started, and this is the exit code when they
+    have ended, or the environment of threads is set, and the program goes on (None).
+
+    interrupted: the exit code where this process was told to end. restarts: how often, at most, ranks are started again
+    after one was killed. Raises InputError as `must_start` and `find_mpirun`.
     """
     if threads is not None and threads < 1:
         raise InputError(f"--threads {threads}: the number of threads must be at least 1")
     world = launched(os.environ)
-    if not must_start(ranks, world):
+    if not must_start(ranks, world, restarts):
         own = os.sched_getaffinity(0)
         shared = own if world is None else own | _launcher_cpus()
         os.environ.update(environment(os.environ, len(own), len(shared), threads))
-        return
+        return None
     assert ranks is not None
     slots = None if "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
     if slots is not None and ranks > MOST_ON_A_CPU * slots:
@@ -235,17 +262,33 @@ def start_ranks(ranks: int | None, threads: int | None, arguments: Sequence[str]
         # The ranks' stderr is a pipe to mpirun, which passes it on to this terminal.
         environ["FATHOMETER_TTY"] = "1"
         environ["COLUMNS"] = str(shutil.get_terminal_size().columns)
-    words = mpirun_command(
-        find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath)),
-        ranks,
-        [sys.executable, "-m", "fathometer", *arguments],
-        slots=slots,
-        as_root=os.geteuid() == 0,
-        forwarded=[name for name in _FORWARDED if name in environ],
-    )
+    mpirun = find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath))
     sys.stdout.flush()
     sys.stderr.flush()
-    os.execvpe(words[0], words, environ)
+    for begun in range(restarts + 1):
+        words = mpirun_command(
+            mpirun,
+            ranks,
+            [sys.executable, "-m", "fathometer", *(resuming(arguments) if begun else arguments)],
+            slots=slots,
+            as_root=os.geteuid() == 0,
+            forwarded=[name for name in _FORWARDED if name in environ],
+        )
+        ended = look_after(words, environ, passed_on(mpirun))
+        if not ended.killed or begun == restarts:
+            break
+        print(
+            f"fathometer: the ranks were killed (exit code {ended.code}); restart {begun + 1} of {restarts}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return interrupted if ended.asked and ended.code else ended.code
+
+
+def passed_on(mpirun: MpiRun) -> signal.Signals:
+    """The signal by which this mpirun lets its ranks know that they are to end: Open MPI ends at SIGINT and SIGTERM by
+    itself, and passes SIGUSR1 on; Hydra passes SIGINT on."""
+    return signal.SIGUSR1 if mpirun.flavour == "openmpi" else signal.SIGINT
 
 
 def _launcher_cpus() -> set[int]:

@@ -5,7 +5,7 @@ OUTPUT/journal/
     RUN-GROUP.jsonl      a line a shot, finished or set aside; a file for each run and group of ranks
     NNNNNN-VOLUME.npy    what the shot adds to a volume of the results; there before its line is
     NAME.sum             contributions added up (partial.py); it replaces them
-    NNNNNN.claim         this shot was taken by a group of this run
+    NNNNNN.claim         this shot was taken by a group of this run, or of several that share the shots (sharing.py)
     finished             the results are written
     lock                 held by the run; the system lets go of it with the process
 
@@ -25,6 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from time import sleep
 from typing import Any, Self
 
 from fathometer import ledger
@@ -33,12 +34,15 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.record import plain
 from fathometer.seismic.checksum import checksum
 from fathometer.seismic.identity import differences
+from fathometer.seismic.sharing import Claims
 from fathometer.seismic.sums import SumFile
 from fathometer.storage import whole
 from fathometer.storage.volume import open_volume
 
 FOLDER = "journal"
 TOLD = 3  # of what differs
+LOOKS = 20  # at a journal that others write, until it makes sense
+NAP_SECONDS = 0.2  # between them
 
 
 @dataclass(frozen=True)
@@ -70,11 +74,13 @@ class Entry:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the command line says of an earlier run in the same folder."""
+    """What the command line says of an earlier run in the same folder, and of others at the same time (share: the name
+    that they say too; "": there are none)."""
 
     resume: bool = False
     overwrite: bool = False
     retry_failed: bool = False
+    share: str = ""
 
 
 @dataclass
@@ -93,6 +99,7 @@ class Journal:
     finished: bool = False
     run: str = ""
     unflushed: set[int] = field(default_factory=set)
+    claims: Claims | None = None  # of a run that shares the shots
 
     def contribution(self, shot: int, volume: str) -> Path:
         """The file of what a shot adds to a volume."""
@@ -101,6 +108,10 @@ class Journal:
     def take(self, shots: Iterable[int]) -> Iterator[int]:
         """Those of the shots that no other group has taken, one by one, each taken when it is asked for."""
         for shot in shots:
+            if self.claims is not None:
+                if self.claims.take(shot):
+                    yield shot
+                continue
             path = self.folder / f"{shot:06d}.claim"
             try:
                 with ledger.io():
@@ -118,13 +129,19 @@ class Journal:
     def finish_shot(self, group: int, entry: Entry) -> None:
         """The contribution of a shot is on disk."""
         self._append(group, asdict(entry))
+        self._settle(entry.shot)
         self.done[entry.shot] = entry
         self.failed.pop(entry.shot, None)
 
     def set_aside(self, group: int, shot: int, reason: str) -> None:
         """A shot cannot be migrated; the others can."""
         self._append(group, {"shot": shot, "failed": reason})
+        self._settle(shot)
         self.failed[shot] = reason
+
+    def _settle(self, shot: int) -> None:
+        if self.claims is not None:
+            self.claims.settle(shot)
 
     def flushed(self, group: int) -> None:
         """All contributions that the lines before tell of are on the device."""
@@ -206,11 +223,11 @@ def check_wish(output: Path, wish: Wish) -> None:
         )
 
 
-def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish) -> Journal:
+def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish, alone: bool = True) -> Journal:
     """The journal in the folder of the results, which this run has locked and whose wish was checked.
 
-    run: a name for this run. Raises InputError where the journal is of another survey, model or version: what differs;
-    FathometerError where it is damaged.
+    run: a name for this run. alone: no other run works in it. Raises InputError where the journal is of another survey,
+    model or version: what differs; FathometerError where it is damaged.
     """
     folder = output / FOLDER
     path = folder / "survey.json"
@@ -233,9 +250,9 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
         )
     if (folder / "finished").exists():
         _clear(folder)
-    else:
+    elif alone:
         _tidy(folder)
-    found = read_journal(folder)
+    found = read_journal(folder) if alone else _read_beside_others(folder)
     if wish.retry_failed:
         found.failed.clear()
     found.run = run
@@ -280,6 +297,20 @@ def _sound(journal: Journal, entry: Entry) -> bool:
         if values.size != math.prod(cells) or checksum(values.reshape(cells), cells, (0, 0, 0)) != part.checksum:
             return False
     return True
+
+
+def _read_beside_others(folder: Path) -> Journal:
+    """What the files of a journal tell that others write. Sums are those of others; what they do between two looks may
+    seem to contradict itself."""
+    for _ in range(LOOKS):
+        try:
+            found = read_journal(folder)
+        except FathometerError:
+            sleep(NAP_SECONDS)
+        else:
+            found.sums = []
+            return found
+    return read_journal(folder)
 
 
 def read_journal(folder: Path) -> Journal:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -35,6 +36,7 @@ from fathometer.seismic.offsets import ALL, volumes_of
 from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
+from fathometer.seismic.sharing import Claims, SharedLock
 from fathometer.seismic.stage import tuned_for
 from fathometer.seismic.survey import SampledWavelet, Survey
 from fathometer.seismic.tuning import Tuned
@@ -113,34 +115,47 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
     spare_inputs(survey, files.values())
     with naming(f"{survey.path}: [storage] write"):
         check_writable(image, Strategy.of(survey.storage.write), comm.size)
-    with results_folder(survey.output_directory, comm), _locked(survey, comm, settings):
-        return _migrate(survey, files, comm, settings)
+    with results_folder(survey.output_directory, comm), _locked(survey, comm, settings) as lock:
+        return _migrate(survey, files, comm, settings, lock)
 
 
 @contextmanager
-def _locked(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Iterator[None]:
-    """Collective. That no other run works in the folder, and none has whose results are not to be touched."""
-    lock: Lock | None = None
+def _locked(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Iterator[Lock | SharedLock | None]:
+    """Collective. That no other run works in the folder, but those that share it, and none has whose results are not to
+    be touched. The lock, on rank 0."""
+    lock: Lock | SharedLock | None = None
+    share = settings.wish.share
     try:
         with ledger.phase("set up"), together(comm):
             if comm.rank == 0:
-                lock = Lock(survey.output_directory / FOLDER)
+                folder = survey.output_directory / FOLDER
+                lock = SharedLock(folder, share) if share else Lock(folder)
                 check_wish(survey.output_directory, settings.wish)
-        yield
+        yield lock
     finally:
         if lock is not None:
             lock.close()
 
 
-def _migrate(survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings) -> Outcome:
+def _migrate(
+    survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings, lock: Lock | SharedLock | None
+) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=True)
-    journal = _journal(experiment, settings)
+    journal = _journal(experiment, settings, lock)
     if journal.finished:
         settings.say(f"{survey.output_directory}: this migration is finished; --overwrite makes it anew")
         return Outcome(files | {"record": survey.output_directory / RECORD}, _record_of(survey, comm))
     with accounted(experiment, settings):
-        work = migrate_shots(experiment, journal, settings)
-        told = gathered(comm, work)
+        told = gathered(comm, migrate_shots(experiment, journal, settings))
+        while settings.wish.share:
+            if not _last(lock, comm):
+                settings.say(f"{survey.output_directory}: others are at work on its last shots, and make the image")
+                return Outcome({}, {})
+            settings = replace(settings, wish=replace(settings.wish, retry_failed=False))
+            journal = _journal(experiment, settings, lock)
+            if not _left(experiment, journal):
+                break
+            told += gathered(comm, migrate_shots(experiment, journal, settings))
         with ledger.phase("sum images"):
             errors = {shot: error for one in told for shot, error in one.errors.items()}
             with together(comm):
@@ -194,7 +209,23 @@ def _record_of(survey: Survey, comm: MPI.Intracomm) -> dict[str, Any]:
     return found
 
 
-def _journal(experiment: Experiment, settings: Settings) -> Journal:
+def _left(experiment: Experiment, journal: Journal) -> bool:
+    """Whether there are shots of which the journal tells nothing."""
+    return any(
+        shot.index not in journal.done and shot.index not in journal.failed for shot in experiment.acquisition.shots
+    )
+
+
+def _last(lock: Lock | SharedLock | None, comm: MPI.Intracomm) -> bool:
+    """Collective. Whether no other run that shares the shots is at work any more."""
+    last = True
+    with together(comm):
+        if isinstance(lock, SharedLock):
+            last = lock.last()
+    return all(gathered(comm, last))
+
+
+def _journal(experiment: Experiment, settings: Settings, lock: Lock | SharedLock | None) -> Journal:
     """Collective. The journal as the folder of the results has it."""
     found: Journal | None = None
     comm, output = experiment.comm, experiment.survey.output_directory
@@ -202,9 +233,17 @@ def _journal(experiment: Experiment, settings: Settings) -> Journal:
         with together(comm):
             if comm.rank == 0:
                 run = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}"
-                found = open_journal(output, identity(experiment), run, settings.wish)
+                if isinstance(lock, SharedLock):
+                    run += f"-{socket.gethostname()}"  # processes of several hosts may have the same number
+                found = open_journal(
+                    output, identity(experiment), run, settings.wish, not isinstance(lock, SharedLock) or lock.alone
+                )
+                if isinstance(lock, SharedLock) and not found.finished and _left(experiment, found):
+                    lock.share()
         found = comm.bcast(found)
     assert found is not None
+    if settings.wish.share:
+        found.claims = Claims(found.folder)
     if found.done or found.failed:
         settings.say(
             f"resumed: {len(found.done)} of {len(experiment.acquisition.shots)} shots are done"

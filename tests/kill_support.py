@@ -1,0 +1,97 @@
+"""A migration that takes some seconds, to be interrupted and killed, and its image when nobody does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from cli_support import INTERVAL, MIGRATE, NX, RECEIVERS, Done, call, finish, inputs, mpirun, program, start, survey
+from survey_support import load
+
+from fathometer.storage.segy import GatherWriter
+
+SHOTS, SAMPLES = 40, 301
+
+
+def record(folder: Path) -> Path:
+    """The files of a survey of many shots, each a pulse that moves out; its image as one run makes it is in one/."""
+    inputs(folder)
+    with GatherWriter(folder / "recorded.segy", SAMPLES, INTERVAL, NX * SHOTS) as writer:
+        for shot in range(SHOTS):
+            source = (20.0 + 9.0 * shot, 0.0, 20.0)
+            times = INTERVAL * np.arange(SAMPLES) - 0.05 - np.abs(RECEIVERS[:, :1] - source[0]) / 2000.0
+            writer.write(shot * NX, shot + 1, source, RECEIVERS, np.exp(-((60.0 * times) ** 2)))
+    one = survey(folder, MIGRATE | {"output.directory": "one"}, "one.toml")
+    assert call("migrate", one, "--quiet", "--threads", 1).code == 0
+    return folder
+
+
+def survey_into(recorded: Path, output: Path) -> Path:
+    """A survey file of these shots with its results in `output`, which is an existing folder's new one."""
+    inputs = {name: str(recorded / MIGRATE[name]) for name in ("model.vp", "acquisition.gathers")}
+    return survey(output.parent, MIGRATE | inputs | {"output.directory": output.name}, f"{output.name}.toml")
+
+
+def same_image(recorded: Path, output: Path) -> bool:
+    """Whether image and illumination are, bit by bit, those of the undisturbed run."""
+    names = ("image.rsf", "image-illumination.rsf", "image-laplacian.rsf")
+    return all(load(output / name).tobytes() == load(recorded / "one" / name).tobytes() for name in names)
+
+
+def migration(path: Path, *words: object, launcher: int = 0) -> subprocess.Popen[str]:
+    """A migration that goes on with what is there; launcher: ranks that mpirun starts it on."""
+    before = mpirun(launcher) if launcher else []
+    return start(*before, *program(), "migrate", path, "--quiet", "--resume", "--threads", 1, *words)
+
+
+def shots_told(output: Path) -> int:
+    """Lines of the journal."""
+    return sum(len(one.read_text().splitlines()) for one in (output / "journal").glob("*.jsonl"))
+
+
+def wait_for_shots(output: Path, shots: int, process: subprocess.Popen[str]) -> None:
+    """Until some shots are done, while the process runs."""
+    deadline = time.monotonic() + 60
+    while shots_told(output) < shots:
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def ranks_of(path: Path) -> list[int]:
+    """The processes of ranks that work on a survey; of all processes, where it runs without a launcher."""
+    found = []
+    for one in Path("/proc").iterdir():
+        if one.name.isdecimal():
+            try:
+                words = (one / "cmdline").read_bytes().split(b"\0")
+                environ = (one / "environ").read_bytes()
+            except OSError:
+                continue
+            if str(path).encode() in words and b"\0OMPI_COMM_WORLD_RANK=" in b"\0" + environ:
+                found.append(int(one.name))
+    return sorted(found)
+
+
+def kill(pid: int, number: int = signal.SIGKILL) -> None:
+    """A process that may have ended."""
+    with suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def gone(path: Path) -> bool:
+    """Whether no rank works on the survey, soon."""
+    deadline = time.monotonic() + 10
+    while ranks_of(path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not ranks_of(path)
+
+
+def resumed(path: Path) -> Done:
+    """The migration goes on to its end."""
+    return finish(migration(path))

@@ -1,0 +1,77 @@
+"""How a migration ends that is told to, by whatever started it; exit codes; nothing is lost."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+from cli_support import finish, run
+from kill_support import gone, kill, migration, ranks_of, record, same_image, shots_told, survey_into, wait_for_shots
+
+LONGEST_SECONDS = 10
+RESUMABLE = ["fathometer: interrupted; --resume goes on with the shots that are not done"]
+
+# How it is started, what it is sent (a group: as a terminal does, to all that it started), its exit code and words.
+ENDS = [
+    ((), 0, signal.SIGTERM, False, 75, RESUMABLE),
+    (("--ranks", 2), 0, signal.SIGTERM, False, 75, RESUMABLE),
+    (("--ranks", 2), 0, signal.SIGINT, True, 75, RESUMABLE),
+    (("--ranks", 2), 0, signal.SIGKILL, False, -signal.SIGKILL, None),
+    ((), 2, signal.SIGUSR1, False, 75, RESUMABLE),
+]
+
+
+def test_a_migration_ends_when_it_is_told_to_and_goes_on_later(tmp_path):
+    """One survey through all ends in turn; in the end ranks that are killed, and started again."""
+    recorded, output = record(tmp_path), tmp_path / "out"
+    path = survey_into(recorded, output)
+    for words, launcher, number, group, code, told in ENDS:
+        process = migration(path, *words, launcher=launcher)
+        wait_for_shots(output, shots_told(output) + 1, process)
+        began = time.monotonic()
+        (os.killpg if group else os.kill)(process.pid, number)
+        done = finish(process)
+        case = f"{words}, {launcher} ranks by mpirun, signal {number}: {done.err}"
+        assert time.monotonic() - began < LONGEST_SECONDS, case
+        assert done.code == code, case
+        assert told is None or [line for line in done.err.splitlines() if "fathometer" in line] == told, case
+        assert "Traceback" not in done.err, case
+        assert gone(path), case
+    process = migration(path, "--ranks", 2, "--restarts", 1)
+    wait_for_shots(output, shots_told(output) + 1, process)
+    kill(ranks_of(path)[-1])
+    done = finish(process)
+    assert done.code == 0, done.err
+    assert "the ranks were killed (exit code 137); restart 1 of 1" in done.err
+    assert same_image(recorded, output)
+
+
+def test_restarts_are_of_ranks_that_the_program_starts(tmp_path, capsys):
+    done = run(capsys, "migrate", tmp_path / "survey.toml", "--restarts", 2)
+    assert done.code == 2
+    assert "--restarts 2: found without --ranks" in done.err
+
+
+STUCK = """
+import os, signal, sys, threading, time
+from fathometer.interrupt import interruptible, prompt
+with interruptible(), prompt(lambda: os._exit(75), 0.5):
+    print("ready", flush=True)
+    lock = threading.Lock()
+    lock.acquire()
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [])
+    while True:
+        try:
+            lock.acquire()
+        except KeyboardInterrupt:  # as if it had never come: a kernel, or MPI
+            pass
+"""
+
+
+def test_a_process_that_does_not_come_back_is_ended():
+    process = subprocess.Popen([sys.executable, "-c", STUCK], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 75
+    process.stdout.close()

@@ -1,0 +1,100 @@
+"""Runs that share the shots of a migration: locks, claims of runs that die, one image."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from cli_support import finish, run
+from kill_support import SHOTS, migration, record, same_image, survey_into, wait_for_shots
+
+from fathometer.errors import InputError
+from fathometer.seismic import sharing
+from fathometer.seismic.journal import Lock
+from fathometer.seismic.sharing import Claims, SharedLock
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr(sharing, "PATIENCE_SECONDS", 0.2)
+
+
+def test_runs_of_one_name_share_the_lock_and_keep_others_out(tmp_path):
+    folder = tmp_path / "journal"
+    first = SharedLock(folder, "array 7")
+    assert first.alone
+    for other in (lambda: SharedLock(folder, "array 8"), lambda: Lock(folder)):
+        with pytest.raises(InputError, match=r"in use by another run \(shared as array 7 by process"):
+            other()
+    first.share()
+    second = SharedLock(folder, "array 7")
+    assert not second.alone
+    with pytest.raises(InputError, match="in use by another run"):
+        Lock(folder)
+    assert not first.last()
+    assert second.last()
+    first.close()
+    with pytest.raises(InputError, match="in use by another run"):
+        Lock(folder)
+    second.close()
+    assert not folder.exists()  # it held nothing
+    Lock(folder).close()
+
+
+def test_a_run_that_does_not_share_keeps_out_those_that_do(tmp_path):
+    lock = Lock(tmp_path / "journal")
+    with pytest.raises(InputError, match=rf"in use by another run \(process {os.getpid()} on "):
+        SharedLock(tmp_path / "journal", "array 7")
+    lock.close()
+
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from fathometer.seismic.sharing import Claims
+claims = Claims(Path(sys.argv[1]))
+assert claims.take(0) and claims.take(1) and not claims.take(1)
+claims.settle(0)
+print("taken", flush=True)
+time.sleep(60)
+"""
+
+
+def test_shots_of_a_run_that_dies_are_free_again(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "taken\n"
+    claims = Claims(tmp_path)
+    assert [claims.take(shot) for shot in (0, 1, 2)] == [False, False, True]
+    process.kill()
+    process.wait()
+    process.stdout.close()
+    assert [claims.take(shot) for shot in (0, 1)] == [False, True]  # the first is settled
+    claims.settle(1)
+    claims.settle(2)
+
+
+def test_runs_share_the_shots_and_the_last_one_makes_the_image(tmp_path):
+    """One of three is killed in the middle of a shot."""
+    recorded, output = record(tmp_path), tmp_path / "out"
+    path = survey_into(recorded, output)
+    runs = [migration(path, "--share", "three", *words) for words in ((), (), ("--json",))]
+    wait_for_shots(output, 4, runs[0])
+    runs[0].send_signal(signal.SIGKILL)
+    done = [finish(one) for one in runs]
+    assert [one.code for one in done] == [-signal.SIGKILL, 0, 0], [one.err for one in done]
+    assert same_image(recorded, output)
+    results = json.loads((output / "run.json").read_text())["results"]
+    assert len(results["migrated_shots"]) + results["earlier_shots"] == SHOTS
+    assert {one.name for one in (output / "journal").iterdir() if one.suffix != ".jsonl"} == {
+        "finished",
+        "lock",
+        "survey.json",
+    }
+
+
+def test_sharing_resumes(tmp_path, capsys):
+    done = run(capsys, "migrate", tmp_path / "survey.toml", "--share", "x", "--overwrite")
+    assert done.code == 2
+    assert "--overwrite: found together with --share; allowed: one of them" in done.err

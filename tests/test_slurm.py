@@ -1,0 +1,206 @@
+"""Batch scripts word by word; then jobs of a real Slurm, where there is one."""
+
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from cli_support import MODEL, inputs, program, run, survey
+from kill_support import record, same_image, shots_told, survey_into
+from slurm_support import Unavailable, cluster
+
+from fathometer.parallel.submit import Job, batch_script, options, slurm_time, step
+
+JOB = Job(
+    ("python3", "-m", "fathometer"),
+    Path("/data/north sea.toml"),
+    Path("/data/out"),
+    Path("/data/out/journal"),
+    "fathometer-north-sea",
+    4,
+    8 * 3600.0,
+)
+LARGER = Job(JOB.program, JOB.survey, Path("/d/100%"), Path("/d/100%/journal"), "x", 2, 90.0, 2, 32, "long", "geo", 16)
+
+SCRIPT = """\
+#!/bin/bash
+# Written by `fathometer submit`. Exit code 75 means: interrupted, go on later with --resume.
+#SBATCH --job-name=fathometer-north-sea
+#SBATCH --nodes=4
+#SBATCH --ntasks-per-node=1
+#SBATCH --exclusive
+#SBATCH --time=0-08:00:00
+#SBATCH --requeue
+#SBATCH --open-mode=append
+#SBATCH --signal=TERM@60
+#SBATCH --output=/data/out/slurm-%j.out
+
+job="$SLURM_JOB_ID"
+journal=/data/out/journal
+fruitless=/data/out/.slurm-$job.fruitless
+finished() { cat "$journal"/*.jsonl 2>/dev/null | wc -l; }
+
+# Who tells this script to end means its ranks; srun would kill them.
+trap 'scancel --signal=TERM "$job"' TERM
+
+before=$(finished)
+srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=none python3 -m fathometer migrate '/data/north sea.toml' --resume &
+ranks=$!
+while wait "$ranks"; code=$?; kill -0 "$ranks" 2>/dev/null; do :; done
+
+if [ "$code" -ne 75 ]; then
+    rm -f "$fruitless"
+    exit "$code"
+fi
+trap '' TERM
+runs=0
+if [ "$(finished)" -le "$before" ]; then
+    runs=$(($(cat "$fruitless" 2>/dev/null || echo 0) + 1))
+fi
+if [ "$runs" -ge 3 ]; then
+    echo "fathometer: no shot was finished in $runs runs: the job is not queued again" >&2
+    rm -f "$fruitless"
+    exit 75
+fi
+echo "$runs" > "$fruitless"
+scontrol requeue "$job" || echo "fathometer: job $job is not queued again, or was already" >&2
+exit 75
+"""
+
+
+def test_the_script():
+    assert batch_script(JOB) == SCRIPT
+
+
+def test_what_slurm_is_asked_for():
+    assert options(LARGER) == [
+        "--job-name=x",
+        "--nodes=2",
+        "--ntasks-per-node=2",
+        "--cpus-per-task=32",
+        "--time=0-00:02:00",
+        "--requeue",
+        "--open-mode=append",
+        "--signal=TERM@60",
+        "--output=/d/100%%/slurm-%A_%a.out",
+        "--partition=long",
+        "--account=geo",
+        "--array=0-15",
+    ]
+
+
+def test_a_task_of_an_array_shares_the_shots():
+    srun = "srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=32 python3 -m fathometer migrate"
+    assert step(LARGER) == [*srun.split(), "/data/north sea.toml", "--resume", "--threads", "32"]
+    lines = batch_script(LARGER).splitlines()
+    assert 'job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' in lines
+    share = '--share "array job $SLURM_ARRAY_JOB_ID" &'
+    assert f"{srun} '/data/north sea.toml' --resume --threads 32 {share}" in lines
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(60, "0-00:01:00"), (61, "0-00:02:00"), (8 * 3600, "0-08:00:00"), (90000, "1-01:00:00")]
+)
+def test_times(seconds, text):
+    assert slurm_time(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [("30m", "0-00:30:00"), ("2d", "2-00:00:00"), ("08:00:00", "0-08:00:00"), ("1-12:00:00", "1-12:00:00")],
+)
+def test_times_as_people_write_them(text, printed, folder, capsys):
+    done = run(capsys, "submit", folder / "survey.toml", "--time", text, "--print")
+    assert (done.code, done.err) == (0, "")
+    assert f"#SBATCH --time={printed}" in done.out
+    assert f"#SBATCH --output={folder}/out/slurm-%j.out" in done.out
+    assert f"{sys.executable} -m fathometer migrate {folder}/survey.toml --resume &" in done.out
+    assert not (folder / "out").exists()
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A survey of recorded shots, and one of a geometry."""
+    inputs(tmp_path)
+    survey_into(tmp_path, tmp_path / "out").rename(tmp_path / "survey.toml")
+    survey(tmp_path, MODEL, "model.toml")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["survey.toml"], "the following arguments are required: --time"),
+        (["survey.toml", "--time", "480"], "--time: found 480; allowed: a time such as 30m, 8h, 2d, 08:00:00"),
+        (["survey.toml", "--time", "8h", "--nodes", "0"], "--nodes: found 0; allowed: a whole number of at least 1"),
+        (["survey.toml", "--time", "8h", "--name", "a b"], "--name: found 'a b'; allowed: letters, digits"),
+        (["none.toml", "--time", "8h"], "none.toml"),
+        (["model.toml", "--time", "8h"], "[acquisition] gathers: missing; `submit` migrates recorded shots (SEG-Y)"),
+        (["survey.toml", "--time", "8h"], "submit: no sbatch found on the path; allowed: a host that submits to Slurm"),
+        (["memory.toml", "--time", "8h", "--nodes", "2"], "lies in the memory of this host (tmpfs); allowed: a file"),
+    ],
+)
+def test_wrong_input_is_one_line(words, told, folder, capsys, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    text = (folder / "survey.toml").read_text()
+    (folder / "memory.toml").write_text(text.replace('"out"', '"/dev/shm/fathometer"'))
+    if "memory.toml" in words and not Path("/dev/shm").is_mount():
+        pytest.skip("no file system in memory")
+    done = run(capsys, "submit", folder / words[0], *words[1:])
+    assert done.code == 2
+    [line] = done.err.splitlines()
+    assert told in line
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    """A Slurm of this machine; the tests are skipped where there is none."""
+    try:
+        with cluster() as found:
+            yield found
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    return record(tmp_path_factory.mktemp("slurm"))
+
+
+def submitted(slurm, recorded, output, *words):
+    """A job of a migration, some shots of which are done; its number."""
+    path = survey_into(recorded, output)
+    done = slurm.call(*program(), "submit", path, "--time", "10m", "--threads", 1, *words)
+    assert done.code == 0, done.err
+    deadline = time.monotonic() + 60
+    while shots_told(output) < 3:
+        assert time.monotonic() < deadline, said(output)
+        time.sleep(0.05)
+    return done.out.strip()
+
+
+def said(output):
+    """What the jobs have printed."""
+    return "\n".join(one.read_text() for one in sorted(output.glob("slurm-*.out")))
+
+
+def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recorded, tmp_path):
+    """One on two ranks; while it waits in the queue an array, one of whose two tasks is pre-empted."""
+    one, array = tmp_path / "one", tmp_path / "array"
+    job = submitted(slurm, recorded, one, "--ranks-per-node", 2)
+    assert slurm.call("scancel", "--signal=TERM", "--batch", job).code == 0
+    tasks = submitted(slurm, recorded, array, "--array", 2)
+    assert slurm.call("scontrol", "requeue", f"{tasks}_1").code == 0
+
+    assert slurm.wait(job, 60) == ["COMPLETED"], said(one)
+    assert "Restarts=1" in slurm.call("scontrol", "show", "job", job).out
+    assert "fathometer: interrupted; --resume goes on" in said(one)
+    assert "resumed: " in said(one)
+    assert same_image(recorded, one)
+    assert list(one.glob(".slurm-*")) == []
+
+    assert slurm.wait(tasks, 60) == ["COMPLETED", "COMPLETED"], said(array)
+    assert "Restarts=1" in slurm.call("scontrol", "show", "job", tasks).out
+    assert said(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
+    assert said(array).count("others are at work on") + said(array).count("this migration is finished") == 1
+    assert same_image(recorded, array)
