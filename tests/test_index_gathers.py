@@ -104,6 +104,38 @@ def test_variants_give_their_traces_once_their_words_are_known(shared_data: Path
     assert sorted(map(bytes, traces)) == sorted(map(bytes, expected))
 
 
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_are_planned_and_migrated(shared_data: Path, tmp_path: Path, capsys: Any, name: str) -> None:
+    """The whole way by the commands, a few shots of each, in a homogeneous model around them."""
+    words, _ = VARIANTS[name]
+    options = [option for word in words for option in ("--word", word)]
+    built = run(capsys, "survey", "build", shared_data / "segy_variants" / name, "-o", tmp_path / "i.parquet", *options)
+    assert built.code == 0, built.err
+    np.save(tmp_path / "vp.npy", np.full((21, 25, 16), 3000.0, np.float32))
+    keys = {
+        "model.vp": "vp.npy",
+        "model.spacing": [25.0, 25.0, 25.0],
+        "model.origin": [-25.0, -25.0, 0.0],
+        "acquisition.gathers": "i.parquet",
+        "acquisition.conditioning": {"shots": {"every": 150}},
+        "wavelet.kind": "ricker",
+        "wavelet.peak_frequency": 12.0,
+        "imaging.aperture": 50.0,
+        "output.directory": "out",
+    }
+    if words is STACK:
+        keys |= {"acquisition.origin": [620197.2, 6074232.9], "acquisition.azimuth": 88.4}
+    path = survey(tmp_path, keys)
+    save_capability(tmp_path / "machine.json", MACHINE)
+    planned = run(capsys, "plan", path, "--on", tmp_path / "machine.json")
+    assert planned.code == 0, planned.err
+    done = run(capsys, "migrate", path, "--quiet")
+    assert done.code == 0, done.err
+    image = load(tmp_path / "out" / "image.rsf")
+    assert np.isfinite(image).all()
+    assert np.abs(image).max() > 0
+
+
 @pytest.mark.parametrize("order", "><")
 def test_su_by_itself_and_by_index(tmp_path: Path, order: str) -> None:
     data = live(order=order, su=True)
