@@ -6,11 +6,27 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from cli_support import INTERVAL, MIGRATE, NX, RECEIVERS, Done, call, finish, inputs, mpirun, program, start, survey
+from cli_support import (
+    INTERVAL,
+    MIGRATE,
+    NX,
+    RECEIVERS,
+    SPACING,
+    Done,
+    call,
+    finish,
+    inputs,
+    mpirun,
+    program,
+    start,
+    survey,
+)
 from survey_support import load
 
 from fathometer.storage.segy import GatherWriter
@@ -31,10 +47,31 @@ def record(folder: Path) -> Path:
     return folder
 
 
-def survey_into(recorded: Path, output: Path) -> Path:
+MANY = MIGRATE | {"model.spacing": [SPACING] * 3, "imaging.aperture": 40.0, "parallel.ranks_per_shot": 1}
+
+
+def record_many(folder: Path) -> Path:
+    """The same of a 3D survey of 200 small shots, each on a window of its own."""
+    z = np.arange(20, dtype=np.float32)
+    np.save(folder / "vp.npy", np.broadcast_to(1800 + 20 * z, (60, 40, 20)).astype(np.float32))
+    samples, patch = 51, SPACING * np.arange(8)
+    spread = np.stack([*(one.ravel() for one in np.meshgrid(patch, patch)), np.full(64, 2 * SPACING)], axis=1)
+    with GatherWriter(folder / "recorded.segy", samples, INTERVAL, 64 * 200) as writer:
+        for shot in range(200):
+            source = np.array([100.0 + 20 * (shot % 20), 80.0 + 20 * (shot // 20), 2 * SPACING])
+            receivers = source * [1, 1, 0] + spread - [40.0, 40.0, 0.0]
+            away = np.linalg.norm(receivers - source, axis=1)[:, None]
+            times = INTERVAL * np.arange(samples) - 0.05 - away / 1800.0
+            writer.write(shot * 64, shot + 1, source, receivers, np.exp(-((60.0 * times) ** 2)))
+    one = survey(folder, MANY | {"output.directory": "one"}, "one.toml")
+    assert call("migrate", one, "--quiet", "--threads", 1).code == 0
+    return folder
+
+
+def survey_into(recorded: Path, output: Path, keys: Mapping[str, Any] = MIGRATE) -> Path:
     """A survey file of these shots with its results in `output`, which is an existing folder's new one."""
     inputs = {name: str(recorded / MIGRATE[name]) for name in ("model.vp", "acquisition.gathers")}
-    return survey(output.parent, MIGRATE | inputs | {"output.directory": output.name}, f"{output.name}.toml")
+    return survey(output.parent, {**keys, **inputs, "output.directory": output.name}, f"{output.name}.toml")
 
 
 def same_image(recorded: Path, output: Path) -> bool:

@@ -8,8 +8,8 @@ import signal
 import time
 
 import pytest
-from cli_support import finish
-from kill_support import gone, kill, migration, ranks_of, record, same_image, survey_into
+from cli_support import MIGRATE, finish
+from kill_support import MANY, gone, kill, migration, ranks_of, record, record_many, same_image, survey_into
 
 LONGEST_SECONDS = 2.0  # after which a run is killed; a run takes about two more than that
 RANKS = 3
@@ -20,12 +20,12 @@ def recorded(tmp_path_factory):
     return record(tmp_path_factory.mktemp("kills"))
 
 
-def survive(recorded, folder, chance, kills, ranks):
+def survive(recorded, folder, chance, kills, ranks, keys=MIGRATE):
     """Run, kill, resume until it is through; how many kills met a run. Anew when it is through before all kills."""
     met, survey = 0, 0
     while True:
         output = folder / f"out{survey}"
-        path = survey_into(recorded, output)
+        path = survey_into(recorded, output, keys)
         while True:
             process = migration(path, *(("--ranks", ranks) if ranks > 1 else ()))
             if met < kills:
@@ -57,3 +57,8 @@ def test_three_kills(recorded, tmp_path):
 @pytest.mark.parametrize("ranks", range(1, RANKS + 1))
 def test_many_kills(recorded, tmp_path, ranks):
     survive(recorded, tmp_path, random.Random(60 + ranks), 12, ranks)
+
+
+@pytest.mark.stress
+def test_many_kills_of_a_survey_of_200_shots(tmp_path_factory, tmp_path):
+    survive(record_many(tmp_path_factory.mktemp("many")), tmp_path, random.Random(7), 30, 2, MANY)
