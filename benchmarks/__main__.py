@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from benchmarks.history import history
+from benchmarks.history import history, saturated
 from benchmarks.index import index
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
@@ -38,6 +38,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "ledger": ledger,
     "plan": plan,
     "history": history,
+    "saturated": saturated,
     "storage": storage,
     "reading": reading,
     "shots": shots,

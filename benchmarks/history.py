@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+import tomllib
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 from benchmarks.command import fathometer
 from benchmarks.plan import toml
 from benchmarks.table import Table
+from fathometer.lab.io.device import Device
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.wavelet import wavelet_of
 from fathometer.storage.volume import open_volume
@@ -89,6 +91,50 @@ def history(threads: int, quick: bool) -> Table:
     )
 
 
+LOOPS = ("source propagation", "receiver propagation", "history push", "history pop", "halo exchange")
+
+
+def saturated(threads: int, quick: bool) -> Table:
+    """A history on a disk that does not keep up with the time steps: a snapshot each step, past the system's cache."""
+    full = (64, 60, 56) if quick else (240, 240, 200)
+    rounds, steps = (1, 100) if quick else (3, 200)
+    rows = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        keys = {"store": "disk", "direct": True}
+        prepare(folder, tuple(n - 2 * SIDES for n in full), steps)
+        survey = folder / "saturated.toml"
+        base = tomllib.loads((folder / f"{slug(PLAIN)}.toml").read_text())
+        survey.write_text(toml(base | {"history": keys, "imaging": {"every": 1}, "output": {"directory": "saturated"}}))
+        words = ("migrate", survey, "--quiet", "--overwrite", "--ranks", 2)
+        fathometer(*words)  # finds the tiling
+        noise = np.random.default_rng(1).standard_normal(1 << 23)
+        for number in range(rounds):
+            device = Device(
+                folder, (1 << 26) if quick else (1 << 32), np.random.default_rng(1).standard_normal(1 << 23)
+            )
+            raw = [device.write(True), device.read(True)]
+            device.path.unlink()
+            fathometer(*words)
+            record = json.loads((folder / "saturated" / "run.json").read_text())
+            moved = sum(rank["stored_bytes"] for rank in record["results"]["history"]["ranks"])
+            seconds = sum(p["seconds"]["mean"] for p in record["ledger"]["phases"] if p["phase"] in LOOPS)
+            mine, gives = 2 * moved / seconds, 2 * device.size / sum(one or np.nan for one in raw)
+            kept = f"{1e-9 * moved:.2f}"
+            rows.append(
+                (str(number + 1), kept, f"{seconds:.1f}", f"{1e-9 * mine:.2f}", f"{1e-9 * gives:.2f}", mine / gives)
+            )
+    middle = median(row[-1] for row in rows)
+    what = (
+        f"A snapshot every step, {steps} steps of {' x '.join(map(str, full))} cells, on disk with `direct`, 2 ranks: "
+        "more than the disk takes. What is moved in the seconds of both loops, over what the device gives to one "
+        "process that writes and reads 4 GiB past the cache, four pieces at a time, just before. "
+        f"Median {middle:.2f} (wanted: 0.9)."
+    )
+    shown = tuple((*row[:-1], f"{row[-1]:.2f}") for row in rows)
+    return Table("A disk that does not keep up", what, ("round", "GB", "s", "GB/s", "device, GB/s", "ratio"), shown)
+
+
 def slug(way: str) -> str:
     """A way as the name of a folder."""
     return "-".join(way.replace(",", "").replace("%", "").split())
@@ -100,7 +146,7 @@ def read(path: Path) -> np.ndarray:
         return volume.read([0] * len(volume.info.shape), volume.info.shape)
 
 
-def prepare(folder: Path, shape: tuple[int, ...]) -> dict[str, Path]:
+def prepare(folder: Path, shape: tuple[int, ...], steps: int = STEPS) -> dict[str, Path]:
     """The model, one recorded shot, and a survey for each way."""
     x, y, z = (np.linspace(0, 1, n, dtype=np.float32) for n in shape)
     vp = 1700 + 500 * z + 120 * np.sin(14 * z + 2 * x[:, None, None] + np.cos(5 * y)[:, None])
@@ -120,7 +166,7 @@ def prepare(folder: Path, shape: tuple[int, ...]) -> dict[str, Path]:
     depth = {"z": 2 * SPACING}
     geometry = common | {
         "acquisition": {"sources": source | depth, "receivers": places | depth, "sample_interval": INTERVAL},
-        "propagation": common["propagation"] | {"duration": INTERVAL * int((STEPS * STEP - lead) / INTERVAL)},
+        "propagation": common["propagation"] | {"duration": INTERVAL * int((steps * STEP - lead) / INTERVAL)},
         "output": {"directory": "shots"},
     }
     (folder / "shots.toml").write_text(toml(geometry))
