@@ -110,9 +110,7 @@ def saturated(threads: int, quick: bool) -> Table:
         fathometer(*words)  # finds the tiling
         noise = np.random.default_rng(1).standard_normal(1 << 23)
         for number in range(rounds):
-            device = Device(
-                folder, (1 << 26) if quick else (1 << 32), np.random.default_rng(1).standard_normal(1 << 23)
-            )
+            device = Device(folder, (1 << 26) if quick else (1 << 32), noise)
             raw = [device.write(True), device.read(True)]
             device.path.unlink()
             fathometer(*words)
