@@ -202,7 +202,7 @@ def test_a_rank_without_a_part_of_the_image(tmp_path):
     images = []
     for history in ({}, {"history.store": "checkpoint", "history.memory_budget": 4e5}):
         path = survey(tmp_path, MIGRATE | keys | history)
-        done = call("migrate", path, "--quiet", "--ranks", 2)
+        done = call("migrate", path, "--quiet", "--ranks", 2, "--overwrite")
         assert done.code == 0, done.err
         images.append((tmp_path / "out" / "image.rsf@").read_bytes())
     assert images[0] == images[1]

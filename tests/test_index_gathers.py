@@ -83,7 +83,7 @@ VARIANTS = {
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_variants_give_their_traces_once_their_words_are_known(shared_data: Path, tmp_path: Path, name: str) -> None:
-    path = shared_data / "segy_variants" / name
+    path = (shared_data / "segy_variants" / name).resolve()
     words, shots = VARIANTS[name]
     output = tmp_path / "i.parquet"
     keys: dict[str, Any] = {"origin": [620197.2, 6074232.9], "azimuth": 88.4} if words is STACK else {}
