@@ -12,10 +12,12 @@ from fathometer.seismic.survey import load_survey, survey_of
 from fathometer.storage.segy import GatherWriter, read_traces, scan
 from fathometer.storage.volume import open_volume
 
+OVERWRITE = Wish(overwrite=True)
 
-def _run(work, survey) -> Outcome:
+
+def _run(work, survey, wish=OVERWRITE) -> Outcome:
     binding = bind(MPI.COMM_SELF, None)
-    settings = Settings(("test",), True, binding, lambda line: None, wish=Wish(overwrite=True))
+    settings = Settings(("test",), True, binding, lambda line: None, wish=wish)
     try:
         return work(survey, MPI.COMM_SELF, settings)
     finally:
@@ -26,8 +28,8 @@ def model(folder, values) -> Outcome:
     return _run(run_model, survey_of(values, folder / "survey.toml"))
 
 
-def migrate(folder, values) -> Outcome:
-    return _run(run_migrate, survey_of(values, folder / "survey.toml"))
+def migrate(folder, values, wish=OVERWRITE) -> Outcome:
+    return _run(run_migrate, survey_of(values, folder / "survey.toml"), wish)
 
 
 def run_survey(path) -> Outcome:

@@ -1,5 +1,8 @@
 """What shots add to an image, on disk: checksums of parts, and the sum of windows."""
 
+import errno
+import fcntl
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +12,8 @@ from mpi4py import MPI
 from fathometer.errors import FathometerError, NotFiniteError
 from fathometer.seismic.checksum import MODULUS, checksum
 from fathometer.seismic.grid import Grid
-from fathometer.seismic.journal import Journal, read_journal
-from fathometer.seismic.partial import Terms, contribute, fold, total
+from fathometer.seismic.journal import Journal, Lock, read_journal
+from fathometer.seismic.partial import Terms, contribute, fold, peak_of, total
 
 NAMES = ("image", "illumination")
 SHAPE = (9, 5, 7)
@@ -106,3 +109,27 @@ def test_what_is_not_finite_does_not_get_in(tmp_path):
     with pytest.raises(NotFiniteError, match="shot 10: the image is not finite"):
         contribute(journal, 0, 9, Grid(SHAPE, (1.0, 1.0, 1.0)), (0, 0, 0), volumes, 1.0, MPI.COMM_SELF)
     assert sorted(read_journal(journal.folder).done) == [0]
+
+
+def test_a_peak_tells_of_numbers_that_are_not_finite():
+    """On any rank: of NaN and a number either may be the maximum over ranks, by their order."""
+    for wrong in (np.nan, np.inf, -np.inf):
+        assert peak_of(np.array([1.0, wrong, 2.0])) == np.inf
+    assert peak_of(np.array([1.0, -3.0, 2.0])) == 3
+    assert peak_of(np.zeros((0, 4))) == 0
+
+
+def test_a_journal_that_cannot_be_read_is_told(tmp_path):
+    journal, _ = contributions(tmp_path, 1)
+    (journal.folder / "other.jsonl").mkdir()
+    with pytest.raises(FathometerError, match=r"other\.jsonl: cannot be read"):
+        read_journal(journal.folder)
+
+
+def test_a_file_system_without_locks_is_not_in_use(tmp_path, monkeypatch):
+    def refuse(file, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(FathometerError, match="lock: cannot be written: No locks available"):
+        Lock(tmp_path / "journal")

@@ -2,6 +2,8 @@
 
 import json
 import shutil
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, survey
 from survey_support import load, migrate
 
 from fathometer.seismic import migration
+from fathometer.seismic.identity import geometry
+from fathometer.seismic.journal import Wish, read_journal
+from fathometer.seismic.shot import Shot
 
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
 
@@ -60,12 +65,33 @@ def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
     monkeypatch.setattr(migration, "FULL", 0.01)
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
-    keys = {"output": {"directory": "out"}}
-    for key, value in MIGRATE.items():
-        section, _, name = key.partition(".")
-        keys.setdefault(section, {})[name] = value
-    migrate(tmp_path, keys)
+    migrate(tmp_path, nested(MIGRATE))
     assert image(tmp_path / "out") == image(recorded / "one")
+
+
+def nested(keys):
+    """A survey {"section.key": value} as {section: {key: value}}, with results in out."""
+    found = {"output": {"directory": "out"}}
+    for key, value in keys.items():
+        section, _, name = key.partition(".")
+        found.setdefault(section, {})[name] = value
+    return found
+
+
+def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch):
+    """A queue that ends each run after some shots must not fill the disk with the contributions of all runs."""
+    shutil.copy(recorded / "vp.npy", tmp_path)
+    spoiled(recorded, tmp_path / "recorded.segy", {5})  # so that the journal stays
+    assert list(migrate(tmp_path, nested(MIGRATE)).failed) == [5]
+    journal = tmp_path / "out" / "journal"
+    wanted = image(tmp_path / "out")
+    (journal / "000003-image.npy").unlink()  # as if that shot had not been finished
+    assert len(list(journal.glob("*.npy"))) == 9
+    monkeypatch.setattr(migration, "FULL", 0.01)
+    migrate(tmp_path, nested(MIGRATE), Wish(resume=True))
+    assert not list(journal.glob("*.npy"))
+    assert [one.shots for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]
+    assert image(tmp_path / "out") == wanted
 
 
 def spoiled(recorded, path, shots) -> None:
@@ -122,8 +148,54 @@ def test_a_folder_with_results_is_not_written_into_unasked(recorded, tmp_path):
     done = run(recorded, tmp_path, "--resume", imaging__every=4)
     assert done.code == 2
     assert "survey.imaging.every: auto then, 4 now" in done.err
+    (tmp_path / "out" / "image-laplacian.rsf").unlink()
+    done = run(recorded, tmp_path, "--resume")
+    assert done.code == 2
+    assert "image-laplacian.rsf: is missing" in done.err
     assert run(recorded, tmp_path, "--resume", "--overwrite").code == 2
     assert run(recorded, tmp_path, "--overwrite", imaging__every=4).code == 0
+
+
+def test_a_folder_that_is_no_journal_is_left_alone(recorded, tmp_path):
+    """Whatever the command line says, and whatever is in it."""
+    foreign = tmp_path / "out" / "journal"
+    foreign.mkdir(parents=True)
+    for name in ("figure.npy", "finished", "notes.txt"):
+        (foreign / name).write_text("mine")
+    for words in ([], ["--overwrite"], ["--resume"]):
+        done = run(recorded, tmp_path, *words)
+        assert done.code == 2
+        assert "journal: holds figure.npy, but no survey.json" in done.err
+        assert sorted(one.name for one in foreign.iterdir()) == ["figure.npy", "finished", "notes.txt"]
+
+
+def test_what_is_put_into_a_journal_stays_there(recorded, tmp_path):
+    assert run(recorded, tmp_path).code == 0
+    (tmp_path / "out" / "journal" / "notes.txt").write_text("mine")
+    assert run(recorded, tmp_path, "--overwrite").code == 0
+    assert (tmp_path / "out" / "journal" / "notes.txt").read_text() == "mine"
+
+
+def test_the_series_of_a_wavelet_belongs_to_the_survey(recorded, tmp_path):
+    time = 0.004 * np.arange(60) - 0.12
+    series = {"kind": "file", "path": "w.npy", "sample_interval": 0.004, "zero": 0.12, "maximum_frequency": 40.0}
+    keys = {f"wavelet__{key}": value for key, value in series.items()} | {"wavelet__peak_frequency": None}
+    np.save(tmp_path / "w.npy", np.exp(-((60 * time) ** 2)).astype(np.float32))
+    done = run(recorded, tmp_path, **keys)
+    assert done.code == 0, done.err
+    np.save(tmp_path / "w.npy", np.exp(-((50 * time) ** 2)).astype(np.float32))
+    done = run(recorded, tmp_path, "--resume", **keys)
+    assert done.code == 2
+    assert "wavelet: 368 bytes" in done.err
+
+
+def test_places_belong_to_the_survey():
+    """An index may place the traces of the same files anew."""
+    shot = Shot(0, 1, np.zeros(3), np.zeros((4, 3)), np.arange(4))
+    there = replace(shot, receivers=np.full((4, 3), 10.0))
+    first, second = (geometry(SimpleNamespace(shots=(one,))) for one in (shot, there))
+    assert first != second
+    assert first == geometry(SimpleNamespace(shots=(replace(shot, ffid=2),)))
 
 
 def test_resume_with_nothing_there_starts(recorded, tmp_path):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
 from fathometer import __version__
+from fathometer.seismic.acquisition import Acquisition
 from fathometer.seismic.experiment import Experiment
+from fathometer.seismic.survey import SampledWavelet
 from fathometer.storage.fingerprint import fingerprint
 
 SCHEMA = 1  # of the journal
@@ -21,13 +24,27 @@ def identity(experiment: Experiment) -> dict[str, Any]:
     kept = {name: keys for name, keys in survey.items() if name not in OF_NO_CONSEQUENCE}
     if survey["history"]["encoding"] != "float32":
         kept["history"] = {name: survey["history"][name] for name in LOSSY}
+    wavelet = experiment.survey.wavelet
+    series = [experiment.survey.directory / wavelet.path] if isinstance(wavelet, SampledWavelet) else []
     return {
         "journal": SCHEMA,
         "version": __version__,
         "survey": kept,
         "model": fingerprint(experiment.files.paths),
+        "wavelet": fingerprint(series) if series else None,
         "traces": fingerprint(experiment.acquisition.paths),
+        "shots": geometry(experiment.acquisition),
     }
+
+
+def geometry(acquisition: Acquisition) -> str:
+    """Number and CRC-32 of the shots' sources, receivers and channels: an index may place the same files anew, and
+    a header may change between the pieces that a fingerprint looks at."""
+    crc = 0
+    for shot in acquisition.shots:
+        for one in (shot.source, shot.receivers, shot.channel):
+            crc = zlib.crc32(one.tobytes(), crc)
+    return f"{len(acquisition.shots)} shots, CRC-32 {crc:08x}"
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:

@@ -40,6 +40,7 @@ from fathometer.storage import whole
 from fathometer.storage.volume import open_volume
 
 FOLDER = "journal"
+OWN = (".jsonl", ".npy", ".sum", ".claim")  # what a journal's files end in
 TOLD = 3  # of what differs
 LOOKS = 20  # at a journal that others write, until it makes sense
 NAP_SECONDS = 0.2  # between them
@@ -100,6 +101,12 @@ class Journal:
     run: str = ""
     unflushed: set[int] = field(default_factory=set)
     claims: Claims | None = None  # of a run that shares the shots
+
+    @property
+    def loose(self) -> list[Entry]:
+        """Of finished shots whose contributions are in no sum, in order."""
+        held = {shot for one in self.sums for shot in one.shots}
+        return [entry for shot, entry in sorted(self.done.items()) if shot not in held]
 
     def contribution(self, shot: int, volume: str) -> Path:
         """The file of what a shot adds to a volume."""
@@ -183,7 +190,7 @@ class Lock:
                 self._file = path.open("a+")
             try:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 self._file.seek(0)
                 holder = self._file.read().strip() or "another process"
                 self._file.close()
@@ -191,6 +198,9 @@ class Lock:
                     f"{folder.parent}: is in use by another run ({holder}); allowed: to wait for its end, or another "
                     "[output] directory"
                 ) from None
+            except OSError as error:  # a file system without locks
+                self._file.close()
+                raise whole.failure(path, error) from None
             if os.fstat(self._file.fileno()).st_nlink:
                 break
             self._file.close()  # its holder has removed it in the meantime
@@ -201,16 +211,28 @@ class Lock:
     def close(self) -> None:
         """Let go; a journal of no shot goes."""
         with suppress(FathometerError):
-            found = read_journal(self._folder)
-            if not (found.finished or found.done or found.failed):
-                whole.remove(self._folder)
+            found = read_journal(self._folder) if (self._folder / "survey.json").exists() else None
+            if found is None or not (found.finished or found.done or found.failed):
+                erase(self._folder)
+                whole.remove(self._folder / "lock")
+                with suppress(OSError):  # something else is in it
+                    self._folder.rmdir()
         self._file.close()
 
 
 def check_wish(output: Path, wish: Wish) -> None:
-    """Raises InputError where an earlier run's journal is there and the wish does not say what to do with it."""
+    """Raises InputError where an earlier run's journal is there and the wish does not say what to do with it, and
+    where the folder is somebody else's."""
     folder = output / FOLDER
-    if wish.overwrite or wish.resume or not (folder / "survey.json").exists():
+    if not (folder / "survey.json").exists():
+        others = sorted(one.name for one in folder.iterdir() if one.name != "lock" and one.suffix != ".part")
+        if others:
+            raise InputError(
+                f"{folder}: holds {others[0]}, but no survey.json: it is no journal; allowed: another [output] "
+                "directory, or without that folder"
+            )
+        return
+    if wish.overwrite or wish.resume:
         return
     if (folder / "finished").exists():
         raise InputError(f"{output}: holds a finished migration; --overwrite makes it anew")
@@ -232,9 +254,7 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     folder = output / FOLDER
     path = folder / "survey.json"
     if not wish.resume or not path.exists():
-        for one in folder.iterdir():
-            if one.name != "lock":
-                whole.remove(one)
+        erase(folder)
         whole.write(path, (json.dumps(plain(identity), indent=2, ensure_ascii=False) + "\n").encode())
         return Journal(folder, run=run)
     try:
@@ -259,6 +279,17 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     return found
 
 
+def erase(folder: Path) -> None:
+    """Remove a journal, all but its lock. What tells that it is one goes last, and nothing where that is not there."""
+    survey = folder / "survey.json"
+    if survey.exists():
+        for path in folder.iterdir():
+            if path.suffix in OWN or path.name == "finished":
+                whole.remove(path)
+    for path in (*folder.glob(".*.part"), survey):
+        whole.remove(path)
+
+
 def _clear(folder: Path) -> None:
     """Remove what finished results were made of."""
     for path in folder.iterdir():
@@ -272,12 +303,10 @@ def _tidy(folder: Path) -> None:
         if path.suffix in (".claim", ".part"):
             whole.remove(path)
     found = read_journal(folder)
-    summed = {shot for one in found.sums for shot in one.shots}
-    for shot in found.unflushed & set(found.done) - summed:
-        if not _sound(found, found.done[shot]):
-            del found.done[shot]
-    alone = [entry for shot, entry in found.done.items() if shot not in summed]
-    known = {found.contribution(entry.shot, name) for entry in alone for name in entry.parts}
+    for entry in found.loose:
+        if entry.shot in found.unflushed and not _sound(found, entry):
+            del found.done[entry.shot]
+    known = {found.contribution(entry.shot, name) for entry in found.loose for name in entry.parts}
     for path in folder.glob("*.npy"):
         if path not in known:
             whole.remove(path)
@@ -318,7 +347,11 @@ def read_journal(folder: Path) -> Journal:
     found = Journal(folder, finished=(folder / "finished").exists())
     for path in sorted(folder.glob("*.jsonl")):
         here: set[int] = set()
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
+        for line in lines:
             try:
                 told = json.loads(line)
                 if "flushed" in told:

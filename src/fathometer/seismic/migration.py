@@ -81,8 +81,9 @@ class _Group:
         self.whole, self.comm, self.group, self.journal, self.settings = whole, comm, group, journal, settings
         self.work = Work()
         self._stage: Stage | None = None
-        self._sums = [one for n, one in enumerate(journal.sums) if n % group.groups == group.number]
-        self._entries: list[Entry] = []  # of this group, in no sum yet
+        # This group's part of what earlier runs left, so that it does not grow from run to run, and what it adds.
+        self._sums = journal.sums[group.number :: group.groups]
+        self._entries = journal.loose[group.number :: group.groups]  # in no sum yet
         self._folds = 0
         self._unflushed: list[Entry] = []
         self._flushed_at, self._flush_seconds = 0.0, 0.0
@@ -91,7 +92,8 @@ class _Group:
         """Those of the shots that no other group takes."""
         each = -(-len(left) // self.group.groups)
         for shot in self._taken(left):
-            progress.start_shot(self.journal.begun() - 1, 2 * self.whole.time.steps)
+            begun = self.journal.begun() - 1 if self.whole.comm.rank == 0 else 0  # who looks at the folder shows it
+            progress.start_shot(begun, 2 * self.whole.time.steps)
             self._migrate(shot, each, progress)
             progress.finish_shot()
         self._close_stage()
@@ -208,9 +210,7 @@ def summed(whole: Experiment, journal: Journal) -> dict[str, np.ndarray]:
 
     Raises FathometerError on all ranks: a partial image is damaged.
     """
-    held = {shot for one in journal.sums for shot in one.shots}
-    entries = tuple(entry for shot, entry in sorted(journal.done.items()) if shot not in held)
-    terms = Terms(journal, tuple(journal.sums), entries)
+    terms = Terms(journal, tuple(journal.sums), tuple(journal.loose))
     box = whole.grid.model_box(whole.block)
     with ledger.phase("sum images"):
         names = volumes_of(whole.survey.imaging)

@@ -74,7 +74,7 @@ def contribute(
     """
     parts: dict[str, Part] = {}
     for name, values in volumes.items():
-        peak = float(reduced(comm, float(max(values.max(initial=0.0), -values.min(initial=0.0))), "MAX"))
+        peak = float(reduced(comm, peak_of(values), "MAX"))
         if not math.isfinite(peak):
             raise NotFiniteError(f"shot {shot + 1}: the {name} is not finite: [wavelet] or traces are too strong")
         parts[name] = Part(peak, reduced(comm, checksum(values, grid.shape, start), "SUM") % MODULUS)
@@ -96,6 +96,12 @@ def contribute(
         if comm.rank == 0:
             journal.finish_shot(group, entry)
     return entry
+
+
+def peak_of(values: np.ndarray) -> float:
+    """The largest magnitude; infinity where a number is not finite, since a maximum over ranks may lose a NaN."""
+    peak = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+    return peak if math.isfinite(peak) else math.inf
 
 
 def flush(journal: Journal, group: int, entries: Sequence[Entry], comm: MPI.Intracomm) -> None:

@@ -29,7 +29,7 @@ from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.groups import Group
 from fathometer.seismic.identity import identity
 from fathometer.seismic.imaging import condition_of
-from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, open_journal, read_journal
+from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal
 from fathometer.seismic.migration import migrate_shots, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
 from fathometer.seismic.offsets import ALL, volumes_of
@@ -143,6 +143,10 @@ def _migrate(
     experiment = _prepared(survey, comm, settings, imaging=True)
     journal = _journal(experiment, settings, lock)
     if journal.finished:
+        with together(comm):
+            missing = [path for path in files.values() if not path.exists()]
+            if missing:
+                raise InputError(f"{missing[0]}: is missing, but the migration is finished; --overwrite makes it anew")
         settings.say(f"{survey.output_directory}: this migration is finished; --overwrite makes it anew")
         return Outcome(files | {"record": survey.output_directory / RECORD}, _record_of(survey, comm))
     with accounted(experiment, settings):
@@ -270,9 +274,7 @@ def _come_to(folder: Path, errors: Mapping[int, FathometerError]) -> Journal:
     if found.done:
         return found
     if errors:
-        for path in folder.iterdir():
-            if path.name != "lock":
-                whole.remove(path)
+        erase(folder)
         raise errors[min(errors)]
     raise FathometerError(f"{folder.parent}: all shots were set aside; --retry-failed tries again")
 
