@@ -119,13 +119,16 @@ def test_a_bad_shot_is_set_aside_and_the_others_go_on(recorded, tmp_path, ranks)
     again = run(recorded, tmp_path, "--resume", ranks=ranks)
     assert again.code == 1
     assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == []
-    # Another file of traces is another survey.
+    # Other traces are another survey, but for shots that failed they may have been mended.
     shutil.copy(tmp_path / "good.segy", tmp_path / "recorded.segy")
-    other = run(recorded, tmp_path, "--retry-failed", ranks=ranks)
+    other = run(recorded, tmp_path, "--resume", ranks=ranks)
     assert other.code == 2
     assert "traces: " in other.err
-    assert run(recorded, tmp_path, "--overwrite", ranks=ranks).code == 0
+    assert run(recorded, tmp_path, "--retry-failed", ranks=ranks).code == 0
     assert image(tmp_path / "out") == image(recorded / "one")
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["results"]["migrated_shots"] == [1, 4]
+    assert len(record["results"]["replaced_traces"]) == 1
 
 
 def test_all_shots_bad_is_the_first_ones_error_and_leaves_nothing(recorded, tmp_path):

@@ -91,6 +91,7 @@ class Journal:
     Attributes:
         done: finished shots by number. failed: reasons of those set aside. sums: of the contributions of done shots.
         finished: the results are written. unflushed: done shots whose contributions may not have reached the device.
+        repaired: fingerprints of traces that some of the done shots are of, and which were replaced since.
     """
 
     folder: Path
@@ -99,6 +100,7 @@ class Journal:
     sums: list[SumFile] = field(default_factory=list)
     finished: bool = False
     run: str = ""
+    repaired: list[str] = field(default_factory=list)
     unflushed: set[int] = field(default_factory=set)
     claims: Claims | None = None  # of a run that shares the shots
 
@@ -249,7 +251,8 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     """The journal in the folder of the results, which this run has locked and whose wish was checked.
 
     run: a name for this run. alone: no other run works in it. Raises InputError where the journal is of another survey,
-    model or version: what differs; FathometerError where it is damaged.
+    model or version: what differs; FathometerError where it is damaged. Other contents of the traces are taken where
+    failed shots are to be tried again: of the shots that are done nothing is computed anew.
     """
     folder = output / FOLDER
     path = folder / "survey.json"
@@ -261,8 +264,13 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
         before = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
+    repaired = before.pop("repaired", [])
     differing = differences(before, plain(identity))
-    if differing:
+    if wish.retry_failed and differing and all(line.startswith("traces: ") for line in differing):
+        # What was wrong with some of them has been mended: that is what the wish is for.
+        told = plain({**identity, "repaired": [*repaired, before["traces"]]})
+        whole.write(path, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode())
+    elif differing:
         more = f" and {len(differing) - TOLD} more" if len(differing) > TOLD else ""
         raise InputError(
             f"{output}: --resume: holds the journal of another migration: {'; '.join(differing[:TOLD])}{more}; "
@@ -365,6 +373,8 @@ def read_journal(folder: Path) -> Journal:
                     here.add(entry.shot)
             except (KeyError, TypeError, ValueError):  # cut short by what ended the run
                 continue
+    with suppress(OSError, ValueError):
+        found.repaired = json.loads((folder / "survey.json").read_text(encoding="utf-8")).get("repaired", [])
     found.sums = SumFile.all_in(folder)
     held = [shot for one in found.sums for shot in one.shots]
     if len(held) > len(set(held)) or not set(held) <= set(found.done):

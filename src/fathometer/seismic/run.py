@@ -185,6 +185,7 @@ def _migrate(
             "migrated_shots": sorted(shot for one in told for shot in one.led),
             "earlier_shots": len(journal.done) - sum(len(one.led) for one in told),
             "failed_shots": [{"shot": shot, "reason": reason} for shot, reason in sorted(journal.failed.items())],
+            "replaced_traces": journal.repaired,
             "groups": Group.of(0, comm.size, experiment.ranks_per_shot).groups,
         }
         if first is not None and first.kept is not None:
@@ -253,6 +254,8 @@ def _journal(experiment: Experiment, settings: Settings, lock: Lock | SharedLock
             f"resumed: {len(found.done)} of {len(experiment.acquisition.shots)} shots are done"
             + f", {len(found.failed)} set aside" * bool(found.failed)
         )
+    if found.repaired:
+        settings.say("note: the traces have changed since; shots that are done stay as they were")
     return found
 
 
