@@ -34,12 +34,12 @@ from fathometer.storage.segy import GatherWriter
 SHOTS, SAMPLES = 40, 301
 
 
-def record(folder: Path) -> Path:
+def record(folder: Path, shots: int = SHOTS) -> Path:
     """The files of a survey of many shots, each a pulse that moves out; its image as one run makes it is in one/."""
     inputs(folder)
-    with GatherWriter(folder / "recorded.segy", SAMPLES, INTERVAL, NX * SHOTS) as writer:
-        for shot in range(SHOTS):
-            source = (20.0 + 9.0 * shot, 0.0, 20.0)
+    with GatherWriter(folder / "recorded.segy", SAMPLES, INTERVAL, NX * shots) as writer:
+        for shot in range(shots):
+            source = (20.0 + 360.0 * shot / shots, 0.0, 20.0)
             times = INTERVAL * np.arange(SAMPLES) - 0.05 - np.abs(RECEIVERS[:, :1] - source[0]) / 2000.0
             writer.write(shot * NX, shot + 1, source, RECEIVERS, np.exp(-((60.0 * times) ** 2)))
     one = survey(folder, MIGRATE | {"output.directory": "one"}, "one.toml")

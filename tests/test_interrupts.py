@@ -24,7 +24,7 @@ ENDS = [
 
 def test_a_migration_ends_when_it_is_told_to_and_goes_on_later(tmp_path):
     """One survey through all ends in turn; in the end ranks that are killed, and started again."""
-    recorded, output = record(tmp_path), tmp_path / "out"
+    recorded, output = record(tmp_path, 120), tmp_path / "out"
     path = survey_into(recorded, output)
     for words, launcher, number, group, code, told in ENDS:
         process = migration(path, *words, launcher=launcher)
