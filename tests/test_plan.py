@@ -152,6 +152,17 @@ def test_memory_of_the_rank_that_takes_most(tmp_path, machine_file):
     assert said.rank_bytes == pytest.approx(max(peaks), rel=0.1)
 
 
+def test_memory_of_the_whole_image_where_shots_need_little(tmp_path):
+    """Each rank adds up its part of image and illumination, however small the windows of the shots are."""
+    inputs(tmp_path)
+    np.save(tmp_path / "vp.npy", np.full((NX * 300, NZ * 20), 2000.0, np.float32))
+    keys = MIGRATE | {"model.spacing": [10.0, 2.0], "imaging.aperture": 10.0, "history.store": "disk"}
+    machine = MACHINE.model_copy(update={"memory_bytes_per_node": 1e10})
+    said = plan(load_survey(survey(tmp_path, keys)), machine, Wish(2)).asked
+    assert said.memory_bytes["sums of shots"] == 2 * 4 * NX * 300 * NZ * 20 / 2
+    assert said.rank_bytes == sum(said.memory_bytes.values())
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_bytes_of_the_model_are_those_of_its_files(tmp_path, dtype):
     inputs(tmp_path)

@@ -160,6 +160,8 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
             if cannot is not None:
                 raise cannot
             largest, place = frame, block
+    if apart:
+        require_memory(frame.summing_bytes(math.prod(frame.image_shape(block))), usable, comm)
     memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm)
     with together(comm):
         check_amplitude(survey, wavelet, time, frame.dtype)
