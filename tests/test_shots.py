@@ -122,6 +122,10 @@ def test_a_bad_shot_is_set_aside_and_the_others_go_on(recorded, tmp_path, ranks)
     again = run(recorded, tmp_path, "--resume", ranks=ranks)
     assert again.code == 1
     assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == []
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Not everything in this run is to be trusted.</b> 2 of 6 shots are not in the image" in page
+    assert "4 by earlier runs; 2 set aside: shot 2: " in page
+    assert "of the plain bytes" not in page  # none was kept
     # Another file of traces is another survey.
     shutil.copy(tmp_path / "good.segy", tmp_path / "recorded.segy")
     other = run(recorded, tmp_path, "--retry-failed", ranks=ranks)
