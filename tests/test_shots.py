@@ -14,6 +14,7 @@ from fathometer.seismic import migration, products
 from fathometer.seismic.identity import geometry
 from fathometer.seismic.journal import Wish, read_journal
 from fathometer.seismic.shot import Shot
+from fathometer.storage.segy import GatherWriter
 
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
 
@@ -253,6 +254,22 @@ def test_windows(recorded, tmp_path, ranks):
     assert done.code == 0, done.err
     whole = load(recorded / "one" / "image.rsf")
     np.testing.assert_allclose(load(tmp_path / "out" / "image.rsf"), whole, atol=1e-5 * np.abs(whole).max())
+
+
+def test_ranks_that_cannot_share_the_smallest_window_are_told_at_once(tmp_path):
+    """The largest they can: after days the shot on the smallest would have ended the run."""
+    np.save(tmp_path / "vp.npy", np.full((120, 12), 2000.0, np.float32))
+    spreads = ((600.0, 10.0 * np.arange(10, 110)), (300.0, np.array([300.0])))
+    with GatherWriter(tmp_path / "recorded.segy", SAMPLES, 0.004, 101) as writer:
+        for n, (x, receivers) in enumerate(spreads):
+            places = np.stack([receivers, 0 * receivers, 0 * receivers + 20], axis=1)
+            writer.write(100 * n, n, (x, 0.0, 20.0), places, np.ones((len(receivers), SAMPLES), np.float32))
+    keys = {"propagation.order": 16, "imaging.aperture": 0.0, "parallel.ranks_per_shot": "all"}
+    keys["propagation.boundary"] = {"kind": "sponge", "width": 4}
+    done = call("migrate", survey(tmp_path, MIGRATE | keys), "--quiet", "--ranks", 5)
+    assert done.code == 2
+    assert "5 ranks are too many for a grid of" in done.err
+    assert not (tmp_path / "out").exists()
 
 
 BINS = {"imaging__gathers": "offset", "imaging__offset_bins": [0.0, 80.0, 160.0, 1000.0]}

@@ -81,13 +81,22 @@ class Frame:
 
     def on(self, shot: Shot) -> Frame:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""
-        acquisition = replace(self.acquisition, shots=(shot,))
+        return replace(self, acquisition=replace(self.acquisition, shots=(shot,)), grid=self.grid_of(shot))
+
+    def grid_of(self, shot: Shot) -> Grid:
+        """The grid that a shot of the survey is migrated on; looked for once, since whoever plans asks often."""
         aperture = self.survey.imaging.aperture
         if aperture is None:
-            return replace(self, acquisition=acquisition)
-        window = window_of(self.files.grid, np.vstack((shot.source, shot.receivers)), aperture)
-        grid, _ = padded(window, acquisition, self.boundary, self.free_surface)
-        return replace(self, acquisition=acquisition, grid=grid)
+            return self.grid
+        if shot.index not in self._windows:
+            window = window_of(self.files.grid, np.vstack((shot.source, shot.receivers)), aperture)
+            alone = replace(self.acquisition, shots=(shot,))
+            self._windows[shot.index], _ = padded(window, alone, self.boundary, self.free_surface)
+        return self._windows[shot.index]
+
+    @cached_property
+    def _windows(self) -> dict[int, Grid]:
+        return {}
 
     def ranks(self, size: int, wanted: Index3 | None = None) -> Index3:
         """How `size` ranks share the grid; wanted: instead of the survey's wish. InputError where they cannot."""
