@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 
 from examples.historical import FOLDER, PUBLISHED
 from fathometer.errors import InputError
+from fathometer.seismic import frame
 from fathometer.seismic.capability import Capability, Rate, load_capability, save_capability
 from fathometer.seismic.plan import Wish, plan
 from fathometer.seismic.stencil import flops_per_point
 from fathometer.seismic.survey import load_survey
+from fathometer.seismic.window import window_of
 
 MACHINE = Capability(
     schema_version=1,
@@ -150,6 +152,31 @@ def test_memory_of_the_rank_that_takes_most(tmp_path, machine_file):
     said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": 9e7}), Wish(4)).asked
     assert max(peaks) > 1.1 * peaks[-1]
     assert said.rank_bytes == pytest.approx(max(peaks), rel=0.1)
+
+
+def test_memory_of_the_whole_image_where_shots_need_little(tmp_path):
+    """Each rank adds up its part of image and illumination, however small the windows of the shots are."""
+    inputs(tmp_path)
+    np.save(tmp_path / "vp.npy", np.full((NX * 300, NZ * 20), 2000.0, np.float32))
+    keys = MIGRATE | {"model.spacing": [10.0, 2.0], "imaging.aperture": 10.0, "history.store": "disk"}
+    machine = MACHINE.model_copy(update={"memory_bytes_per_node": 1e10})
+    said = plan(load_survey(survey(tmp_path, keys)), machine, Wish(2)).asked
+    assert said.memory_bytes["sums of shots"] == 2 * 4 * NX * 300 * NZ * 20 / 2
+    assert said.rank_bytes == sum(said.memory_bytes.values())
+
+
+def test_windows_are_looked_for_once(tmp_path, monkeypatch):
+    """Not for each layout: a survey has thousands of shots, and each window looks at all its receivers."""
+    asked = []
+
+    def counted(*words):
+        asked.append(words)
+        return window_of(*words)
+
+    monkeypatch.setattr(frame, "window_of", counted)
+    inputs(tmp_path)
+    plan(load_survey(survey(tmp_path, MIGRATE | {"imaging.aperture": 10.0})), MACHINE, Wish())
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

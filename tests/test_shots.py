@@ -10,10 +10,11 @@ import pytest
 from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, survey
 from survey_support import load, migrate
 
-from fathometer.seismic import migration
+from fathometer.seismic import migration, products
 from fathometer.seismic.identity import geometry
 from fathometer.seismic.journal import Wish, read_journal
 from fathometer.seismic.shot import Shot
+from fathometer.storage.segy import GatherWriter
 
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
 
@@ -61,12 +62,15 @@ def test_any_number_of_groups_gives_the_same_image(recorded, tmp_path, ranks, pe
 
 
 def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
-    """Contributions are added up whenever they fill the disk, here after each shot."""
+    """Contributions are added up whenever they fill the disk, here after each shot, and the sum is filtered slab by
+    slab."""
     monkeypatch.setattr(migration, "FULL", 0.01)
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
+    monkeypatch.setattr(products, "SLAB_CELLS", 70)
     migrate(tmp_path, nested(MIGRATE))
-    assert image(tmp_path / "out") == image(recorded / "one")
+    for name in ("image", "image-laplacian"):
+        assert image(tmp_path / "out", name) == image(recorded / "one", name)
 
 
 def nested(keys):
@@ -119,6 +123,10 @@ def test_a_bad_shot_is_set_aside_and_the_others_go_on(recorded, tmp_path, ranks)
     again = run(recorded, tmp_path, "--resume", ranks=ranks)
     assert again.code == 1
     assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == []
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Not everything in this run is to be trusted.</b> 2 of 6 shots are not in the image" in page
+    assert "4 by earlier runs; 2 set aside: shot 2: " in page
+    assert "of the plain bytes" not in page  # none was kept
     # Other traces are another survey, but for shots that failed they may have been mended.
     shutil.copy(tmp_path / "good.segy", tmp_path / "recorded.segy")
     other = run(recorded, tmp_path, "--resume", ranks=ranks)
@@ -249,6 +257,22 @@ def test_windows(recorded, tmp_path, ranks):
     assert done.code == 0, done.err
     whole = load(recorded / "one" / "image.rsf")
     np.testing.assert_allclose(load(tmp_path / "out" / "image.rsf"), whole, atol=1e-5 * np.abs(whole).max())
+
+
+def test_ranks_that_cannot_share_the_smallest_window_are_told_at_once(tmp_path):
+    """The largest they can: after days the shot on the smallest would have ended the run."""
+    np.save(tmp_path / "vp.npy", np.full((120, 12), 2000.0, np.float32))
+    spreads = ((600.0, 10.0 * np.arange(10, 110)), (300.0, np.array([300.0])))
+    with GatherWriter(tmp_path / "recorded.segy", SAMPLES, 0.004, 101) as writer:
+        for n, (x, receivers) in enumerate(spreads):
+            places = np.stack([receivers, 0 * receivers, 0 * receivers + 20], axis=1)
+            writer.write(100 * n, n, (x, 0.0, 20.0), places, np.ones((len(receivers), SAMPLES), np.float32))
+    keys = {"propagation.order": 16, "imaging.aperture": 0.0, "parallel.ranks_per_shot": "all"}
+    keys["propagation.boundary"] = {"kind": "sponge", "width": 4}
+    done = call("migrate", survey(tmp_path, MIGRATE | keys), "--quiet", "--ranks", 5)
+    assert done.code == 2
+    assert "5 ranks are too many for a grid of" in done.err
+    assert not (tmp_path / "out").exists()
 
 
 BINS = {"imaging__gathers": "offset", "imaging__offset_bins": [0.0, 80.0, 160.0, 1000.0]}

@@ -118,11 +118,13 @@ def _shared(results: Mapping[str, Any]) -> str:
     """Who has migrated the shots, in words."""
     groups, ranks = results["groups"], results["ranks_per_shot"]
     who = f"{groups} groups of ranks with shots of their own" if groups > 1 else "all ranks on each shot"
-    parts = [f"{len(results['migrated_shots'])} shots by {who}" + f", {ranks} a shot" * (groups > 1)]
+    shots, failed = len(results["migrated_shots"]), results["failed_shots"]
+    parts = [f"{shots} shot{'s' * (shots != 1)} by {who}" + f", {ranks} a shot" * (groups > 1)]
     if results["earlier_shots"]:
         parts.append(f"{results['earlier_shots']} by earlier runs")
-    if results["failed_shots"]:
-        parts.append(f"{len(results['failed_shots'])} set aside: {results['failed_shots'][0]['reason']}, …")
+    if failed:
+        more = ", …" * (len(failed) > 1)
+        parts.append(f"{len(failed)} set aside: shot {failed[0]['shot'] + 1}: {failed[0]['reason']}{more}")
     return "; ".join(parts)
 
 
@@ -131,7 +133,7 @@ def _kept(history: Mapping[str, Any]) -> str:
     where = {"memory": "in memory", "disk": "on disk", "checkpoint": "some kept, the others computed again"}
     stored, logical = (sum(rank[f"{kind}_bytes"] for rank in history["ranks"]) for kind in ("stored", "logical"))
     said = f"{history['snapshots']} snapshots a shot, {where.get(history['store'], history['store'])}, "
-    said += f"as {history['encoding']}: {stored / max(1, logical):.3g} of the plain bytes"
+    said += f"as {history['encoding']}" + (f": {stored / logical:.3g} of the plain bytes" if logical else "")
     if history["recomputed_imaging_steps"]:
         said += (
             f"; {100 * history['recomputed_imaging_steps'] / max(1, history['snapshots'] - 1):.0f} % of its steps twice"

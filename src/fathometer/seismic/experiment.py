@@ -28,7 +28,7 @@ from fathometer.seismic.frame import (
     time_step,
 )
 from fathometer.seismic.grid import Grid
-from fathometer.seismic.groups import Group, largest_of, ranks_of_a_shot, smallest_room
+from fathometer.seismic.groups import Group, largest_of, ranks_of_a_shot, smallest_of, smallest_room
 from fathometer.seismic.medium import scaled_medium
 from fathometer.seismic.points import SincPoints, sinc_points
 from fathometer.seismic.propagator import Propagator, Scheme
@@ -155,11 +155,14 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         group = Group.of(comm.rank, comm.size, ranks_per_shot)
         apart = group.groups > 1 or (imaging and survey.imaging.aperture is not None)
         if apart:
+            smallest_of(frame).ranks(group.size)  # before the run, not in the middle of it
             place = Decomposition(largest.grid.full_shape, largest.ranks(group.size), comm.rank - group.first)
         else:
             if cannot is not None:
                 raise cannot
             largest, place = frame, block
+    if apart:
+        require_memory(frame.summing_bytes(math.prod(frame.image_shape(block))), usable, comm)
     memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm)
     with together(comm):
         check_amplitude(survey, wavelet, time, frame.dtype)

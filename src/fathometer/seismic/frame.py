@@ -28,12 +28,14 @@ from fathometer.seismic.resampling import low_pass
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.slices import CHUNK_BYTES, GROUP_BYTES
 from fathometer.seismic.stencil import LARGEST_SHARE_OF_LIMIT
+from fathometer.seismic.sums import SLAB_CELLS
 from fathometer.seismic.survey import Propagation, Survey
 from fathometer.seismic.timing import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.wavelet import Wavelet, wavelet_of
 from fathometer.seismic.window import window_of
 
 WEIGHT_BYTES = 512  # of one point: places and weights, once for Python and once for the kernels
+SUMMING_BYTES = 64  # of a cell of a slab: its limbs, those that are read, and what adding takes
 MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
 FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
 
@@ -79,13 +81,22 @@ class Frame:
 
     def on(self, shot: Shot) -> Frame:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""
-        acquisition = replace(self.acquisition, shots=(shot,))
+        return replace(self, acquisition=replace(self.acquisition, shots=(shot,)), grid=self.grid_of(shot))
+
+    def grid_of(self, shot: Shot) -> Grid:
+        """The grid that a shot of the survey is migrated on; looked for once, since whoever plans asks often."""
         aperture = self.survey.imaging.aperture
         if aperture is None:
-            return replace(self, acquisition=acquisition)
-        window = window_of(self.files.grid, np.vstack((shot.source, shot.receivers)), aperture)
-        grid, _ = padded(window, acquisition, self.boundary, self.free_surface)
-        return replace(self, acquisition=acquisition, grid=grid)
+            return self.grid
+        if shot.index not in self._windows:
+            window = window_of(self.files.grid, np.vstack((shot.source, shot.receivers)), aperture)
+            alone = replace(self.acquisition, shots=(shot,))
+            self._windows[shot.index], _ = padded(window, alone, self.boundary, self.free_surface)
+        return self._windows[shot.index]
+
+    @cached_property
+    def _windows(self) -> dict[int, Grid]:
+        return {}
 
     def ranks(self, size: int, wanted: Index3 | None = None) -> Index3:
         """How `size` ranks share the grid; wanted: instead of the survey's wish. InputError where they cannot."""
@@ -133,6 +144,15 @@ class Frame:
         if self.survey.propagation.time_dispersion == "corrected":
             parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
         return parts
+
+    def summing_bytes(self, cells: int) -> dict[str, int]:
+        """Bytes that a rank takes for its cells of the whole image while what the shots add is added up."""
+        imaging = self.survey.imaging
+        made = imaging.gathers != "none" or imaging.condition == "source-normalised"  # from sums, beside them
+        return {
+            "sums of shots": (len(volumes_of(imaging)) + made) * cells * self.dtype.itemsize,
+            "sum under way": SUMMING_BYTES * min(cells, SLAB_CELLS),
+        }
 
     @cached_property
     def _spreads(self) -> list[np.ndarray]:

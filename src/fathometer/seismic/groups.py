@@ -47,7 +47,7 @@ class Group:
 
 def cells(frame: Frame, shot: Shot) -> int:
     """Of the grid of a shot, padding included: its share of the work."""
-    return math.prod(frame.on(shot).grid.full_shape)
+    return math.prod(frame.grid_of(shot).full_shape)
 
 
 def largest_first(frame: Frame) -> list[Shot]:
@@ -76,9 +76,9 @@ def ranks_of_a_shot(frame: Frame, largest: Frame, time: TimeAxis, size: int, roo
         return wanted
     if asked is not None:
         return min(asked, size)
-    best, least = size, math.inf
+    best, least, smallest = size, math.inf, smallest_of(frame)
     for ranks in sorted({*divisors(size), min(size, -(-size // shots))}):
-        if bytes_of_a_rank(largest, time, ranks) > room:
+        if any(bytes_of_a_rank(one, time, ranks) > room for one in (largest, smallest)):
             continue
         groups = size // ranks
         cost = math.ceil(shots / groups) / ranks * (1 + PRICE * math.log2(ranks))
@@ -117,6 +117,11 @@ def smallest_room(comm: MPI.Intracomm, usable: int) -> float:
 def largest_of(frame: Frame) -> Frame:
     """The frame of the shot with the most cells and, of these, the most receivers."""
     return frame.on(max(frame.acquisition.shots, key=lambda shot: (cells(frame, shot), len(shot.receivers))))
+
+
+def smallest_of(frame: Frame) -> Frame:
+    """The frame of the shot with the fewest cells, which the fewest ranks can share."""
+    return frame.on(min(frame.acquisition.shots, key=lambda shot: cells(frame, shot)))
 
 
 def mean_share(frame: Frame, largest: Frame) -> float:

@@ -156,7 +156,7 @@ class _Group:
         """The present one where the shot's grid is the same."""
         whole = self.whole
         if self._stage is not None:
-            if whole.survey.imaging.aperture is None or self._stage.experiment.grid == whole.frame.on(shot).grid:
+            if whole.survey.imaging.aperture is None or self._stage.experiment.grid == whole.frame.grid_of(shot):
                 return self._stage
             self._close_stage()
         experiment = whole if whole.model is not None else on_shot(whole, shot, self.comm)

@@ -33,7 +33,7 @@ KERNEL = (
     "source recomputation",
     "receiver propagation",
     "halo exchange",
-)  # the time steps, exchanges included
+)
 
 
 @dataclass(frozen=True)

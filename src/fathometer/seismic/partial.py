@@ -26,12 +26,11 @@ from fathometer.seismic.checksum import MODULUS, checksum
 from fathometer.seismic.exact import LIMBS, Limbs, add, raised, top_of, value
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.journal import Entry, Journal, Part
-from fathometer.seismic.sums import SumFile
+from fathometer.seismic.sums import SLAB_CELLS, SumFile
 from fathometer.storage import whole
 from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
 
-SLAB_CELLS = 1 << 20  # of a volume that are added up at a time
 LATER = Strategy.of("posix-shared:sync=none")  # what is written is flushed by `flush`
 KIND = "partial images"  # in the account of files
 

@@ -191,6 +191,9 @@ def predict(
         memory["wavefield history"] = kept.memory_bytes
         if kept.twin:
             memory["source wavefield"] = _twin(frame, blocks[0])
+        summing = whole.summing_bytes(-(-math.prod(whole.grid.shape) // size))
+        if sum(summing.values()) + machine.process_bytes > sum(memory.values()):  # shots on small windows
+            memory = {"process": memory["process"]} | summing
         if kept.encoding != "float32":
             pushed = popped = own_snapshots * own * itemsize / (threads * SPEED[kept.encoding])
         if store == "files":

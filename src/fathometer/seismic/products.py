@@ -13,9 +13,12 @@ from fathometer.parallel.agreement import together
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.imaging import laplacian
-from fathometer.storage.boxes import widened
+from fathometer.storage.block import Volume
+from fathometer.storage.boxes import slabs, widened, within
 from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
+
+SLAB_CELLS = 1 << 20  # of an image that are filtered at a time
 
 
 def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:
@@ -51,21 +54,25 @@ def write_laplacian(
     grid = experiment.grid
     start, _ = grid.model_box(experiment.block)
     with ledger.phase("post-process"), together(experiment.comm), open_volume(image.name, image.parent) as volume:
+        filtered = np.zeros(shape, volume.info.dtype)
         lo = [start[a] for a in grid.axes]
         hi = [start[a] + shape[a] for a in grid.axes]
-        if all(a < b for a, b in zip(lo, hi, strict=True)):
-            wide_lo, wide_hi = widened(lo, hi, 1, volume.info.shape)
-            around = [(1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)]
-            own = math.prod(b - a for a, b in zip(lo, hi, strict=True))
-            with ledger.file("image", "read", own / math.prod(b - a for a, b in zip(wide_lo, wide_hi, strict=True))):
-                wide = volume.read(wide_lo, wide_hi)
-            wide = np.pad(wide, around, mode="edge")
-            if grid.two_dimensional:
-                wide = wide[:, None]
-            filtered = laplacian(wide, grid.spacing) * wide.dtype.type(factor)
-        else:
-            filtered = np.zeros(shape, volume.info.dtype)
+        own = filtered.reshape([shape[a] for a in grid.axes])
+        for slab_lo, slab_hi in slabs(lo, hi, SLAB_CELLS):
+            values = _filtered(volume, slab_lo, slab_hi, grid) * filtered.dtype.type(factor)
+            own[within((slab_lo, slab_hi), lo)] = values
     write(experiment, path, filtered)
+
+
+def _filtered(volume: Volume, lo: Sequence[int], hi: Sequence[int], grid: Grid) -> np.ndarray:
+    """-∇² of some cells of an image, from a file."""
+    wide_lo, wide_hi = widened(lo, hi, 1, volume.info.shape)
+    around = [(1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)]
+    cells = [math.prod(b - a for a, b in zip(*box, strict=True)) for box in ((lo, hi), (wide_lo, wide_hi))]
+    with ledger.file("image", "read", cells[0] / cells[1]):
+        wide = np.pad(volume.read(wide_lo, wide_hi), around, mode="edge")
+    found = laplacian(wide[:, None] if grid.two_dimensional else wide, grid.spacing)
+    return found[:, 0] if grid.two_dimensional else found
 
 
 def draw(experiment: Experiment, image: Path, title: str, path: Path) -> None:

@@ -174,9 +174,10 @@ def _migrate(
                     write(experiment, files[name], values)
                 else:
                     _write_image(experiment, journal, files[name], values)
+        shape = sums["image"].shape
+        del sums, values  # before there is another of this size
         if "laplacian" in files:
-            write_laplacian(experiment, files["image"], files["laplacian"], sums["image"].shape)
-        del sums
+            write_laplacian(experiment, files["image"], files["laplacian"], shape)
         with ledger.phase("draw"), together(comm):
             if comm.rank == 0:
                 _draw(experiment, files)

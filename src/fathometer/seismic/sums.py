@@ -20,6 +20,7 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.exact import LIMBS, Limbs
 from fathometer.storage import whole
 
+SLAB_CELLS = 1 << 20  # of a volume that are added up at a time
 PAGE = 4096
 ITEM = 8
 

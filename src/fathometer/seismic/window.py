@@ -9,7 +9,7 @@ import numpy as np
 
 from fathometer.seismic.grid import Grid
 
-MULTIPLE = 8  # cells: shots of like spreads so get windows of equal shapes, which share wavefields
+MULTIPLE = 8  # cells: shots of like spreads so get windows of equal shapes, for which one tiling is best
 FEWEST = 16  # cells along a side, as far as the model has them
 
 
