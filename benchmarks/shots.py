@@ -22,7 +22,7 @@ ALSO = ("take a shot", "write partial image", "sum images")  # phases that a run
 
 def shots(threads: int, quick: bool) -> Table:
     """A 3D VTI survey of shots whose windows differ 4 : 1 in cells, on 2 ranks with shots of their own."""
-    full, duration, rounds = ((120, 60, 40), 0.2, 1) if quick else ((240, 120, 100), 0.6, 3)
+    full, duration, rounds = ((120, 60, 40), 0.2, 1) if quick else ((240, 120, 100), 0.6, 2)
     rows, found = [], []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
