@@ -217,13 +217,16 @@ def test_an_index_stands_alone(tmp_path: Path) -> None:
         acquired(tmp_path, "*.*")
 
 
-def test_a_source_that_moves_is_refused_as_in_files(tmp_path: Path) -> None:
+def test_a_shot_whose_source_moves_is_left_out_as_in_files(tmp_path: Path) -> None:
     data = live()
     data.trace[5][73] = 777
     index_of(data.write(tmp_path / "a.segy"))
     for name in ("survey.parquet", "a.segy"):
-        with refused("a.segy", "FFID 2", "(777, 7, 0)", "trace 5"):
-            acquired(tmp_path, name)
+        got = acquired(tmp_path, name)
+        assert [shot.ffid for shot in got.shots] == [1]
+        (note,) = (one for one in got.notes if "their source moves" in one)
+        assert "1 of 2 shots are left out" in note
+        assert "FFID 2: found its source at (777, 7, 0) m in trace 5" in note
 
 
 def test_migrate_gives_the_same_image_by_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,6 +69,8 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     if rotation is not None:
         tables = [rotation.table(table) for table in tables]
         notes += rotation.notes(tables, flat)
+    elif flat:
+        notes += _across(tables)
     parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
     for number, table in enumerate(tables):
         live = np.flatnonzero(table.live)
@@ -86,8 +88,13 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
         )
     shots: list[Shot] = []
     gathers: list[Gather] = []
+    moved: list[InputError] = []
     for ffid, pieces in parts.items():
-        source = _source(survey, tables, ffid, pieces, flat)
+        try:
+            source = _source(survey, tables, ffid, pieces, flat)
+        except InputError as error:  # a number used twice, a spoilt header: no reason to lose the other shots
+            moved.append(error)
+            continue
         receivers = np.concatenate([tables[number].receiver[group] for number, group in pieces])
         channel = np.concatenate([tables[number].channel[group] for number, group in pieces])
         if flat:
@@ -101,6 +108,10 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
                 np.concatenate([group for _, group in pieces]),
             )
         )
+    if not shots:
+        raise moved[0]
+    if moved:
+        notes += (f"{len(moved)} of {len(parts)} shots are left out, since their source moves; first: {moved[0]}",)
     first = tables[0]
     recording = Recording(
         files=tuple(table.path for table in tables),
@@ -171,9 +182,21 @@ def _check_alike(tables: Sequence[TraceTable]) -> None:
                 )
 
 
+def _across(tables: Sequence[TraceTable]) -> tuple[str, ...]:
+    """A note on y, where there is any, which a 2D survey does not look at."""
+    places = [place[table.live, 1] for table in tables if table.live.any() for place in (table.source, table.receiver)]
+    spread = float(max(y.max() for y in places) - min(y.min() for y in places)) if places else 0.0
+    if spread <= _SAME_PLACE:
+        return ()
+    return (
+        f"y of sources and receivers spreads over {spread:.6g} m and is not looked at in 2D; [acquisition] origin and "
+        "azimuth turn a line to the x axis",
+    )
+
+
 def _check_placed(tables: Sequence[TraceTable]) -> None:
     for table in tables:
-        if len(table.ffid) > 1 and not (table.source.any() or table.receiver.any()):
+        if len(table.ffid) > 1 and not (table.source[:, :2].any() or table.receiver[:, :2].any()):
             raise InputError(
                 f"{table.path}: the trace headers carry no coordinates: every source and receiver is at 0; "
                 "needed: source and receiver coordinates (bytes 73 to 88)"

@@ -40,7 +40,14 @@ from fathometer.storage.writer import check_writable
 
 Floats = npt.NDArray[np.float32]
 
-UNITS = {"m/s": "m/s", "km/s": "km/s", "s2/km2": "s2/km2", "s^2/km^2": "s2/km2"}  # as files write them
+UNITS = {
+    "m/s": "m/s",
+    "km/s": "km/s",
+    "s2/km2": "s2/km2",
+    "s^2/km^2": "s2/km2",
+    "m s-1": "m/s",
+    "km s-1": "km/s",
+}  # as files write them
 ADVICE = "use --crop or larger cells (--spacing)"
 
 
@@ -129,6 +136,11 @@ class _Source:
         told = UNITS.get((self._volume.info.unit or "").strip().lower())
         if wanted is not None and told is not None and wanted != told:
             raise InputError(f"--units: found {wanted}, but {self._volume.path} says {told}; allowed: the same")
+        said = (self._volume.info.unit or "").strip()
+        if said and told is None and wanted is None:
+            raise InputError(
+                f"--units: missing; needed, since {self._volume.path} says {said}; known: {', '.join(UNITS)}"
+            )
         return wanted or told or "m/s"
 
     def _axes(self, wanted: str | None) -> str:
@@ -280,7 +292,9 @@ def _made(
         quantity = _on_inner_cells(quantity, floor, plan)
         # Low-passed edges overshoot; no velocity is to come out that was not there.
         low, high = values.min(), values.max()
-        values = np.clip(_other(quantity) if source.velocity else quantity, low, high)
+        if source.velocity:  # as slowness: one that overshoots below 0 would turn the fastest into the slowest
+            quantity = _other(np.clip(quantity, 1 / high, 1 / low))
+        values = np.clip(quantity, low, high)
     else:
         values = values[tuple(slice(*ends) for ends in plan.core)]
     made = {"model": np.pad(values, plan.pad, mode="edge")}

@@ -117,7 +117,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
         spacing = tuple(_number(path, values, f"d{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
         if any(step <= 0 for step in spacing):
             raise InputError(f"{path}: the spacing {spacing} of the axes {tuple(axes)} must be positive")
-    if lengths_all and all(f"o{i}" in values for i in axes):
+    if lengths_all and any(f"o{i}" in values for i in axes):  # what is left out is 0, as RSF has it
         origin = tuple(_number(path, values, f"o{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
     labels = tuple(values.get(f"label{i}", "") for i in axes)
     return VolumeInfo(shape, dtype, spacing, origin, labels if any(labels) else None, values.get("unit") or None)

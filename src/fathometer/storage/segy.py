@@ -79,7 +79,7 @@ def scan(path: Path) -> TraceTable:
     if layout.feet:
         source, receiver = source * FOOT, receiver * FOOT
         notes.append("lengths are in feet by the binary header; converted to metres")
-    if not (source.any() or receiver.any()):
+    if not (source[:, :2].any() or receiver[:, :2].any()):
         notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
     if other := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
         notes.append(f"{other} of {layout.traces} traces are marked as dead or as other than seismic data")

@@ -170,7 +170,7 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         sources=_sources(columns, good),
         units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),
         largest=largest,
-        placed=any(values.any() for values in places.values()),
+        placed=any(places[f"{what}_{axis}"].any() for what in ("source", "receiver") for axis in "xy"),
         examples=examples,
     )
 
