@@ -8,11 +8,14 @@ import sys
 
 import pytest
 from cli_support import finish, run
-from kill_support import SHOTS, migration, record, same_image, survey_into, wait_for_shots
+from kill_support import migration, record, same_image, survey_into, wait_for_shots
+from mpi4py import MPI
+from test_partial import NAMES, SHAPE, contributions
 
 from fathometer.errors import InputError
 from fathometer.seismic import sharing
-from fathometer.seismic.journal import Lock
+from fathometer.seismic.journal import Lock, Wish, open_journal
+from fathometer.seismic.partial import Terms, fold
 from fathometer.seismic.sharing import Claims, SharedLock
 
 
@@ -75,18 +78,33 @@ def test_shots_of_a_run_that_dies_are_free_again(tmp_path):
     claims.settle(2)
 
 
+def test_what_others_have_done_is_theirs_to_add_up(tmp_path):
+    """A run that begins beside others takes none of their contributions; the last one, alone, takes all."""
+    journal, _ = contributions(tmp_path, 10)
+    wish = Wish(resume=True, share="x")
+    assert len(open_journal(tmp_path, {}, "other", wish).loose) == 10
+    beside = open_journal(tmp_path, {}, "other", wish, alone=False)
+    assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
+    fold(Terms(journal, (), tuple(journal.done.values())), NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
+    beside = open_journal(tmp_path, {}, "other", wish, alone=False)
+    assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
+
+
 def test_runs_share_the_shots_and_the_last_one_makes_the_image(tmp_path):
-    """One of three is killed in the middle of a shot."""
-    recorded, output = record(tmp_path), tmp_path / "out"
+    """One of three is killed in the middle of a shot, and one begins when the others have added up some of theirs."""
+    shots = 120
+    recorded, output = record(tmp_path, shots), tmp_path / "out"
     path = survey_into(recorded, output)
-    runs = [migration(path, "--share", "three", *words) for words in ((), (), ("--json",))]
-    wait_for_shots(output, 4, runs[0])
+    runs = [migration(path, "--share", "three") for _ in range(2)]
+    wait_for_shots(output, 12, runs[0])
+    runs.append(migration(path, "--share", "three", "--json"))
+    wait_for_shots(output, 30, runs[0])
     runs[0].send_signal(signal.SIGKILL)
     done = [finish(one) for one in runs]
     assert [one.code for one in done] == [-signal.SIGKILL, 0, 0], [one.err for one in done]
     assert same_image(recorded, output)
     results = json.loads((output / "run.json").read_text())["results"]
-    assert len(results["migrated_shots"]) + results["earlier_shots"] == SHOTS
+    assert len(results["migrated_shots"]) + results["earlier_shots"] == shots
     assert {one.name for one in (output / "journal").iterdir() if one.suffix != ".jsonl"} == {
         "finished",
         "lock",

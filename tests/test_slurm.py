@@ -46,13 +46,18 @@ trap 'scancel --signal=TERM "$job"' TERM
 before=$(finished)
 srun --mpi=pmix --kill-on-bad-exit=1 --cpu-bind=none python3 -m fathometer migrate '/data/north sea.toml' --resume &
 ranks=$!
-while wait "$ranks"; code=$?; kill -0 "$ranks" 2>/dev/null; do :; done
+while kill -0 "$ranks" 2>/dev/null; do wait "$ranks"; done
+wait "$ranks"; code=$?
 
-if [ "$code" -ne 75 ]; then
+# 143: told before they could listen.
+if [ "$code" -ne 75 ] && [ "$code" -ne 143 ]; then
     rm -f "$fruitless"
     exit "$code"
 fi
 trap '' TERM
+if [ "$(squeue --noheader --jobs="$job" --format=%T)" != RUNNING ]; then
+    exit 75 # cancelled, or queued again by Slurm itself
+fi
 runs=0
 if [ "$(finished)" -le "$before" ]; then
     runs=$(($(cat "$fruitless" 2>/dev/null || echo 0) + 1))

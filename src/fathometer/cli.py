@@ -125,7 +125,7 @@ def parser() -> argparse.ArgumentParser:
         "--retry-failed", action="store_true", help="as --resume, and once more those shots that were set aside"
     )
     migrate.add_argument(
-        "--share", default="", metavar="NAME", help="share the shots with the other runs that say this NAME; resumes"
+        "--share", metavar="NAME", help="share the shots with the other runs that say this NAME; resumes"
     )
     migrate.add_argument(
         "--restarts", type=_whole, default=0, metavar="N", help="start --ranks again, at most N times, if one is killed"
@@ -706,8 +706,11 @@ def _wish(options: argparse.Namespace) -> Wish:
     for name, found in (("--resume", options.resume), ("--share", options.share)):
         if found and options.overwrite:
             raise InputError(f"--overwrite: found together with {name}; allowed: one of them")
-    resume = options.resume or options.retry_failed or bool(options.share)
-    return Wish(resume, options.overwrite, options.retry_failed, " ".join(options.share.split()))
+    share = " ".join((options.share or "").split())
+    if options.share is not None and not share:
+        raise InputError("--share: found an empty name; allowed: a name that all the runs say")
+    resume = options.resume or options.retry_failed or bool(share)
+    return Wish(resume, options.overwrite, options.retry_failed, share)
 
 
 def _trace(options: argparse.Namespace) -> Path | None:

@@ -103,10 +103,13 @@ class Journal:
     repaired: list[str] = field(default_factory=list)
     unflushed: set[int] = field(default_factory=set)
     claims: Claims | None = None  # of a run that shares the shots
+    beside: bool = False  # others are at work: what was done before is theirs, or the last one's, to add up
 
     @property
     def loose(self) -> list[Entry]:
-        """Of finished shots whose contributions are in no sum, in order."""
+        """Of finished shots whose contributions are in no sum, in order; none where that is for others to say."""
+        if self.beside:
+            return []
         held = {shot for one in self.sums for shot in one.shots}
         return [entry for shot, entry in sorted(self.done.items()) if shot not in held]
 
@@ -339,15 +342,18 @@ def _sound(journal: Journal, entry: Entry) -> bool:
 def _read_beside_others(folder: Path) -> Journal:
     """What the files of a journal tell that others write. Sums are those of others; what they do between two looks may
     seem to contradict itself."""
-    for _ in range(LOOKS):
+    looks = 0
+    while True:
         try:
             found = read_journal(folder)
         except FathometerError:
+            looks += 1
+            if looks > LOOKS:
+                raise
             sleep(NAP_SECONDS)
         else:
-            found.sums = []
+            found.sums, found.beside = [], True
             return found
-    return read_journal(folder)
 
 
 def read_journal(folder: Path) -> Journal:
@@ -375,12 +381,17 @@ def read_journal(folder: Path) -> Journal:
                 continue
     with suppress(OSError, ValueError):
         found.repaired = json.loads((folder / "survey.json").read_text(encoding="utf-8")).get("repaired", [])
+    # Before the sums are looked at: others place a sum before they remove what it holds.
+    absent = {
+        shot
+        for shot, one in found.done.items()
+        if not all(found.contribution(shot, name).exists() for name in one.parts)
+    }
     found.sums = SumFile.all_in(folder)
     held = [shot for one in found.sums for shot in one.shots]
     if len(held) > len(set(held)) or not set(held) <= set(found.done):
         raise FathometerError(f"{folder}: is damaged: sums of shots contradict its lines; --overwrite begins anew")
-    for shot in set(found.done) - set(held):
-        if not found.finished and not all(found.contribution(shot, name).exists() for name in found.done[shot].parts):
-            del found.done[shot]
+    for shot in set() if found.finished else absent - set(held):
+        del found.done[shot]
     found.failed = {shot: reason for shot, reason in found.failed.items() if shot not in found.done}
     return found

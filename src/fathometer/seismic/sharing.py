@@ -24,7 +24,7 @@ from fathometer.errors import FathometerError, InputError
 from fathometer.storage import whole
 
 NAP_SECONDS = 0.1
-PATIENCE_SECONDS = 2.0  # for the first one to say its name
+PATIENCE_SECONDS = 10.0  # for the first one to say its name
 
 
 class SharedLock:
@@ -49,7 +49,7 @@ class SharedLock:
             else:
                 self._file.seek(0)
                 holder = self._file.read().strip()
-                if holder.split(" by ")[0] == told:
+                if holder.startswith(f"{told} by process "):
                     if self._try(fcntl.LOCK_SH):
                         self.alone = False
                         return
@@ -65,6 +65,7 @@ class SharedLock:
         self._file.truncate(0)
         self._file.write(f"{told} by process {os.getpid()} on {socket.gethostname()} and others\n")
         self._file.flush()
+        os.fsync(self._file.fileno())  # NFS would keep it on this host
         self.alone = True
 
     def share(self) -> None:
