@@ -31,7 +31,7 @@ from typing import Any, Self
 from fathometer import ledger
 from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.decomposition import Index3
-from fathometer.record import plain
+from fathometer.record import plain, write_record
 from fathometer.seismic.checksum import checksum
 from fathometer.seismic.identity import differences
 from fathometer.seismic.sharing import Claims
@@ -48,7 +48,7 @@ NAP_SECONDS = 0.2  # between them
 
 @dataclass(frozen=True)
 class Part:
-    """What a shot adds to one volume: largest magnitude, and the checksum of its cells (partial.checksum)."""
+    """What a shot adds to one volume: largest magnitude, and the checksum of its cells (checksum.py)."""
 
     peak: float
     checksum: int
@@ -124,6 +124,7 @@ class Journal:
                 if self.claims.take(shot):
                     yield shot
                 continue
+            # Of one run all groups end together: no lock is needed, which not all file systems share between hosts.
             path = self.folder / f"{shot:06d}.claim"
             try:
                 with ledger.io():
@@ -261,7 +262,7 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     path = folder / "survey.json"
     if not wish.resume or not path.exists():
         erase(folder)
-        whole.write(path, (json.dumps(plain(identity), indent=2, ensure_ascii=False) + "\n").encode())
+        write_record(path, identity)
         return Journal(folder, run=run)
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
@@ -271,8 +272,7 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     differing = differences(before, plain(identity))
     if wish.retry_failed and differing and all(line.startswith("traces: ") for line in differing):
         # What was wrong with some of them has been mended: that is what the wish is for.
-        told = plain({**identity, "repaired": [*repaired, before["traces"]]})
-        whole.write(path, (json.dumps(told, indent=2, ensure_ascii=False) + "\n").encode())
+        write_record(path, {**identity, "repaired": [*repaired, before["traces"]]})
     elif differing:
         more = f" and {len(differing) - TOLD} more" if len(differing) > TOLD else ""
         raise InputError(
@@ -384,14 +384,14 @@ def read_journal(folder: Path) -> Journal:
     # Before the sums are looked at: others place a sum before they remove what it holds.
     absent = {
         shot
-        for shot, one in found.done.items()
+        for shot, one in ({} if found.finished else found.done).items()
         if not all(found.contribution(shot, name).exists() for name in one.parts)
     }
     found.sums = SumFile.all_in(folder)
     held = [shot for one in found.sums for shot in one.shots]
     if len(held) > len(set(held)) or not set(held) <= set(found.done):
         raise FathometerError(f"{folder}: is damaged: sums of shots contradict its lines; --overwrite begins anew")
-    for shot in set() if found.finished else absent - set(held):
+    for shot in absent - set(held):
         del found.done[shot]
     found.failed = {shot: reason for shot, reason in found.failed.items() if shot not in found.done}
     return found

@@ -18,6 +18,7 @@ from fathometer.errors import FathometerError, InputError, NotFiniteError
 from fathometer.ledger import now
 from fathometer.parallel.agreement import meet, together
 from fathometer.progress import Progress
+from fathometer.seismic.exact import LIMBS
 from fathometer.seismic.experiment import Experiment, on_shot
 from fathometer.seismic.groups import Group, cells, largest_first
 from fathometer.seismic.imaging import condition_of
@@ -28,10 +29,11 @@ from fathometer.seismic.outcome import Settings
 from fathometer.seismic.partial import Terms, contribute, flush, fold, total
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.stage import Stage
+from fathometer.seismic.sums import ITEM
 from fathometer.seismic.tuning import Tuned
 
 FULL = 2.0  # contributions are added up when they take so many times the bytes of their sum
-SUM_BYTES = 16  # of a cell
+SUM_BYTES = LIMBS * ITEM  # of a cell
 FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
 
 

@@ -26,15 +26,15 @@ from fathometer.seismic.checksum import MODULUS, checksum
 from fathometer.seismic.exact import LIMBS, Limbs, add, raised, top_of, value
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.journal import Entry, Journal, Part
+from fathometer.seismic.products import volume_info
 from fathometer.seismic.sums import SLAB_CELLS, SumFile
 from fathometer.storage import whole
+from fathometer.storage.boxes import Box, slabs
 from fathometer.storage.strategy import Strategy
-from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
+from fathometer.storage.volume import open_volume, write_volume
 
 LATER = Strategy.of("posix-shared:sync=none")  # what is written is flushed by `flush`
 KIND = "partial images"  # in the account of files
-
-Box = tuple[Index3, Index3]
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,7 @@ def contribute(
         if not math.isfinite(peak):
             raise NotFiniteError(f"shot {shot + 1}: the {name} is not finite: [wavelet] or traces are too strong")
         parts[name] = Part(peak, reduced(comm, checksum(values, grid.shape, start), "SUM") % MODULUS)
-        info = VolumeInfo(
-            tuple(grid.shape[a] for a in grid.axes),
-            values.dtype,
-            tuple(grid.spacing[a] for a in grid.axes),
-            tuple(grid.origin[a] for a in grid.axes),
-            tuple("xyz"[a] for a in grid.axes),
-            "",
-        )
+        info = volume_info(grid, values.dtype, "")
         block = values.reshape([values.shape[a] for a in grid.axes])
         with ledger.file(KIND, "write"):
             path = journal.contribution(shot, name)
@@ -175,7 +168,7 @@ def _fold(planned: SumFile, terms: Terms, name: str, comm: MPI.Intracomm, handle
     nx, ny, nz = planned.shape
     first, end = split(nx, comm.size, comm.rank)
     found = 0
-    for lo, hi in _slabs((first, 0, 0), (end, ny, nz)):
+    for lo, hi in _planes((first, 0, 0), (end, ny, nz)):
         limbs = _limbs(terms, name, planned.tops[name], (lo, hi), checks)
         for n, (limb, place) in enumerate(zip(limbs, planned.places(name, lo[0]), strict=True)):
             found += checksum(limb, (LIMBS * nx, ny, nz), (n * nx + lo[0], 0, 0))
@@ -191,7 +184,7 @@ def total(terms: Terms, name: str, box: Box, dtype: np.dtype[Any], comm: MPI.Int
     found = np.zeros((x1 - x, y1 - y, z1 - z), dtype)
     top = terms.top(name)
     with _verified(terms, comm) as checks:
-        for lo, hi in _slabs(*box):
+        for lo, hi in _planes(*box):
             found[lo[0] - x : hi[0] - x] = value(_limbs(terms, name, top, (lo, hi), checks), top, dtype)
     return found
 
@@ -206,11 +199,13 @@ def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
     checks: Checks = {}
     with together(comm):
         yield checks
-    keys = sorted({key for one in gathered(comm, sorted(checks)) for key in one})
-    found = {key: reduced(comm, checks.get(key, 0), "SUM") % MODULUS for key in keys}
+    found: Checks = {}
+    for one in gathered(comm, checks):
+        for (term, name), some in one.items():
+            _note(found, term, name, some)
     expected = {(one.path.name, name): value for one in terms.sums for name, value in one.checksums.items()}
     expected |= {(str(e.shot), name): part.checksum for e in terms.entries for name, part in e.parts.items()}
-    wrong = [key for key in keys if found[key] != expected[key]]
+    wrong = sorted(key for key, checked in found.items() if checked != expected[key])
     with together(comm):
         if not wrong:
             return
@@ -221,12 +216,9 @@ def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
         raise FathometerError(f"{path}: its values have changed since they were written; --resume migrates them again")
 
 
-def _slabs(lo: Index3, hi: Index3) -> Iterator[Box]:
-    """Some planes at a time of a box that may be empty."""
-    if all(a < b for a, b in zip(lo, hi, strict=True)):
-        planes = max(1, SLAB_CELLS // ((hi[1] - lo[1]) * (hi[2] - lo[2])))
-        for first in range(lo[0], hi[0], planes):
-            yield (first, lo[1], lo[2]), (min(first + planes, hi[0]), hi[1], hi[2])
+def _planes(lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
+    """Some whole planes at a time, as files of sums hold them, of a box that may be empty."""
+    return slabs(lo, hi, max(SLAB_CELLS, (hi[1] - lo[1]) * (hi[2] - lo[2])))
 
 
 def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs:

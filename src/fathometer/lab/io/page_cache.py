@@ -9,13 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-
-def files_of(path: Path) -> list[Path]:
-    """The files of a volume: all in its folder, or the file and what an RSF header names."""
-    if path.is_dir():
-        return [one for one in sorted(path.rglob("*")) if one.is_file()]
-    beside = path.with_name(path.name + "@")
-    return [one for one in (path, beside) if one.exists()]
+from fathometer.storage.fingerprint import files_of
 
 
 def stored_bytes(path: Path) -> int:

@@ -63,20 +63,12 @@ def build_index(
                 finally:
                     whole.remove(part)
                     part = rewritten
-            _flush(part)
+            whole.flush_file(part)
             whole.place(part, output)
         except BaseException:
             whole.remove(part)
             raise
     return TraceIndex(output)
-
-
-def _flush(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def layout_for_index(path: Path) -> Layout:
