@@ -1,4 +1,4 @@
-"""The words of the command line: commands, their options, and what is allowed in them.
+"""The words of the command line: commands and their options; option_values.py tells what is allowed in them.
 
 Like cli.py it imports nothing heavy before that is needed.
 """
@@ -6,15 +6,30 @@ Like cli.py it imports nothing heavy before that is needed.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fathometer.complaints import complain, speaks
 from fathometer.errors import InputError
+from fathometer.option_values import (
+    count,
+    depth,
+    duration,
+    grid,
+    job_time,
+    lengths,
+    operations,
+    strategies,
+    told,
+    velocities,
+    whole,
+    word,
+    words,
+)
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
 
 DESCRIPTION = """\
 Seismic depth imaging: 3D anisotropic (VTI) forward modelling and reverse time migration, run by MPI ranks with
@@ -57,17 +72,33 @@ def parser() -> argparse.ArgumentParser:
     )
     main_parser.add_argument("--version", action="version", version=f"fathometer {__version__}")
     commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for add in (_model, _migrate, _submit, _info, _prepare, _survey, _demo, _report, _stencil, _plan, _calibrate, _io):
+        add(commands)
+    return main_parser
 
-    def command(name: str, summary: str, description: str, examples: str) -> argparse.ArgumentParser:
-        return commands.add_parser(
-            name,
-            help=summary,
-            description=description,
-            epilog="examples:\n" + examples,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
 
-    model = command(
+def _command(commands: Commands, name: str, summary: str, description: str, examples: str) -> argparse.ArgumentParser:
+    """A command without options yet."""
+    return commands.add_parser(
+        name,
+        help=summary,
+        description=description,
+        epilog="examples:\n" + examples,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def _on_ranks(sub: argparse.ArgumentParser) -> None:
+    """What all commands have that run on ranks."""
+    sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
+    sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
+    sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _model(commands: Commands) -> None:
+    """Forward modelling."""
+    sub = _command(
+        commands,
         "model",
         "synthetic shot gathers by forward modelling",
         "Model the shots of a geometry ([acquisition] sources and receivers) and write them as one SEG-Y file,\n"
@@ -76,7 +107,16 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer model survey.toml --ranks 2 --threads 8\n"
         "  srun -n 64 fathometer model survey.toml --quiet",
     )
-    migrate = command(
+    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
+    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+    _on_ranks(sub)
+
+
+def _migrate(commands: Commands) -> None:
+    """Migration."""
+    sub = _command(
+        commands,
         "migrate",
         "the depth image of recorded shots, by reverse time migration",
         "Migrate the shots of a survey ([acquisition] gathers). Writes the image, the Laplacian-filtered image, the\n"
@@ -85,20 +125,29 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer migrate survey.toml --ranks 4 --json > record.json\n"
         "  mpirun -n 8 fathometer migrate survey.toml",
     )
-    for sub in (model, migrate):
-        sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
-    migrate.add_argument("--resume", action="store_true", help="go on with what an earlier run left, if there is one")
-    migrate.add_argument("--overwrite", action="store_true", help="replace an earlier run's results and journal")
-    migrate.add_argument(
+    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    sub.add_argument("--resume", action="store_true", help="go on with what an earlier run left, if there is one")
+    sub.add_argument("--overwrite", action="store_true", help="replace an earlier run's results and journal")
+    sub.add_argument(
         "--retry-failed", action="store_true", help="as --resume, and once more those shots that were set aside"
     )
-    migrate.add_argument(
-        "--share", metavar="NAME", help="share the shots with the other runs that say this NAME; resumes"
+    sub.add_argument("--share", metavar="NAME", help="share the shots with the other runs that say this NAME; resumes")
+    sub.add_argument(
+        "--restarts",
+        type=whole,
+        default=0,
+        metavar="N",
+        help="start --ranks again, at most N times, if one is killed",
     )
-    migrate.add_argument(
-        "--restarts", type=_whole, default=0, metavar="N", help="start --ranks again, at most N times, if one is killed"
-    )
-    batch = command(
+    sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
+    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+    _on_ranks(sub)
+
+
+def _submit(commands: Commands) -> None:
+    """A migration as a batch job."""
+    sub = _command(
+        commands,
         "submit",
         "a migration as a Slurm job that goes on when it was interrupted",
         "Write a batch script for `fathometer migrate SURVEY.toml --resume` and give it to Slurm. Before the job's\n"
@@ -109,21 +158,22 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer submit survey.toml --array 16 --time 4h     16 jobs of one node share the shots\n"
         "  fathometer submit survey.toml --time 8h --print > job.sh",
     )
-    batch.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
-    batch.add_argument(
-        "--nodes", type=_count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)"
-    )
-    batch.add_argument("--time", type=_job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
-    batch.add_argument("--ranks-per-node", type=_count, default=1, metavar="R", help="MPI ranks on each node (1)")
-    batch.add_argument("--threads", type=_count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
-    batch.add_argument("--partition", type=_word, metavar="NAME", help="where it runs (Slurm's default)")
-    batch.add_argument("--account", type=_word, metavar="NAME", help="who pays (Slurm's default)")
-    batch.add_argument("--name", type=_word, metavar="NAME", help="of the job (fathometer-SURVEY)")
-    batch.add_argument(
-        "--array", type=_count, metavar="K", help="K jobs that share the shots, without MPI between them"
-    )
-    batch.add_argument("--print", action="store_true", help="print the script; submit nothing")
-    info = command(
+    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    sub.add_argument("--nodes", type=count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)")
+    sub.add_argument("--time", type=job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
+    sub.add_argument("--ranks-per-node", type=count, default=1, metavar="R", help="MPI ranks on each node (1)")
+    sub.add_argument("--threads", type=count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
+    sub.add_argument("--partition", type=word, metavar="NAME", help="where it runs (Slurm's default)")
+    sub.add_argument("--account", type=word, metavar="NAME", help="who pays (Slurm's default)")
+    sub.add_argument("--name", type=word, metavar="NAME", help="of the job (fathometer-SURVEY)")
+    sub.add_argument("--array", type=count, metavar="K", help="K jobs that share the shots, without MPI between them")
+    sub.add_argument("--print", action="store_true", help="print the script; submit nothing")
+
+
+def _info(commands: Commands) -> None:
+    """What files hold."""
+    sub = _command(
+        commands,
         "info",
         "what a file holds: kind, shape, spacing, units, range, geometry",
         "Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index\n"
@@ -131,13 +181,18 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer info vp.rsf models.npz:epsilon\n  fathometer info shots.segy --picture shots.png\n"
         "  fathometer info --formats",
     )
-    info.add_argument("files", nargs="*", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
-    info.add_argument(
+    sub.add_argument("files", nargs="*", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
+    sub.add_argument(
         "--formats", action="store_true", help="which formats are read and written here, how, and what is missing"
     )
-    info.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
-    info.add_argument("--json", action="store_true", help="print JSON")
-    prepare = command(
+    sub.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
+    sub.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _prepare(commands: Commands) -> None:
+    """A model made ready."""
+    sub = _command(
+        commands,
         "prepare",
         "a model made ready: units, smoothing, cells, extent, epsilon and delta, format",
         "Read a volume, and write it as a model for `model` and `migrate`. In this order, as asked for: units to\n"
@@ -151,48 +206,56 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\\n"
         "                     --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)",
     )
-    prepare.add_argument("model", metavar="MODEL", help="a volume, with the key of one array: models.npz:vp")
-    prepare.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
-    prepare.add_argument(
+    sub.add_argument("model", metavar="MODEL", help="a volume, with the key of one array: models.npz:vp")
+    sub.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
+    sub.add_argument(
         "--units",
         choices=("m/s", "km/s", "s2/km2", "none"),
         help="of MODEL; none: no velocity, taken as it is (as MODEL says, else m/s)",
     )
-    prepare.add_argument("--axes", metavar="XYZ", help="of MODEL, slowest first: zyx, xz ... (as MODEL says, else xyz)")
-    prepare.add_argument("--input-spacing", type=_lengths, metavar="DX,..", help="of MODEL's cells, m, if it has none")
-    prepare.add_argument("--input-origin", type=_lengths, metavar="X,..", help="of its first cell, m, if it has none")
-    prepare.add_argument("--smooth", type=_lengths, metavar="M,..", help="standard deviations of a Gaussian, m")
-    prepare.add_argument("--spacing", type=_lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
-    prepare.add_argument(
+    sub.add_argument("--axes", metavar="XYZ", help="of MODEL, slowest first: zyx, xz ... (as MODEL says, else xyz)")
+    sub.add_argument("--input-spacing", type=lengths, metavar="DX,..", help="of MODEL's cells, m, if it has none")
+    sub.add_argument("--input-origin", type=lengths, metavar="X,..", help="of its first cell, m, if it has none")
+    sub.add_argument("--smooth", type=lengths, metavar="M,..", help="standard deviations of a Gaussian, m")
+    sub.add_argument("--spacing", type=lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
+    sub.add_argument(
         "--crop",
-        type=_told("extent", "crop_of"),
+        type=told("extent", "crop_of"),
         metavar="X0:X1,..",
         help="cells that stay, m; an end may be left out (--crop=-50:900,: where the first is negative)",
     )
-    prepare.add_argument(
+    sub.add_argument(
         "--extend",
-        type=_told("extent", "extension_of"),
+        type=told("extent", "extension_of"),
         metavar="B:A,..",
         help="m before and after, or cells: 20c; one number stands for both; edge values repeat",
     )
-    prepare.add_argument(
-        "--epsilon", type=_told("thomsen", "rule_of"), metavar="RULE", help="a number, or velocity:V=VALUE,V=VALUE,.."
+    sub.add_argument(
+        "--epsilon",
+        type=told("thomsen", "rule_of"),
+        metavar="RULE",
+        help="a number, or velocity:V=VALUE,V=VALUE,..",
     )
-    prepare.add_argument("--delta", type=_told("thomsen", "rule_of"), metavar="RULE", help="the same")
-    prepare.add_argument(
+    sub.add_argument("--delta", type=told("thomsen", "rule_of"), metavar="RULE", help="the same")
+    sub.add_argument(
         "--below-water",
-        type=_told("thomsen", "sea_floor_of"),
+        type=told("thomsen", "sea_floor_of"),
         metavar="V|depth:Z",
         help="epsilon and delta are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
     )
-    prepare.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    survey = command(
+    sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _survey(commands: Commands) -> None:
+    """An index of field data."""
+    sub = _command(
+        commands,
         "survey",
         "an index of the traces of many files",
         "Prepare field data for migration.",
         "  fathometer survey build line/*.segy -o line.parquet",
     )
-    build = survey.add_subparsers(dest="action", metavar="ACTION", required=True).add_parser(
+    build = sub.add_subparsers(dest="action", metavar="ACTION", required=True).add_parser(
         "build",
         help="scan the headers and samples of SEG-Y and SU files into an index",
         description="Read all traces of SEG-Y (revisions 0, 1, 2) and SU files once, and write an index of them: a\n"
@@ -209,7 +272,7 @@ def parser() -> argparse.ArgumentParser:
     build.add_argument(
         "-o", "--output", type=Path, default=Path("survey.parquet"), metavar="INDEX", help="(survey.parquet)"
     )
-    build.add_argument("--jobs", type=_count, metavar="N", help="threads that read (as many as this process has cores)")
+    build.add_argument("--jobs", type=count, metavar="N", help="threads that read (as many as this process has cores)")
     build.add_argument(
         "--shot-key", metavar="WORD", help="what tells shots apart: a header field, or BYTE:TYPE (FieldRecord, 9:i4)"
     )
@@ -223,16 +286,28 @@ def parser() -> argparse.ArgumentParser:
     )
     build.add_argument("--strict", action="store_true", help="the first anomaly is an error")
     build.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    demo = command(
+
+
+def _demo(commands: Commands) -> None:
+    """The built-in example."""
+    sub = _command(
+        commands,
         "demo",
         "the main job on a model built by code",
         "Build a 3D VTI model (layers, a fault, a VTI shale, a high-velocity body, water on top), model ten shots,\n"
         "smooth the model, migrate, and draw the image over the velocity.",
         "  fathometer demo\n  fathometer demo --quick --output /tmp/demo --ranks 2",
     )
-    demo.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
-    demo.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
-    report = command(
+    sub.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
+    sub.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
+    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+    _on_ranks(sub)
+
+
+def _report(commands: Commands) -> None:
+    """Pages and comparisons."""
+    sub = _command(
+        commands,
         "report",
         "the page of a run again, and comparisons of several",
         "Write the page (report.html) of a run from its record and the files that the record names, where they still\n"
@@ -242,13 +317,16 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer report two-ranks/ four-ranks/ -o scaling.html\n"
         "  fathometer report before/ after/ --markdown - --csv phases.csv",
     )
-    report.add_argument("records", nargs="+", type=Path, metavar="RUN.json", help="a record, or the folder of one")
-    report.add_argument(
-        "-o", "--output", type=Path, metavar="PAGE", help="the page (report.html beside the first record)"
-    )
-    report.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown; - for standard output")
-    report.add_argument("--csv", metavar="FILE", help="write them as CSV in SI units; - for standard output")
-    stencil = command(
+    sub.add_argument("records", nargs="+", type=Path, metavar="RUN.json", help="a record, or the folder of one")
+    sub.add_argument("-o", "--output", type=Path, metavar="PAGE", help="the page (report.html beside the first record)")
+    sub.add_argument("--markdown", metavar="FILE", help="write the tables as Markdown; - for standard output")
+    sub.add_argument("--csv", metavar="FILE", help="write them as CSV in SI units; - for standard output")
+
+
+def _stencil(commands: Commands) -> None:
+    """The propagator's benchmark."""
+    sub = _command(
+        commands,
         "stencil",
         "the propagator's benchmark: its rate against the memory's",
         "Measure the time steps of the propagator in a homogeneous model, in turns with the triad that tells what the\n"
@@ -259,20 +337,34 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer stencil --physics isotropic --time-depth 1\n"
         "  fathometer stencil --ranks 2 --threads 1 --scaling",
     )
-    stencil.add_argument(
-        "--grid", type=_grid, default=(320, 320, 320), metavar="NX,NY,NZ", help="cells; NX,NZ in 2D (320,320,320)"
+    sub.add_argument(
+        "--grid",
+        type=grid,
+        default=(320, 320, 320),
+        metavar="NX,NY,NZ",
+        help="cells; NX,NZ in 2D (320,320,320)",
     )
-    stencil.add_argument("--order", type=int, default=8, choices=range(2, 17, 2), metavar="N", help="2, 4 ... 16 (8)")
-    stencil.add_argument("--physics", default="vti", choices=("vti", "isotropic"), help="equation (vti)")
-    stencil.add_argument("--steps", type=_count, default=12, metavar="N", help="time steps of a measurement (12)")
-    stencil.add_argument(
-        "--time-depth", type=_depth, default=0, metavar="N|auto", help="time steps a sweep; auto: searched for (auto)"
+    sub.add_argument("--order", type=int, default=8, choices=range(2, 17, 2), metavar="N", help="2, 4 ... 16 (8)")
+    sub.add_argument("--physics", default="vti", choices=("vti", "isotropic"), help="equation (vti)")
+    sub.add_argument("--steps", type=count, default=12, metavar="N", help="time steps of a measurement (12)")
+    sub.add_argument(
+        "--time-depth",
+        type=depth,
+        default=0,
+        metavar="N|auto",
+        help="time steps a sweep; auto: searched for (auto)",
     )
-    stencil.add_argument("--repeat", type=_count, default=7, metavar="N", help="measurements of each kind (7)")
-    stencil.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
-    stencil.add_argument("--json", type=Path, metavar="FILE", help="write the record")
-    stencil.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
-    plan = command(
+    sub.add_argument("--repeat", type=count, default=7, metavar="N", help="measurements of each kind (7)")
+    sub.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
+    sub.add_argument("--json", type=Path, metavar="FILE", help="write the record")
+    sub.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
+    _on_ranks(sub)
+
+
+def _plan(commands: Commands) -> None:
+    """What a survey will cost."""
+    sub = _command(
+        commands,
         "plan",
         "what a survey will cost on a machine, before it runs",
         "Say what a run will cost: grid, steps, memory, bytes, seconds of each phase; and how it is best run. Reads\n"
@@ -283,34 +375,48 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer plan survey.toml --on cluster.json --within 8h\n"
         "  fathometer plan future.toml --on cluster.json --nodes 16 --velocities 1500,4500 --migrate",
     )
-    plan.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
-    plan.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
-    plan.add_argument("--ranks", type=_count, metavar="N", help="ranks of the run (the recommended ones)")
-    plan.add_argument("--nodes", type=_count, metavar="N", help="nodes to run on (as few as serve)")
-    plan.add_argument("--decomposition", type=_grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
-    plan.add_argument("--within", type=_duration, metavar="TIME", help="the fewest nodes that need at most 30m, 8h")
-    plan.add_argument(
-        "--velocities", type=_velocities, metavar="LOW,HIGH", help="m/s, assumed in place of the model's values"
+    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    sub.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
+    sub.add_argument("--ranks", type=count, metavar="N", help="ranks of the run (the recommended ones)")
+    sub.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")
+    sub.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
+    sub.add_argument("--within", type=duration, metavar="TIME", help="the fewest nodes that need at most 30m, 8h")
+    sub.add_argument(
+        "--velocities",
+        type=velocities,
+        metavar="LOW,HIGH",
+        help="m/s, assumed in place of the model's values",
     )
-    plan.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
-    plan.add_argument(
+    sub.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
+    sub.add_argument(
         "--history",
         choices=("memory", "disk", "checkpoint", "files"),
         help="where snapshots are assumed to be kept (as the survey says; files: on disk, the time steps waiting, as "
         "older codes do it)",
     )
-    plan.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
-    calibrate = command(
+    sub.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
+
+
+def _calibrate(commands: Commands) -> None:
+    """What plans need to know."""
+    sub = _command(
+        commands,
         "calibrate",
         "measure what plans need to know of this machine, under a minute",
         "Measure memory bandwidth, rates of the time steps, messages between two ranks, files, and what every run\n"
         "costs, and write them as a machine file for `fathometer plan --on`.",
         "  fathometer calibrate\n  fathometer calibrate -o laptop.json --files /scratch",
     )
-    calibrate.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
-    calibrate.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
-    calibrate.add_argument("--name", default="", help="of the machine, for people")
-    storage = command(
+    sub.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
+    sub.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
+    sub.add_argument("--name", default="", help="of the machine, for people")
+    _on_ranks(sub)
+
+
+def _io(commands: Commands) -> None:
+    """The storage benchmark."""
+    sub = _command(
+        commands,
         "io",
         "the storage benchmark: every way of writing and reading a volume, on this machine",
         "Write and read a volume made from a seed in a new folder in DIRECTORY, which is removed at the end, by each\n"
@@ -321,160 +427,39 @@ def parser() -> argparse.ArgumentParser:
         "  fathometer io . --strategy posix-shared,mpiio-collective:cb_nodes=1,cb_buffer_size=67108864\n"
         '  fathometer io . --remember            [storage] read, write = "auto" are the winners from now on',
     )
-    storage.add_argument("folder", type=Path, metavar="DIRECTORY", help="where files are written and read")
-    storage.add_argument(
-        "--grid", type=_grid, default=(256, 256, 256), metavar="NX,NY,NZ", help="cells; NX,NZ in 2D (256,256,256)"
+    sub.add_argument("folder", type=Path, metavar="DIRECTORY", help="where files are written and read")
+    sub.add_argument(
+        "--grid",
+        type=grid,
+        default=(256, 256, 256),
+        metavar="NX,NY,NZ",
+        help="cells; NX,NZ in 2D (256,256,256)",
     )
-    storage.add_argument(
+    sub.add_argument(
         "--strategy",
-        type=_strategies,
+        type=strategies,
         default=(),
         metavar="S,S...|all",
         help="as in [storage]; all: with all data types too (each of the format once)",
     )
-    storage.add_argument(
-        "--format", type=_words, default=("rsf",), metavar="F,F...|all", help="rsf, npy, nc, h5 ...; all (rsf)"
+    sub.add_argument(
+        "--format",
+        type=words,
+        default=("rsf",),
+        metavar="F,F...|all",
+        help="rsf, npy, nc, h5 ...; all (rsf)",
     )
-    storage.add_argument(
-        "--operation", type=_operations, default=("write", "read"), metavar="write,read", help="(both)"
-    )
-    storage.add_argument("--repeat", type=_count, default=5, metavar="N", help="measurements of each (5)")
-    storage.add_argument("--halo", type=_whole, default=0, metavar="R", help="cells read around a block (0)")
-    storage.add_argument("--decomposition", type=_grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
-    storage.add_argument("--budget", type=_duration, default=60.0, metavar="TIME", help="of the whole command (60s)")
-    storage.add_argument("--seed", type=_whole, default=1, metavar="N", help="of the values and of the order (1)")
-    storage.add_argument(
+    sub.add_argument("--operation", type=operations, default=("write", "read"), metavar="write,read", help="(both)")
+    sub.add_argument("--repeat", type=count, default=5, metavar="N", help="measurements of each (5)")
+    sub.add_argument("--halo", type=whole, default=0, metavar="R", help="cells read around a block (0)")
+    sub.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
+    sub.add_argument("--budget", type=duration, default=60.0, metavar="TIME", help="of the whole command (60s)")
+    sub.add_argument("--seed", type=whole, default=1, metavar="N", help="of the values and of the order (1)")
+    sub.add_argument(
         "--data", default="noise", choices=("noise", "wavefield"), help="noise cannot be compressed (noise)"
     )
-    storage.add_argument("--json", type=Path, metavar="FILE", help="write the record")
-    storage.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the rates")
-    storage.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write the page, as of a run")
-    storage.add_argument("--remember", action="store_true", help="make the winners what auto is on this file system")
-    for sub in (model, migrate):
-        sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
-    for sub in (model, migrate, demo):
-        sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
-    for sub in (model, migrate, demo, stencil, calibrate, storage):
-        sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
-        sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
-        sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
-    return main_parser
-
-
-def _count(text: str) -> int:
-    """A number of at least 1, and below a thousand million."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1, of up to nine digits")
-    return int(text)
-
-
-def _whole(text: str) -> int:
-    """A number of at least 0, and below a thousand million."""
-    return 0 if text == "0" else _count(text)
-
-
-def _words(text: str) -> tuple[str, ...]:
-    """Names with commas between."""
-    return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-
-
-def _operations(text: str) -> tuple[str, ...]:
-    """write, read or both, in this order."""
-    found = _words(text)
-    if not set(found) <= {"write", "read"}:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: write, read, or both with a comma between")
-    return tuple(name for name in ("write", "read") if name in found)
-
-
-def _strategies(text: str) -> tuple[str, ...]:
-    """Storage strategies with commas between."""
-    from fathometer.lab.io.cases import strategy_words
-
-    try:
-        return strategy_words(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def _depth(text: str) -> int:
-    """A number of steps, 0 for auto."""
-    return 0 if text == "auto" else _count(text)
-
-
-def _duration(text: str) -> float:
-    """Seconds of 90s, 30m, 8h, 2d or a number of seconds."""
-    units = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-    number, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
-    try:
-        seconds = float(number) * unit
-    except ValueError:
-        seconds = -1.0
-    if not 0 < seconds < 1e10:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 90s, 30m, 8h or 2d")
-    return seconds
-
-
-def _job_time(text: str) -> float:
-    """Seconds of 30m, 8h, 2d, or of Slurm's hours:minutes:seconds with days-; no bare numbers, which are minutes to
-    Slurm."""
-    if text[-1:] in ("m", "h", "d"):
-        return _duration(text)
-    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,4}):(\d\d):(\d\d)", text)
-    seconds = 0.0
-    if found:
-        days, hours, minutes, rest = (int(part or 0) for part in found.groups())
-        seconds = 86400.0 * days + 3600 * hours + 60 * minutes + rest
-    if seconds <= 0:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 30m, 8h, 2d, 08:00:00 or 1-12:00:00")
-    return seconds
-
-
-def _word(text: str) -> str:
-    """A name that Slurm takes."""
-    if not re.fullmatch(r"[\w.,+@:-]+", text):
-        raise argparse.ArgumentTypeError(f"found {text!r}; allowed: letters, digits and any of _.,+@:-")
-    return text
-
-
-def _velocities(text: str) -> tuple[float, float]:
-    """LOW,HIGH in m/s."""
-    try:
-        low, high = (float(part) for part in text.split(","))
-    except ValueError:
-        low, high = 1.0, 0.0
-    if not 0 < low <= high:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: LOWEST,HIGHEST in m/s")
-    return low, high
-
-
-def _lengths(text: str) -> tuple[float, ...]:
-    """Numbers with commas between, in m."""
-    try:
-        found = tuple(float(part) for part in text.split(","))
-    except ValueError:
-        found = ()
-    if not found or not all(abs(one) < 1e9 for one in found):
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: numbers with commas between, in m")
-    return found
-
-
-def _told(module: str, function: str) -> Callable[[str], Any]:
-    """What a function of seismic/ reads from an option's words."""
-
-    def read(text: str) -> Any:
-        try:
-            return getattr(import_module(f"fathometer.seismic.{module}"), function)(text)
-        except InputError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return read
-
-
-def _grid(text: str) -> tuple[int, int, int]:
-    """NX,NY,NZ, or NX,NZ with one y plane."""
-    numbers = [_count(part) for part in text.split(",")]
-    if len(numbers) == 2:
-        numbers.insert(1, 1)
-    if len(numbers) != 3:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: NX,NY,NZ, or NX,NZ in two dimensions")
-    return numbers[0], numbers[1], numbers[2]
+    sub.add_argument("--json", type=Path, metavar="FILE", help="write the record")
+    sub.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the rates")
+    sub.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write the page, as of a run")
+    sub.add_argument("--remember", action="store_true", help="make the winners what auto is on this file system")
+    _on_ranks(sub)
