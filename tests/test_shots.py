@@ -10,12 +10,19 @@ import pytest
 from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, survey
 from survey_support import load, migrate
 
-from fathometer.seismic import migration, products
+from examples.historical import FOLDER
+from fathometer.seismic import partial, products, sums
+from fathometer.seismic import run as runs
+from fathometer.seismic.capability import load_capability
 from fathometer.seismic.identity import geometry
 from fathometer.seismic.journal import Wish, read_journal
+from fathometer.seismic.plan import Wish as Layout
+from fathometer.seismic.plan import plan
 from fathometer.seismic.shot import Shot
+from fathometer.seismic.survey import load_survey
 from fathometer.storage.segy import GatherWriter
 
+MACHINE = load_capability(FOLDER / "cluster.json")
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
 
 
@@ -64,13 +71,46 @@ def test_any_number_of_groups_gives_the_same_image(recorded, tmp_path, ranks, pe
 def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
     """Contributions are added up whenever they fill the disk, here after each shot, and the sum is filtered slab by
     slab."""
-    monkeypatch.setattr(migration, "FULL", 0.01)
+    monkeypatch.setattr(sums, "FULL", 0.01)
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
     monkeypatch.setattr(products, "SLAB_CELLS", 70)
     migrate(tmp_path, nested(MIGRATE))
     for name in ("image", "image-laplacian"):
         assert image(tmp_path / "out", name) == image(recorded / "one", name)
+
+
+@pytest.mark.parametrize(
+    ("full", "keys", "folds"),
+    [
+        (2.0, {}, 0),
+        (0.95, {}, 1),  # of four contributions of 4 bytes a cell
+        (0.1, {}, 6),
+        (0.1, {"imaging.gathers": "offset", "imaging.offset_bins": [0.0, 100.0, 200.0, 1000.0]}, 6),
+        (0.1, {"imaging.condition": "inverse-scattering"}, 6),
+        (0.45, {}, 3),
+    ],
+)
+def test_the_disk_holds_what_plans_tell(recorded, tmp_path, monkeypatch, full, keys, folds):
+    """At most, with results, contributions, and the old and new sum of each group."""
+    monkeypatch.setattr(sums, "FULL", full)
+    monkeypatch.setattr(sums, "PAGE", 64)  # in proportion to the small image
+    held, placed, drawn = [], partial._place, runs._draw
+
+    def look():
+        kinds = (".npy", ".sum", ".part", ".rsf@", ".rsf")
+        files = [one for one in (tmp_path / "out").rglob("*") if one.is_file()]
+        held.append(sum(one.stat().st_size for one in files if one.name.endswith(kinds)))
+
+    monkeypatch.setattr(partial, "_place", lambda *words: (look(), placed(*words)))
+    monkeypatch.setattr(runs, "_draw", lambda *words: (look(), drawn(*words)))
+    for name in ("vp.npy", "recorded.segy"):
+        shutil.copy(recorded / name, tmp_path)
+    path = survey(tmp_path, MIGRATE | keys | {"history.store": "memory"})
+    said = plan(load_survey(path), MACHINE, Layout(1)).asked.disk_bytes
+    migrate(tmp_path, nested(MIGRATE | keys))
+    assert len(held) == folds + 1
+    assert max(held) == pytest.approx(said, rel=0.1)
 
 
 def nested(keys):
@@ -91,7 +131,7 @@ def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch)
     wanted = image(tmp_path / "out")
     (journal / "000003-image.npy").unlink()  # as if that shot had not been finished
     assert len(list(journal.glob("*.npy"))) == 9
-    monkeypatch.setattr(migration, "FULL", 0.01)
+    monkeypatch.setattr(sums, "FULL", 0.01)
     migrate(tmp_path, nested(MIGRATE), Wish(resume=True))
     assert not list(journal.glob("*.npy"))
     assert [one.shots for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]

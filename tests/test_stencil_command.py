@@ -14,9 +14,8 @@ SMALL = ("stencil", "--grid", "40,36,44", "--steps", "3", "--repeat", "6")
 
 def test_table_record_and_picture(capsys, tmp_path):
     out, picture = tmp_path / "stencil.json", tmp_path / "roofline.png"
-    done = run(capsys, *SMALL, "--json", out, "--picture", picture, "--quiet", "--scaling", "--threads", 2)
+    done = run(capsys, *SMALL, "--json", out, "--picture", picture, "--scaling", "--threads", 2)
     assert done.code == 0
-    assert done.err == ""
     record = json.loads(out.read_text())
     jsonschema.validate(record, json.loads(SCHEMA.read_text()))
     results = record["results"]
@@ -31,6 +30,13 @@ def test_table_record_and_picture(capsys, tmp_path):
     assert [(m["ranks"], m["threads"]) for m in [results, *results["scaling"]]] == [(1, 2), (1, 1)]
     assert f"{results['points_per_second'] / 1e9:.3f}" in done.out
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_quiet_benchmark_prints_nothing(capsys, tmp_path):
+    out = tmp_path / "stencil.json"
+    done = run(capsys, *SMALL, "--repeat", 1, "--json", out, "--quiet")
+    assert (done.code, done.out, done.err) == (0, "", "")
+    assert out.stat().st_size > 1000
 
 
 def test_ranks_share_the_grid():

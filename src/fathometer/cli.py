@@ -328,7 +328,8 @@ def _measured(
     envelope = run()
     with together(comm):
         if comm.rank == 0:
-            _write("\n".join(lines(envelope)))
+            if not options.quiet:
+                _write("\n".join(lines(envelope)))
             if options.json is not None:
                 write_record(options.json, envelope)
             if options.picture is not None:

@@ -6,6 +6,7 @@ all ranks, when there are none left:    add up, in whatever order they came (exa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -18,7 +19,6 @@ from fathometer.errors import FathometerError, InputError, NotFiniteError
 from fathometer.ledger import now
 from fathometer.parallel.agreement import meet, together
 from fathometer.progress import Progress
-from fathometer.seismic.exact import LIMBS
 from fathometer.seismic.experiment import Experiment, on_shot
 from fathometer.seismic.groups import Group, cells, largest_first
 from fathometer.seismic.imaging import condition_of
@@ -29,11 +29,9 @@ from fathometer.seismic.outcome import Settings
 from fathometer.seismic.partial import Terms, contribute, flush, fold, total
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.stage import Stage
-from fathometer.seismic.sums import ITEM
+from fathometer.seismic.sums import most_waiting
 from fathometer.seismic.tuning import Tuned
 
-FULL = 2.0  # contributions are added up when they take so many times the bytes of their sum
-SUM_BYTES = LIMBS * ITEM  # of a cell
 FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
 
 
@@ -192,7 +190,7 @@ class _Group:
         """So that partial images never take more than some times the bytes of the whole image."""
         shape, itemsize = self.whole.grid.shape, self.whole.frame.dtype.itemsize
         waiting = sum(int(np.prod(np.subtract(one.hi, one.lo))) for one in self._entries) * itemsize
-        if waiting < FULL * SUM_BYTES * float(np.prod(shape)):
+        if waiting < most_waiting(math.prod(shape)):
             return
         with ledger.phase("sum images"):
             self._folds += 1

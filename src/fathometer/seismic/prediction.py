@@ -26,12 +26,15 @@ from fathometer.seismic.capability import Capability
 from fathometer.seismic.encoding import SPEED, record_bytes
 from fathometer.seismic.frame import Frame
 from fathometer.seismic.groups import largest_of, mean_share
+from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
-from fathometer.seismic.offsets import volumes_of
+from fathometer.seismic.offsets import ALL, volumes_of
 from fathometer.seismic.outcome import KERNEL
 from fathometer.seismic.points import HALF_WIDTH
 from fathometer.seismic.shot import Shot
+from fathometer.seismic.sums import on_disk
+from fathometer.seismic.survey import Imaging
 from fathometer.seismic.timing import TimeAxis
 from fathometer.storage.segy_layout import HEADER
 
@@ -60,9 +63,9 @@ class Prediction:
     Attributes:
         ranks: of a shot, along x, y, z. groups: of so many ranks. ranks_per_node, threads: of a rank.
         memory_bytes: of the largest rank, by part. halo_bytes_per_step: sent by all ranks together.
-        kept: how the history is; None for modelling. model_halo_bytes, trace_halo_bytes: what would be read twice if
-            each rank read the halo of its part as well (codes that keep the model's halo do; this one reads own parts
-            of the model alone).
+        disk_bytes: results, the history, and a migration's journal, at most. kept: how the history is; None for
+            modelling. model_halo_bytes, trace_halo_bytes: what would be read twice if each rank read the halo of its
+            part as well (codes that keep the model's halo do; this one reads own parts of the model alone).
     """
 
     nodes: int
@@ -135,7 +138,8 @@ def predict(
     per_node = max(1, size // nodes)
     threads = max(1, machine.cores_per_node // per_node)
     shots = len(whole.acquisition.shots)
-    each = -(-shots // groups) * (mean_share(whole, frame) if apart else 1.0)  # largest shots of a group
+    share = mean_share(whole, frame) if apart else 1.0  # of the largest shot's cells, in the mean
+    each = -(-shots // groups) * share  # largest shots of a group
     traces, mine = _traces(frame, ranks)
     if apart:
         traces, mine = sum(len(shot.receivers) for shot in whole.acquisition.shots), round(mine * each)
@@ -162,7 +166,8 @@ def predict(
     calls = each * math.ceil(time.steps / at_a_time)
     steps = each * time.steps
     stepping = steps * points / rate + calls * machine.step_seconds
-    bins = len(volumes_of(frame.survey.imaging)) - 1  # receiver propagations of a shot
+    volumes = volumes_of(frame.survey.imaging)
+    bins = len(volumes) - 1  # receiver propagations of a shot
     loops = 1 + bins if frame.imaging else 1
     step_bytes = (
         2 * halo_cells(grid.full_shape, ranks) * frame.halo * itemsize * (frame.fields if frame.off_grid else 1)
@@ -199,15 +204,14 @@ def predict(
         if store == "files":
             pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
         elif kept.store == "disk":  # beside the time steps
-            share = kept.disk_bytes / (time.snapshots * own * itemsize)
-            pushed += max(0.0, stored(share * snapshot_bytes, writing) - stepping)
-            popped += max(0.0, stored(share * snapshot_bytes, reading) - stepping)
+            part = kept.disk_bytes / (time.snapshots * own * itemsize)
+            pushed += max(0.0, stored(part * snapshot_bytes, writing) - stepping)
+            popped += max(0.0, stored(part * snapshot_bytes, reading) - stepping)
         again = each * kept.recomputed * time.every * points / rate
     model_bytes = frame.files.bytes_per_cell * (cells * shots if apart else cells)
     trace_bytes = traces * (HEADER + 4 * frame.acquisition.samples)
     resampling = each * time.steps * machine.shot_step_seconds
     resampling += mine / min(threads, max(1.0, mine / max(1.0, each) / 2)) * time.steps * machine.trace_step_seconds
-    images = 2 + frame.survey.imaging.laplacian
     phases = [
         Phase("start-up", machine.start_seconds),
         Phase("read model", stored(model_bytes, reading) + points * machine.model_cell_seconds, model_bytes),
@@ -232,14 +236,21 @@ def predict(
     if math.prod(ranks) > 1:
         travelling = loops * steps * groups * step_bytes
         phases.append(Phase("halo exchange", loops * steps * exchange, travelling, loops * steps))
+    disk_bytes: float = trace_bytes
     if frame.imaging:
-        partial_bytes = len(volumes_of(frame.survey.imaging)) * shots * cells * itemsize
+        contribution = share * cells * itemsize  # of a shot to a volume
+        partial_bytes = len(volumes) * shots * contribution
         phases.append(Phase("write partial image", moved(partial_bytes / size), partial_bytes, shots))
         cells = math.prod(whole.grid.shape)
-        image_bytes = images * cells * itemsize
-        phases.append(Phase("write image", stored(image_bytes, writing), image_bytes))
+        images, more = _images(whole.survey.imaging)
+        phases.append(
+            Phase(
+                "write image", stored((images + more) * cells * itemsize, writing), (images + more) * cells * itemsize
+            )
+        )
+        most, left = (groups * len(volumes) * n for n in on_disk(cells, contribution, -(-shots // groups)))
+        disk_bytes = max(most, left + (images + bool(more)) * cells * itemsize)
     phases.append(Phase("finish", machine.finish_seconds))
-    written = images * cells * itemsize if frame.imaging else trace_bytes
     return Prediction(
         nodes,
         ranks,
@@ -249,12 +260,20 @@ def predict(
         time.every,
         tuple(phases),
         memory,
-        written + (kept.disk_bytes * size if kept is not None else 0),
+        disk_bytes + (kept.disk_bytes * size if kept is not None else 0),
         step_bytes,
         2 * frame.radius * halo_cells(grid.shape, ranks) * frame.files.bytes_per_cell,
         _trace_halo_bytes(frame, ranks),
         kept,
     )
+
+
+def _images(imaging: Imaging) -> tuple[int, int]:
+    """Volumes that are left, without the filtered image; writings of an image that is filtered, or a filtered one."""
+    volumes = {ALL, *volumes_of(imaging)}
+    if condition_of(imaging).laplacian:
+        return len(volumes), len(volumes) - 1  # each but the illumination
+    return len(volumes), int(imaging.laplacian)
 
 
 def _blocks(frame: Frame, ranks: Index3) -> Iterator[Decomposition]:

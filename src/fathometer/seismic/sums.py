@@ -7,6 +7,7 @@ int64, for each volume: limbs (2, nx, ny, nz), as exact.py has them
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,23 @@ from fathometer.storage import whole
 SLAB_CELLS = 1 << 20  # of a volume that are added up at a time
 PAGE = 4096
 ITEM = 8
+CELL = LIMBS * ITEM  # bytes
+FULL = 2.0  # contributions are added up when they take so many times the bytes of their sum
+
+
+def most_waiting(cells: int) -> float:
+    """Bytes of contributions to one volume of so many cells that a group leaves in no sum."""
+    return FULL * CELL * cells
+
+
+def on_disk(cells: int, contribution: float, shots: int) -> tuple[float, float]:
+    """Bytes of the contributions of a group's shots, of so many bytes each, to one volume of so many cells, and of
+    their sums: at most, which is while they are added up and the sum before and the new one are there too; at the end
+    of all shots."""
+    together = math.ceil(most_waiting(cells) / contribution)
+    sums, loose = divmod(shots, together)
+    most = min(shots, together) * contribution + min(sums, 2) * CELL * cells
+    return most, loose * contribution + min(sums, 1) * CELL * cells
 
 
 @dataclass(frozen=True)
