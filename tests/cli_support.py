@@ -122,10 +122,10 @@ def program() -> list[str]:
 
 
 def start(*words: Any, **options: Any) -> subprocess.Popen[str]:
-    """A process with its own group, so that it can be interrupted as a terminal does."""
+    """A process with its own group, so that it can be interrupted as a terminal does; environment: what is added."""
     return subprocess.Popen(
         [str(word) for word in words],
-        env=clean_environment(),
+        env=clean_environment() | options.pop("environment", {}),
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
         text=True,
@@ -141,8 +141,8 @@ def heed_signals() -> None:
         signal.signal(one, signal.SIG_DFL)
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 60) -> Done:
-    """Wait for a process; one that does not end is killed, with its group, and the test fails."""
+def finish(process: subprocess.Popen[str], timeout: float = 300) -> Done:
+    """Wait for a process, on slow machines too; one that does not end is killed, with its group, and the test fails."""
     try:
         out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:

@@ -5,11 +5,19 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from fathometer.parallel.launch import SPINS
 
 os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # as the program itself does before the kernels are loaded
-os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="fathometer-test-cache-")  # never the user's own tunings
+CACHE = tempfile.TemporaryDirectory(prefix="fathometer-test-cache-")  # never the user's own tunings
+os.environ["XDG_CACHE_HOME"] = CACHE.name
+
+# Machines are slow at times, and the same examples each time tell a change of the program from bad luck.
+settings.register_profile(
+    "suite", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

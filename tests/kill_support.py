@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from survey_support import load
 from fathometer.storage.segy import GatherWriter
 
 SHOTS, SAMPLES = 40, 301
+SLOW = {"PYTHONPATH": str(Path(__file__).with_name("slow"))}  # the environment of runs that are met in the middle
 
 
 def record(folder: Path, shots: int = SHOTS) -> Path:
@@ -83,20 +84,31 @@ def same_image(recorded: Path, output: Path) -> bool:
 def migration(path: Path, *words: object, launcher: int = 0) -> subprocess.Popen[str]:
     """A migration that goes on with what is there; launcher: ranks that mpirun starts it on."""
     before = mpirun(launcher) if launcher else []
-    return start(*before, *program(), "migrate", path, "--quiet", "--resume", "--threads", 1, *words)
+    words = (*before, *program(), "migrate", path, "--quiet", "--resume", "--threads", 1, *words)
+    return start(*words, environment=SLOW)
 
 
 def shots_told(output: Path) -> int:
-    """Lines of the journal."""
-    return sum(len(one.read_text().splitlines()) for one in (output / "journal").glob("*.jsonl"))
+    """Shots that the journal tells of."""
+    return sum(one.read_text().count('"shot": ') for one in (output / "journal").glob("*.jsonl"))
+
+
+def runs_told(output: Path) -> int:
+    """Runs that have written into the journal."""
+    return len({one.name.rpartition("-")[0] for one in (output / "journal").glob("*.jsonl")})
 
 
 def wait_for_shots(output: Path, shots: int, process: subprocess.Popen[str]) -> None:
     """Until some shots are done, while the process runs."""
-    deadline = time.monotonic() + 60
-    while shots_told(output) < shots:
+    wait_until(lambda: shots_told(output) >= shots, process)
+    assert process.poll() is None
+
+
+def wait_until(what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+    """Or until the process has ended."""
+    deadline = time.monotonic() + 300
+    while process.poll() is None and not what():
         assert time.monotonic() < deadline
-        assert process.poll() is None
         time.sleep(0.01)
 
 

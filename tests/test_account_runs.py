@@ -68,17 +68,19 @@ def test_the_account_begins_with_the_process(tmp_path):
     assert done.code == 0, done.err
     observed = (tmp_path / "out" / "run.json").stat().st_mtime - began
     [rank] = validated(tmp_path / "out" / "run.json")["ledger"]["ranks"]
-    assert observed - 0.5 < rank["wall_seconds"] < observed + TICK  # lscpu, git and a flush come in between
+    # lscpu, git and a flush come in between.
+    assert observed - 0.5 - 0.1 * observed < rank["wall_seconds"] < observed + TICK
 
 
 def test_cpu_seconds_are_the_systems(tmp_path):
     """One rank and thread have the cpu, or wait for it, while they compute or move bytes: the system never counts more
-    than is accounted, and nearly as much in the best of some runs. It counts less where another host's guest, a disk or
-    the start of MPI's daemon kept the process from running, of which it knows nothing."""
+    than is accounted, and nearly as much in the best of some runs, each longer than the one before. It counts less
+    where another host's guest, a disk or the start of MPI's daemon kept the process from running, of which it knows
+    nothing."""
     larger_inputs(tmp_path)
-    path = survey(tmp_path, MODEL | {"propagation.duration": 20.0})
     best = 0.0
-    for _ in range(5):
+    for n in range(5):
+        path = survey(tmp_path, MODEL | {"propagation.duration": 20.0 * 2**n})
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = finish(start(*program(), "model", path, "--quiet", "--threads", "1"))
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -164,8 +166,19 @@ def test_bytes_of_messages_are_those_of_the_halos(tmp_path, ranks, cut):
 def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
     """Its steps and exchanges are tuning; those of the run are counted as without it."""
     inputs(tmp_path)
+    (tmp_path / "searches.py").write_text(
+        "import sys, time\n"
+        "from fathometer.seismic import tuning\n"
+        "real = tuning.search\n"
+        "def search(*words):\n"
+        "    time.sleep(0.2)\n"
+        "    return real(*words)\n"
+        "tuning.search = search\n"
+        "from fathometer.cli import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
     path = survey(tmp_path, MIGRATE | {"tuning.search": "always"})
-    done = call("migrate", path, "--quiet", "--ranks", 2)
+    done = finish(start(*mpirun(2), sys.executable, tmp_path / "searches.py", "migrate", path, "--quiet"))
     assert done.code == 0, done.err
     record = validated(tmp_path / "out" / "run.json")
     results, told = record["results"], record["ledger"]
@@ -173,7 +186,7 @@ def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
     points = sum(p["total_points"] for p in told["phases"])
     assert points == 2 * math.prod(results["grid"]["padded_shape"]) * results["steps"] * results["shots"]
     tuning = [p for p in told["phases"] if p["phase"] == "tuning" and p["category"] == "compute"]
-    assert tuning[0]["seconds"]["max"] > 0.05
+    assert tuning[0]["seconds"]["max"] > 0.2
     assert tuning[0]["total_flops"] == 0
 
 

@@ -254,7 +254,6 @@ def test_quiet_says_nothing_and_otherwise_all_is_told(folder, capsys):
 
 def test_a_command_leaves_the_process_as_it_was(folder, capsys):
     handlers = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))  # whatever earlier tests left
     mask = os.sched_getaffinity(0)
     assert run(capsys, "model", folder / "model.toml", "--quiet").code == 0
     assert [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == handlers
@@ -359,7 +358,7 @@ def test_an_interrupt_ends_all_ranks_and_leaves_nothing(ranks, number, code, tmp
     began = time.monotonic()
     os.killpg(process.pid, number)  # as a terminal does: to mpirun as well
     done = finish(process)
-    assert time.monotonic() - began < 20  # two on a quiet machine
+    assert time.monotonic() - began < 60  # two on a quiet machine
     assert done.code == code if code is not None else done.code != 0
     assert [line for line in done.err.splitlines() if "interrupted" in line] == ["fathometer: interrupted"]
     assert "Traceback" not in done.err

@@ -73,7 +73,7 @@ def test_what_does_not_shrink_is_kept(name):
     assert np.abs(decoded - noise).max() <= max(BOUND[name] if encoding.fixed else 1e-15, 1e-12) * np.abs(noise).max()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(1, 40), st.integers(1, 20), st.integers(1, 40), st.integers(0, 2**32 - 1), st.integers(1, 3))
 def test_blocks_err_by_half_a_step_of_their_own_scale(nx, ny, nz, seed, threads):
     """Cell by cell against the formula, for any shape and number of threads."""

@@ -91,7 +91,7 @@ def test_the_byte_order_of_su_where_the_sample_count_does_not_tell(tmp_path, cou
         assert layout_of(data.write(tmp_path / "a.su")).order == order
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_any_headers_come_back_as_scan_reads_them(tmp_path_factory, data):
     word, short = st.integers(-(2**31), 2**31 - 1), st.integers(-(2**15), 2**15 - 1)
@@ -276,7 +276,7 @@ def test_duplicates_across_files_and_chunks(tmp_path, monkeypatch):
     np.testing.assert_array_equal(rows["shot"], np.tile(np.repeat(np.arange(1, 6), 3), 2))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), max_size=30))
 def test_repeated_rows_are_all_but_the_first(pairs):
     keys = [key for key, _ in pairs]

@@ -201,6 +201,9 @@ def alone(monkeypatch):
     for name in list(os.environ):
         if name.startswith(("OMPI_", "PMI", "SLURM_", "MPI_", "OMP_", "OPENBLAS_", "MKL_", "FATHOMETER_")):
             monkeypatch.delenv(name)
+    for name in PASSIVE:  # to be restored
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
     monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
     calls = []
 

@@ -25,9 +25,10 @@ def test_nine_arrays_of_the_grid_the_history_and_little_else(tmp_path):
     )
     (tmp_path / "image.toml").write_text(
         common + '[acquisition]\ngathers = "shots/shots.segy"\n' + wavelet + '[output]\ndirectory = "image"\n'
+        '[history]\nstore = "memory"\n'
     )
     for command, survey in (("model", "shots"), ("migrate", "image")):
-        done = call(command, tmp_path / f"{survey}.toml", "--quiet")
+        done = call(command, tmp_path / f"{survey}.toml", "--quiet", "--threads", 2)  # each takes some memory too
         assert done.code == 0, done.err
     results = json.loads((tmp_path / "image" / "run.json").read_text())["results"]
     padded = np.array(results["grid"]["padded_shape"])

@@ -231,8 +231,12 @@ def test_a_slider_moves_its_slice(browser, pages, slider, changed):
 def test_the_slice_is_the_one_of_the_file(browser, pages):
     """The y-z slice at the first x: black where the image, balanced as the page says, is positive."""
     open_page(browser, pages["slices"], 1280)
+    before = browser.execute_script(SLICES)
     browser.execute_script(MOVE, "x", 5)
-    time.sleep(0.5)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while browser.execute_script(SLICES) == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     shown = np.array(json.loads(browser.execute_script(SLICES)[1])[1])  # depth, y
     image = np.fromfile(pages["slices"].with_name("image-laplacian.rsf@"), np.float32).reshape(21, 9, 26)
     deep = image[5, :, 12:].T  # below the water, where nothing fades

@@ -11,9 +11,11 @@ import pytest
 from cli_support import MIGRATE, MODEL, NX, NZ, call, finish, inputs, mpirun, run, start, survey
 from hypothesis import given
 from hypothesis import strategies as st
+from mpi4py import MPI
 
 from examples.historical import FOLDER, PUBLISHED
 from fathometer.errors import InputError
+from fathometer.lab import calibrate
 from fathometer.seismic import frame
 from fathometer.seismic.capability import Capability, Rate, load_capability, save_capability
 from fathometer.seismic.plan import Wish, plan
@@ -127,13 +129,14 @@ def test_rates_between_those_that_are_known(half, points):
 def test_memory_is_what_the_run_takes(tmp_path, machine_file):
     """Within 10 %: the arrays of a run that are several times the process, and the process as a tiny run has it."""
     inputs(tmp_path)
-    assert call("migrate", survey(tmp_path, MIGRATE), "--quiet").code == 0
+    words = ("--quiet", "--threads", 2)
+    assert call("migrate", survey(tmp_path, MIGRATE), *words).code == 0
     process = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"][0]
     np.save(tmp_path / "vp.npy", np.full((NX * 20, NZ * 20), 2000.0, np.float32))
-    keys = MIGRATE | {"model.spacing": [2.0, 2.0], "model.epsilon": 0.1, "imaging.every": 2}
+    keys = MIGRATE | {"model.spacing": [2.0, 2.0], "model.epsilon": 0.1, "imaging.every": 2, "history.store": "memory"}
     path = survey(tmp_path, keys)
     said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": float(process)}), Wish(1)).asked
-    assert call("migrate", path, "--quiet", "--overwrite").code == 0
+    assert call("migrate", path, *words, "--overwrite").code == 0
     [peak] = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
     assert peak > 3 * process
     assert said.rank_bytes == pytest.approx(peak, rel=0.1)
@@ -330,6 +333,17 @@ def test_a_machine_that_was_not_measured(tmp_path, capsys, monkeypatch):
     assert "run `fathometer calibrate`" in done.err
 
 
+def test_latency_and_bandwidth_of_two_exchanges(monkeypatch):
+    """A line through both; none below zero where a busy machine gave the small one more than its part."""
+    for small, large, latency in ((3e-5, 1.2e-4, 2e-5), (3e-5, 3e-4, 0.0)):
+        sizes = {calibrate.FACES[0]: (small, 1000), calibrate.FACES[1]: (large, 10_000)}
+        monkeypatch.setattr(calibrate, "_exchange", lambda pair, face, sizes=sizes: sizes[face])
+        found = calibrate._pair(MPI.COMM_SELF, 0, "local")
+        assert found["local_latency_seconds"] == pytest.approx(latency)
+        assert found["local_bytes_per_second"] == pytest.approx(9000 / (large - small))
+    assert calibrate._pair(MPI.COMM_SELF, None, "network") == {}
+
+
 def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     """Small sizes here: what is measured, not how well."""
     inputs(tmp_path)
@@ -349,7 +363,8 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     here = load_capability(tmp_path / "here.json")
     assert (here.name, len(here.rates)) == ("here", 4 * 2 * 4)
     assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in ("vti", "isotropic") for d in (2, 3)}
-    assert here.local_latency_seconds > 0
+    assert here.local_latency_seconds >= 0
+    assert here.local_bytes_per_second > 0
     assert here.process_bytes > 3e7
     assert not list(tmp_path.glob(".calibrate-*"))
     said = call("plan", survey(tmp_path, MODEL), "--on", "here.json")

@@ -200,7 +200,10 @@ def test_memory_of_this_process():
     assert before > 0
 
 
-def test_machine_names_the_checkout_it_ran_from(tmp_path):
+def test_machine_names_the_checkout_it_ran_from(tmp_path, monkeypatch):
+    for name in [name for name in os.environ if name.startswith("GIT_")]:  # as in a hook
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     package = tmp_path / "src" / "fathometer"
     package.mkdir(parents=True)
     assert machine.commit(package) is None

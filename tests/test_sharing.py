@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from cli_support import finish, run
-from kill_support import migration, record, same_image, survey_into, wait_for_shots
+from kill_support import migration, record, runs_told, same_image, survey_into, wait_for_shots, wait_until
 from mpi4py import MPI
 from test_partial import NAMES, SHAPE, contributions
 
@@ -98,7 +98,8 @@ def test_runs_share_the_shots_and_the_last_one_makes_the_image(tmp_path):
     runs = [migration(path, "--share", "three") for _ in range(2)]
     wait_for_shots(output, 12, runs[0])
     runs.append(migration(path, "--share", "three", "--json"))
-    wait_for_shots(output, 30, runs[0])
+    wait_until(lambda: runs_told(output) == 3, runs[0])
+    assert runs[0].poll() is None
     runs[0].send_signal(signal.SIGKILL)
     done = [finish(one) for one in runs]
     assert [one.code for one in done] == [-signal.SIGKILL, 0, 0], [one.err for one in done]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import MODEL, inputs, program, run, survey
-from kill_support import record, same_image, shots_told, survey_into
+from kill_support import SLOW, record, runs_told, same_image, shots_told, survey_into
 from slurm_support import Unavailable, cluster
 
 from fathometer.parallel.submit import Job, batch_script, options, slurm_time, step
@@ -162,6 +162,7 @@ def slurm():
     """A Slurm of this machine; the tests are skipped where there is none."""
     try:
         with cluster() as found:
+            found.environment |= SLOW
             yield found
     except Unavailable as reason:
         pytest.skip(str(reason))
@@ -172,13 +173,13 @@ def recorded(tmp_path_factory):
     return record(tmp_path_factory.mktemp("slurm"))
 
 
-def submitted(slurm, recorded, output, *words):
-    """A job of a migration, some shots of which are done; its number."""
+def submitted(slurm, recorded, output, *words, tasks=1):
+    """A job of a migration, some shots of which are done, and by each of its tasks; its number."""
     path = survey_into(recorded, output)
     done = slurm.call(*program(), "submit", path, "--time", "10m", "--threads", 1, *words)
     assert done.code == 0, done.err
-    deadline = time.monotonic() + 60
-    while shots_told(output) < 3:
+    deadline = time.monotonic() + 300
+    while shots_told(output) < 3 or runs_told(output) < tasks:
         assert time.monotonic() < deadline, said(output)
         time.sleep(0.05)
     return done.out.strip()
@@ -194,17 +195,17 @@ def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recor
     one, array = tmp_path / "one", tmp_path / "array"
     job = submitted(slurm, recorded, one, "--ranks-per-node", 2)
     assert slurm.call("scancel", "--signal=TERM", "--batch", job).code == 0
-    tasks = submitted(slurm, recorded, array, "--array", 2)
+    tasks = submitted(slurm, recorded, array, "--array", 2, tasks=2)
     assert slurm.call("scontrol", "requeue", f"{tasks}_1").code == 0
 
-    assert slurm.wait(job, 60) == ["COMPLETED"], said(one)
+    assert slurm.wait(job, 300) == ["COMPLETED"], said(one)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", job).out
     assert "fathometer: interrupted; --resume goes on" in said(one)
     assert "resumed: " in said(one)
     assert same_image(recorded, one)
     assert list(one.glob(".slurm-*")) == []
 
-    assert slurm.wait(tasks, 60) == ["COMPLETED", "COMPLETED"], said(array)
+    assert slurm.wait(tasks, 300) == ["COMPLETED", "COMPLETED"], said(array)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", tasks).out
     assert said(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
     assert said(array).count("others are at work on") + said(array).count("this migration is finished") == 1

@@ -31,7 +31,7 @@ def disk(folder, slab_bytes=1000, **options):
 
 
 @pytest.mark.parametrize("make", [memory, disk])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     moves=st.lists(st.one_of(st.just(-1), st.integers(0, LARGEST)), max_size=120),
     slab_bytes=st.sampled_from([1, 700, 9000]),

@@ -40,7 +40,7 @@ def test_sample_formats(tmp_path, code, order):
     assert layout_of(path).order == order
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(-(2**24) + 1, 2**24 - 1), st.integers(-25, 25))
 def test_ibm_floats_are_exact(fraction, exponent):
     value = fraction * 16.0**exponent
@@ -345,7 +345,7 @@ def test_scalar_is_the_coarsest_exact_or_the_finest_that_fits(values, scalar):
     assert choose_scalar(Path("a"), np.array(values)) == scalar
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=3, max_size=3))
 def test_coordinates_return_to_the_precision_stated(tmp_path_factory, place):
     path = tmp_path_factory.mktemp("precision") / "a.segy"

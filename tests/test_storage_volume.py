@@ -167,7 +167,7 @@ def test_overwrites_a_file(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["v.rsf", "v.rsf@"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.data())
 def test_runs_are_the_cells_of_the_block(data):
     shape = data.draw(st.lists(st.integers(1, 5), min_size=1, max_size=4))

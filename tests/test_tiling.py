@@ -50,7 +50,7 @@ def same(medium, tilings, sources, receivers, steps, every, dtype):
             assert one.tobytes() == np.ascontiguousarray(other).tobytes(), (tiling, threads)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_random_tiles(data):
     """Any shape, order, physics, sides, points and tiles."""

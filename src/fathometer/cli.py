@@ -16,7 +16,6 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.arguments import parser
@@ -114,10 +113,13 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
             return complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, complain(error))
     except KeyboardInterrupt:
+        # The first that ends, ends all: rank 0 is to have cleared up and spoken by then, however slow its disk is, and
+        # the others have a moment to. Not all come: who waits for a rank that is here may not hear of it.
         if comm.rank == 0:
             _say_interrupted(options)
+            all_here(comm, HEAD_START_SECONDS)
         else:
-            sleep(HEAD_START_SECONDS)
+            all_here(comm)
         return _end_all(comm, _interrupted(options))
     except MemoryError:
         return _end_all(comm, complain(FathometerError(f"rank {comm.rank} ran out of memory")))

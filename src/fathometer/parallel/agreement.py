@@ -32,10 +32,13 @@ def meet(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
             sleep(nap)
 
 
-def all_here(comm: MPI.Intracomm) -> bool:
-    """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting."""
+def all_here(comm: MPI.Intracomm, patience: float | None = None) -> bool:
+    """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting.
+
+    patience: seconds that they have for it; None: PATIENCE_SECONDS.
+    """
     everyone = comm.Ibarrier()
-    deadline = ledger.now() + PATIENCE_SECONDS
+    deadline = ledger.now() + (PATIENCE_SECONDS if patience is None else patience)
     while not everyone.Test():
         if ledger.now() > deadline:
             return False
