@@ -4,6 +4,7 @@ import os
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -127,6 +128,40 @@ def test_the_sample_count_that_fits_the_file_is_used(tmp_path, binary, trace, sa
     assert table.samples == samples
     assert any("sample counts differ" in note for note in table.notes) == noted
     np.testing.assert_array_equal(read_traces(path, [1]), [[4, 5, 6, 7]])
+
+
+@pytest.mark.parametrize(("binary", "trace"), [(36, 4), (4, 36)])
+def test_of_two_counts_that_fit_the_one_that_leads_to_headers_is_used(tmp_path, binary, trace):
+    """Six traces of 4 samples are as long as four of 36."""
+    values = np.arange(24.0, dtype=np.float32).reshape(6, 4)
+    path = Bytes(values, samples=binary, every={115: trace, 117: 4000}).write(tmp_path / "a.segy")
+    table = scan(path)
+    assert (table.samples, len(table.ffid)) == (4, 6)
+    assert any("sample counts differ" in note for note in table.notes)
+    np.testing.assert_array_equal(read_traces(path, range(6)), values)
+
+
+@pytest.mark.parametrize("blank", [0x40, 0x20])
+def test_blanks_in_what_revision_0_left_unassigned(tmp_path, blank):
+    path = small().write(tmp_path / "a.segy")
+    data = bytearray(path.read_bytes())
+    data[3260:3600] = bytes([blank]) * 340
+    path.write_bytes(data)
+    assert scan(path).samples == 4
+    assert layout_of(path).revision == 0
+    np.testing.assert_array_equal(read_traces(path, [1]), [[4, 5, 6, 7]])
+
+
+@pytest.mark.parametrize("order", "><")
+@pytest.mark.parametrize(("revision", "interval"), [((2, 0), 0.0005125), ((2, 1), 0.0005125), ((1, 0), 0.001)])
+def test_extended_interval_of_revision_2(tmp_path, order, revision, interval):
+    path = small(interval=1000, order=order, revision=revision, every={117: 512}).write(tmp_path / "a.segy")
+    data = bytearray(path.read_bytes())
+    data[3272:3280] = struct.pack(order + "d", 512.5)
+    path.write_bytes(data)
+    table = scan(path)
+    assert table.interval == pytest.approx(interval, rel=1e-12)
+    assert any("sample intervals differ" in note for note in table.notes) == (revision == (1, 0))
 
 
 def cut(data: Bytes, size: int):

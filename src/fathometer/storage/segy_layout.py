@@ -24,6 +24,8 @@ from fathometer.storage.block import readable, reading
 
 TEXT, BINARY, HEADER = 3200, 400, 240  # bytes of the textual, the binary and a trace header
 CHUNK = 1 << 24  # bytes of traces handled at a time
+BLANKS = (0x40, 0x20)  # EBCDIC and ASCII, in what revision 0 left unassigned
+EXTENDED_INTERVAL = 3273  # µs, f8, revision 2; segyio has no name for it
 SU = ".su"  # Seismic Unix: traces alone
 INDEX = ".parquet"  # of such files (storage/index)
 
@@ -192,6 +194,7 @@ def segy_layout_of(path: Path) -> Layout:
             raise InputError(f"{path}: is not SEG-Y: {size} bytes, fewer than the {TEXT + BINARY} of its file header")
         order, code = _order_and_format(path, head)
         revision = head[3500] or head[3501]  # some writers leave the major revision in the minor's byte
+        revision = 0 if revision in BLANKS else revision
         start = TEXT + BINARY + _extended_text(path, head, order)
         if revision >= 2:
             if field_of(head, 3507, "i4", order) > 0:
@@ -216,7 +219,7 @@ def segy_layout_of(path: Path) -> Layout:
             f"sample counts differ: the binary header says {in_binary}, the first trace's {in_trace}; "
             f"the file's size fits {samples}"
         )
-    interval, note, none = _interval(head, first, order)
+    interval, note, none = _interval(_in_binary(head, revision, order), first, order)
     return Layout(
         path=path,
         order=order,
@@ -228,7 +231,7 @@ def segy_layout_of(path: Path) -> Layout:
         interval=interval,
         feet=field_of(head, int(BinField.MeasurementSystem), "i2", order) == 2,
         notes=(*notes, *note),
-        own_intervals=field_of(head, int(BinField.Interval), "i2", order) <= 0,
+        own_intervals=_in_binary(head, revision, order) <= 0,
         faults=(*cut, *none),
         spare=(size - start) % (HEADER + samples * width),
     )
@@ -255,6 +258,8 @@ def _order_and_format(path: Path, head: bytes) -> tuple[Literal["<", ">"], int]:
 def _extended_text(path: Path, head: bytes, order: Literal["<", ">"]) -> int:
     """Bytes of the extended textual headers; a count of -1 means up to the one with ((SEG: EndText))."""
     count = field_of(head, int(BinField.ExtendedHeaders), "i2", order)
+    if count in [blank * 0x101 for blank in BLANKS]:
+        return 0
     if count >= 0:
         return count * TEXT
     with path.open("rb") as file:
@@ -275,21 +280,26 @@ def samples_of(
     """Which of the sample counts, each with the header that says it, fits the bytes of a file from `start`; and the
     fault of a file that none fits.
 
-    One that leaves a rest is believed if it leads to what looks like trace headers. InputError where none does.
+    Of several that fit, and of those that leave a rest, the one is believed that leads to what looks like trace
+    headers. InputError where none fits or does.
     """
     data, counts = size - start, {count: whose for count, whose in counts.items() if count > 0}
-    for count in counts:
-        if data % (HEADER + count * width) == 0:
-            return count, []
+
+    def leads(count: int) -> bool:
+        step = HEADER + count * width
+        return _leads_to_headers(path, start, data // step, step, order)
+
+    fitting = [count for count in counts if data % (HEADER + count * width) == 0]
+    if fitting:
+        return fitting[0] if len(fitting) == 1 else next(filter(leads, fitting), fitting[0]), []
     if not counts:
         raise InputError(f"{path}: neither the binary nor the first trace header gives the number of samples")
     fits = " and ".join(
         f"{data / (HEADER + count * width):.2f} traces of {count} samples ({whose})" for count, whose in counts.items()
     )
     fault = f"is truncated or contradictory: {data} bytes of traces hold {fits}, no whole number"
-    for count in counts:
-        if _leads_to_headers(path, start, data // (HEADER + count * width), HEADER + count * width, order):
-            return count, [fault]
+    for count in filter(leads, counts):
+        return count, [fault]
     raise InputError(f"{path}: {fault}")
 
 
@@ -308,23 +318,31 @@ def _leads_to_headers(path: Path, start: int, traces: int, step: int, order: Lit
     return found[0] != (0, 0) and 2 * alike > len(chosen)
 
 
-def _interval(head: bytes, first: bytes, order: Literal["<", ">"]) -> tuple[float, list[str], list[str]]:
-    """Sample interval in s: the binary header's, the first trace's where that is zero; 0 where it is not positive. And
-    the notes and the fault that belong to it.
+def _in_binary(head: bytes, revision: int, order: Literal["<", ">"]) -> float:
+    """The binary header's sample interval, µs."""
+    if revision >= 2:
+        extended = float(np.frombuffer(head, order + "f8", 1, EXTENDED_INTERVAL - 1)[0])
+        if np.isfinite(extended) and extended > 0:
+            return extended
+    return field_of(head, int(BinField.Interval), "i2", order)
+
+
+def _interval(in_binary: float, first: bytes, order: Literal["<", ">"]) -> tuple[float, list[str], list[str]]:
+    """Sample interval in s: the binary header's (µs), the first trace's where that is zero; 0 where it is not positive.
+    And the notes and the fault that belong to it.
     """
-    in_binary = field_of(head, int(BinField.Interval), "i2", order)
     in_trace = field_of(first, *FIELDS["interval"], order)
     chosen = in_binary or in_trace
     if chosen <= 0:
         fault = (
-            f"the sample interval is not positive: {in_binary} µs in the binary header, {in_trace} µs in the first "
+            f"the sample interval is not positive: {in_binary:g} µs in the binary header, {in_trace} µs in the first "
             "trace's"
         )
         return 0.0, [], [fault]
     notes = []
-    if in_binary and in_trace and in_binary != in_trace:
+    if in_binary and in_trace and round(in_binary) != in_trace:  # a trace's is a whole number
         notes.append(
-            f"sample intervals differ: {in_binary} µs in the binary header, {in_trace} µs in the first "
+            f"sample intervals differ: {in_binary:g} µs in the binary header, {in_trace} µs in the first "
             f"trace's; the binary header's is used"
         )
     return chosen / 1e6, notes, []
