@@ -233,6 +233,20 @@ def test_an_anomaly_is_counted_flagged_and_refused_if_strict(tmp_path, change, k
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(("kinds", "notes"), [((11, 12), 1), ((1, 12), 0), ((11, 14), 0)])
+def test_sensors_of_two_kinds_are_told(tmp_path, kinds, notes):
+    data = live()
+    changed(_29=kinds[0])(data)
+    path = data.write(tmp_path / "a.segy")
+    other = live()
+    for head in other.trace:
+        head |= {9: head[9] + 100, 29: kinds[1]}
+    index = index_of(path, other.write(tmp_path / "b.segy"))
+    assert [note.startswith(f"{tmp_path / 'b.segy'}: holds traces of vertical") for note in index.summary.notes] == (
+        [True] * notes
+    )
+
+
 def test_the_largest_ibm_floats_of_float32_are_numbers(tmp_path):
     data = live(format=1)
     largest = (2.0**24 - 1) * 2.0**104

@@ -21,7 +21,8 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 FOOT = 0.3048  # m
 # Trace identification codes of live seismic data: unknown, seismic, and pressure and vertical sensors.
-LIVE = (0, 1, 11, 12)
+PRESSURE, VERTICAL = 11, 12
+LIVE = (0, 1, PRESSURE, VERTICAL)
 
 # Largest values that coordinates in angles can have, by the code of their unit (bytes 89–90).
 ANGLES = {

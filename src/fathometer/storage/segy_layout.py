@@ -26,6 +26,7 @@ TEXT, BINARY, HEADER = 3200, 400, 240  # bytes of the textual, the binary and a 
 CHUNK = 1 << 24  # bytes of traces handled at a time
 BLANKS = (0x40, 0x20)  # EBCDIC and ASCII, in what revision 0 left unassigned
 EXTENDED_INTERVAL = 3273  # µs, f8, revision 2; segyio has no name for it
+ROUNDED = 0.6  # µs by which whole numbers in trace headers may differ from that
 SU = ".su"  # Seismic Unix: traces alone
 INDEX = ".parquet"  # of such files (storage/index)
 
@@ -340,7 +341,7 @@ def _interval(in_binary: float, first: bytes, order: Literal["<", ">"]) -> tuple
         )
         return 0.0, [], [fault]
     notes = []
-    if in_binary and in_trace and round(in_binary) != in_trace:  # a trace's is a whole number
+    if in_binary and in_trace and abs(in_binary - in_trace) > ROUNDED:
         notes.append(
             f"sample intervals differ: {in_binary:g} µs in the binary header, {in_trace} µs in the first "
             f"trace's; the binary header's is used"

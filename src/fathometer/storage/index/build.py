@@ -28,11 +28,15 @@ from fathometer.storage.index.findings import Findings
 from fathometer.storage.index.reading import in_order
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
-from fathometer.storage.segy import check_units
+from fathometer.storage.segy import PRESSURE, VERTICAL, check_units
 from fathometer.storage.segy_layout import INDEX, SU, Layout, segy_layout_of
 from fathometer.storage.su_layout import su_layout_of
 
 LINE_SECONDS = 10.0  # between lines that say how far it is
+SENSORS = (
+    "holds traces of vertical sensors (trace identification code 12), and there are others of pressure (11): they are "
+    "migrated together, as if they had measured the same; to keep them apart, index files of one kind"
+)
 
 Say = Callable[[str], None]
 
@@ -103,6 +107,7 @@ class _Builder:
         self.samplings: Counter[tuple[int, int, float, float]] = Counter()  # by file, samples, interval, delay
         self.places: dict[int, NDArray[np.float64]] = {}  # of a shot's source
         self.moved: set[int] = set()
+        self.kinds: dict[int, Path] = {}  # by trace identification code, where it was first seen
 
     # --- the files
 
@@ -184,6 +189,8 @@ class _Builder:
             file = int(np.searchsorted(first, row, "right")) - 1
             self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
         self.usable = len(good) - len(self.duplicates)
+        if {PRESSURE, VERTICAL} <= self.kinds.keys():
+            self.findings.note(SENSORS, self.kinds[VERTICAL])
 
     def unfinished(self) -> bool:
         """Whether rows have to be changed or left out."""
@@ -269,6 +276,7 @@ class _Known:
     def _begin(self, file: int) -> None:
         self.file, self.placed, self.largest = file, False, 0.0
         self.units: set[int] = set()
+        self.kinds: set[int] = set()
         self.counts: Counter[Flag] = Counter()
         self.examples: dict[Flag, str] = {}
         self.places: dict[int, NDArray[np.float64]] = {}
@@ -295,6 +303,7 @@ class _Known:
         self.placed |= chunk.placed
         self.largest = max(self.largest, chunk.largest)
         self.units |= chunk.units
+        self.kinds |= chunk.kinds
         for flag, (trace, what) in chunk.examples.items():
             if builder.findings.strict:
                 builder.findings.add(flag, 1, builder.trace(self.file, trace, what))
@@ -334,6 +343,8 @@ class _Known:
             builder.findings.add(Flag.NO_COORDINATES, layout.traces, where)
         else:
             builder.places.update(self.places)
+            for kind in self.kinds:
+                builder.kinds.setdefault(kind, layout.path)
             for key, where in self.moved.items():
                 if key not in builder.moved:
                     builder.moved.add(key)

@@ -17,7 +17,7 @@ from fathometer.storage.block import reading
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.words import TYPES, Word
 from fathometer.storage.segy import FOOT, LIVE, scaled
-from fathometer.storage.segy_layout import HEADER, Layout
+from fathometer.storage.segy_layout import HEADER, ROUNDED, Layout
 
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
@@ -48,6 +48,7 @@ class Chunk:
         samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
         sources: of these, each trace that has another shot or source than the one before: trace, shot, place (3,).
         units: codes of the coordinates' units; largest: magnitude of the coordinates, as they stand in the file.
+        kinds: trace identification codes of traces that can be used.
         placed: whether any place is not 0.
         examples: of each flag, the first trace that has it, and what was found there.
     """
@@ -58,6 +59,7 @@ class Chunk:
     samplings: dict[tuple[int, float, float], int]
     sources: list[tuple[int, int, NDArray[np.float64]]]
     units: frozenset[int]
+    kinds: frozenset[int]
     largest: float
     placed: bool
     examples: dict[Flag, tuple[int, str]]
@@ -141,7 +143,7 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         Flag.ZERO: states & SOUND == 0,
         Flag.NO_NUMBER: states & NO_NUMBER != 0,
         Flag.SAMPLES: (head["samples"] != 0) & (head["samples"] != layout.samples) & (layout.samples < 65536),
-        Flag.INTERVAL: (head["interval"] != 0) & (head["interval"] != round(1e6 * layout.interval))
+        Flag.INTERVAL: (head["interval"] != 0) & (np.abs(head["interval"] - 1e6 * layout.interval) > ROUNDED)
         if not layout.own_intervals
         else np.zeros(span.count, bool),
         Flag.NO_INTERVAL: columns["interval"] <= 0,
@@ -169,6 +171,7 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         samplings=_samplings(columns, good),
         sources=_sources(columns, good),
         units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),
+        kinds=frozenset(np.unique(head["kind"][good]).astype(int).tolist()),
         largest=largest,
         placed=any(places[f"{what}_{axis}"].any() for what in ("source", "receiver") for axis in "xy"),
         examples=examples,
