@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test verify stress lint bench build wheel docs clean distclean
+.PHONY: help demo setup test verify stress lint bench build wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -16,7 +16,9 @@ help: ## show this list
 demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
-test: build $(STAMPS)/test-packages $(STAMPS)/formats ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
+setup: build $(STAMPS)/test-packages $(STAMPS)/formats ## all that the tests need
+
+test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q $(ARGS)
 
 verify: build ## the verifications at full size

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,13 +103,25 @@ class Done:
 
 
 def run(capsys: Any, *words: Any) -> Done:
-    """A command in this process, on one rank."""
+    """A command in this process, on one rank, in a test that has the fixture capsys."""
     capsys.readouterr()
-    try:
-        code = main([str(word) for word in words])
-    except SystemExit as stop:  # argparse's
-        code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+    code = _code(words)
     return Done(code, *capsys.readouterr())
+
+
+def here(*words: Any) -> Done:
+    """The same anywhere."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        code = _code(words)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+def _code(words: tuple[Any, ...]) -> int:
+    try:
+        return main([str(word) for word in words])
+    except SystemExit as stop:  # argparse's
+        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
 
 
 def clean_environment() -> dict[str, str]:

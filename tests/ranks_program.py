@@ -35,6 +35,13 @@ CASES = {
 TILINGS = (PLAIN, Tiling(STEPS, 1000, 1000, 1), Tiling(7, 5, 6, 2), Tiling(2, 1, 1, 1), Tiling(4, 3, 11, 1))
 
 
+def tilings(ranks, threads):
+    """Which are tried: where many threads share few cores, those whose threads share tiles."""
+    if ranks == 1:
+        return TILINGS
+    return TILINGS[:3] if FULL or ranks * threads <= 4 else TILINGS[2:3]
+
+
 def positions(shape, free_surface):
     """Sources and receivers between cells, on the borders of any split in two, three or four, and several in a cell."""
     n = np.array(shape)
@@ -105,7 +112,7 @@ def main(out, threads):
         for ranks in arrangements(comm.size, shape[1] == 1):
             if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
                 continue
-            for tiling in TILINGS[: None if comm.size == 1 else 3]:
+            for tiling in tilings(comm.size, int(threads)):
                 gathered = run(comm, case, ranks, tiling)
                 if gathered:
                     key = f"{name}|{ranks}, {tiling.numbers}"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import MIGRATE, call, finish, inputs, mpirun, nothing_left, program, start, survey
+from cli_support import MIGRATE, call, finish, inputs, mpirun, nothing_left, start, survey
 from histories_program import CASES, LOSSLESS, LOSSY, TRACES, tried
 from test_stack import small_disk
 
@@ -168,6 +168,15 @@ def test_a_history_that_cannot_be(tmp_path, keys, words, code):
     assert nothing_left(tmp_path, before, done.err)
 
 
+SMALL_SLABS = """
+import sys
+from fathometer.cli import main
+from fathometer.storage import stack
+stack.SLAB_BYTES = 1 << 16
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 @pytest.mark.parametrize("encoding", ["float32", "zfp"])
 def test_a_disk_that_is_full(tmp_path, ranks, encoding):
@@ -175,17 +184,17 @@ def test_a_disk_that_is_full(tmp_path, ranks, encoding):
     if encoding == "zfp":
         pytest.importorskip("hdf5plugin")
     inputs(tmp_path)
-    np.save(tmp_path / "vp.npy", np.random.default_rng(1).uniform(1500, 4000, (1200, 1200)).astype(np.float32))
+    np.save(tmp_path / "vp.npy", np.random.default_rng(1).uniform(1500, 4000, (300, 300)).astype(np.float32))
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     keys = {"history.store": "disk", "history.directory": "scratch", "history.disk_budget": 1e12}
-    keys |= {"history.encoding": encoding, "history.tolerance": 1e-7, "model.spacing": [2.0, 1.0], "imaging.every": 2}
+    keys |= {"history.encoding": encoding, "history.tolerance": 1e-7, "model.spacing": [8.0, 4.0], "imaging.every": 2}
     path = survey(tmp_path, MIGRATE | keys)
     before = sorted(tmp_path.iterdir())
     small_disk(scratch)
     try:
-        words = [*program(), "migrate", path, "--quiet", *(["--ranks", ranks] if ranks > 1 else [])]
-        done = finish(start(*words), timeout=120)
+        words = [*(mpirun(ranks) if ranks > 1 else []), sys.executable, "-c", SMALL_SLABS, "migrate", path, "--quiet"]
+        done = finish(start(*words))
         assert done.code == 1, done.err
         assert done.err.count("the history cannot be kept there: No space left on device") == 1, done.err
         assert os.listdir(scratch) == []

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, survey
+from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, here, inputs, survey
 from survey_support import load, migrate
 
 from examples.historical import FOLDER
@@ -42,12 +42,13 @@ def image(folder, name="image"):
 
 
 def run(recorded, tmp_path, *words, ranks=1, **keys):
-    """A migration of the recorded shots into tmp_path/out."""
+    """A migration of the recorded shots into tmp_path/out, in this process where it is on one rank."""
     for name in ("vp.npy", "recorded.segy"):
         if not (tmp_path / name).exists():
             shutil.copy(recorded / name, tmp_path)
     path = survey(tmp_path, MIGRATE | {key.replace("__", "."): value for key, value in keys.items()})
-    return call("migrate", path, "--quiet", *(["--ranks", ranks] if ranks > 1 else []), *words)
+    started, ranked = (call, ("--ranks", ranks)) if ranks > 1 else (here, ())
+    return started("migrate", path, "--quiet", *ranked, *words)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from fathometer.seismic.frame import (
     time_step,
 )
 from fathometer.seismic.grid import Grid
-from fathometer.seismic.groups import Group, largest_of, ranks_of_a_shot, smallest_of, smallest_room
+from fathometer.seismic.groups import Group, ranks_of_a_shot, smallest_room
 from fathometer.seismic.medium import scaled_medium
 from fathometer.seismic.points import SincPoints, sinc_points
 from fathometer.seismic.propagator import Propagator, Scheme
@@ -150,12 +150,12 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
         dt = time_step(survey, earth.time_step_limit)
         warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
         time, more = frame.time(dt)
-        largest = largest_of(frame) if imaging else frame
-        ranks_per_shot = ranks_of_a_shot(frame, largest, time, comm.size, room) if imaging else comm.size
+        largest = frame.largest if imaging else frame
+        ranks_per_shot = ranks_of_a_shot(frame, time, comm.size, room) if imaging else comm.size
         group = Group.of(comm.rank, comm.size, ranks_per_shot)
         apart = group.groups > 1 or (imaging and survey.imaging.aperture is not None)
         if apart:
-            smallest_of(frame).ranks(group.size)  # before the run, not in the middle of it
+            frame.smallest.ranks(group.size)  # before the run, not in the middle of it
             place = Decomposition(largest.grid.full_shape, largest.ranks(group.size), comm.rank - group.first)
         else:
             if cannot is not None:

@@ -119,6 +119,22 @@ class Frame:
         """Bytes of a rank's wavefields, model and layers."""
         return wavefield_bytes(block, self.fields, self.radius, self.off_grid, self.boundary, self.grid, self.dtype)
 
+    def cells_of(self, shot: Shot) -> int:
+        """Cells of the grid of a shot, padding included: its share of the work."""
+        return math.prod(self.grid_of(shot).full_shape)
+
+    @cached_property
+    def largest(self) -> Frame:
+        """The frame of the shot with the most cells and, of these, the most receivers."""
+        return self.on(max(self.acquisition.shots, key=lambda shot: (self.cells_of(shot), len(shot.receivers))))
+
+    @cached_property
+    def smallest(self) -> Frame:
+        """The frame of the shot with the fewest cells, which the fewest ranks can share; `largest` where all have as
+        many."""
+        least = min(self.acquisition.shots, key=self.cells_of)
+        return self.on(least) if self.cells_of(least) < math.prod(self.largest.grid.full_shape) else self.largest
+
     def image_shape(self, block: Decomposition) -> Index3:
         """Cells of the model in a block."""
         x, y, z = (hi - lo for lo, hi in zip(*self.grid.model_box(block), strict=True))
@@ -156,8 +172,9 @@ class Frame:
 
     @cached_property
     def _spreads(self) -> list[np.ndarray]:
-        """Places in the grid, in cells (3, n): of all sources, then of each distinct spread of receivers."""
-        return [np.ascontiguousarray(self.grid.to_cells(one).T) for one in _distinct_positions(self.acquisition)]
+        """Places in the grid, in cells (3, n): of all sources, then of each distinct spread of receivers; along x."""
+        places = [self.grid.to_cells(one) for one in _distinct_positions(self.acquisition)]
+        return [np.ascontiguousarray(one[np.argsort(one[:, 0])].T) for one in places]
 
     def _receivers(self, block: Decomposition) -> tuple[int, int]:
         """Most receivers of a shot that touch a block, and most of any shot."""
@@ -166,7 +183,10 @@ class Frame:
             most = max(most, spread.shape[1])
             for axis in range(3):  # each looks at those that the ones before have left
                 lo, hi = block.lo[axis] - HALF_WIDTH, block.hi[axis] + HALF_WIDTH
-                spread = spread[:, (spread[axis] >= lo) & (spread[axis] < hi)]
+                if axis == 0:
+                    spread = spread[:, slice(*np.searchsorted(spread[0], (lo, hi)))]
+                else:
+                    spread = spread[:, (spread[axis] >= lo) & (spread[axis] < hi)]
             own = max(own, spread.shape[1])
         return own, most
 

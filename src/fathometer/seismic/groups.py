@@ -45,22 +45,17 @@ class Group:
         return cls(number, groups, first, end - first)
 
 
-def cells(frame: Frame, shot: Shot) -> int:
-    """Of the grid of a shot, padding included: its share of the work."""
-    return math.prod(frame.grid_of(shot).full_shape)
-
-
 def largest_first(frame: Frame) -> list[Shot]:
     """The shots in the order in which they are begun: so that none is left over at the end that takes long."""
     if frame.survey.imaging.aperture is None:
         return list(frame.acquisition.shots)
-    return sorted(frame.acquisition.shots, key=lambda shot: (-cells(frame, shot), shot.index))
+    return sorted(frame.acquisition.shots, key=lambda shot: (-frame.cells_of(shot), shot.index))
 
 
-def ranks_of_a_shot(frame: Frame, largest: Frame, time: TimeAxis, size: int, room: float) -> int:
+def ranks_of_a_shot(frame: Frame, time: TimeAxis, size: int, room: float) -> int:
     """Ranks that work on one shot, of `size`, each of which may take `room` bytes.
 
-    largest: the frame of the largest shot. Raises InputError where the survey asks for more ranks than there are.
+    Raises InputError where the survey asks for more ranks than there are.
     """
     keys, shots = frame.survey.parallel, len(frame.acquisition.shots)
     wanted = keys.ranks_per_shot
@@ -76,9 +71,9 @@ def ranks_of_a_shot(frame: Frame, largest: Frame, time: TimeAxis, size: int, roo
         return wanted
     if asked is not None:
         return min(asked, size)
-    best, least, smallest = size, math.inf, smallest_of(frame)
+    best, least, ends = size, math.inf, {frame.largest, frame.smallest}
     for ranks in sorted({*divisors(size), min(size, -(-size // shots))}):
-        if any(bytes_of_a_rank(one, time, ranks) > room for one in (largest, smallest)):
+        if any(bytes_of_a_rank(one, time, ranks) > room for one in ends):
             continue
         groups = size // ranks
         cost = math.ceil(shots / groups) / ranks * (1 + PRICE * math.log2(ranks))
@@ -114,19 +109,9 @@ def smallest_room(comm: MPI.Intracomm, usable: int) -> float:
     return float(np.min(comm.allgather(room)))
 
 
-def largest_of(frame: Frame) -> Frame:
-    """The frame of the shot with the most cells and, of these, the most receivers."""
-    return frame.on(max(frame.acquisition.shots, key=lambda shot: (cells(frame, shot), len(shot.receivers))))
-
-
-def smallest_of(frame: Frame) -> Frame:
-    """The frame of the shot with the fewest cells, which the fewest ranks can share."""
-    return frame.on(min(frame.acquisition.shots, key=lambda shot: cells(frame, shot)))
-
-
 def mean_share(frame: Frame, largest: Frame) -> float:
     """Cells of a shot's grid over those of the largest, the mean of all shots."""
     if frame.survey.imaging.aperture is None:
         return 1.0
     shots = frame.acquisition.shots
-    return sum(cells(frame, shot) for shot in shots) / len(shots) / math.prod(largest.grid.full_shape)
+    return sum(frame.cells_of(shot) for shot in shots) / len(shots) / math.prod(largest.grid.full_shape)

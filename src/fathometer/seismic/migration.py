@@ -20,7 +20,7 @@ from fathometer.ledger import now
 from fathometer.parallel.agreement import meet, together
 from fathometer.progress import Progress
 from fathometer.seismic.experiment import Experiment, on_shot
-from fathometer.seismic.groups import Group, cells, largest_first
+from fathometer.seismic.groups import Group, largest_first
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import Entry, Journal
 from fathometer.seismic.keeping import Keeping
@@ -146,7 +146,7 @@ class _Group:
             return
         if self.comm.rank == 0:
             self.work.led.append(shot.index)
-            self.work.updates += 2.0 * cells(self.whole.frame, shot) * experiment.time.steps
+            self.work.updates += 2.0 * self.whole.frame.cells_of(shot) * experiment.time.steps
         self._entries.append(entry)
         self._unflushed.append(entry)
         self._flush_if_due()

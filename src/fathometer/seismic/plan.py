@@ -24,7 +24,7 @@ from fathometer.seismic.frame import (
     time_step,
     wanted_ranks,
 )
-from fathometer.seismic.groups import largest_of, ranks_of_a_shot
+from fathometer.seismic.groups import ranks_of_a_shot
 from fathometer.seismic.prediction import Prediction, Store, predict
 from fathometer.seismic.stencil import time_step_limit
 from fathometer.seismic.survey import Survey
@@ -179,7 +179,7 @@ def _asked(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> Pre
     if size % nodes:
         raise InputError(f"--ranks {size}: allowed: a multiple of the {nodes} nodes")
     shot = _ranks_of_a_shot(frame, time, machine, size, nodes, wish.decomposition)
-    place = frame if shot == size else largest_of(frame)
+    place = frame if shot == size else frame.largest
     return predict(frame, time, place.ranks(shot, wish.decomposition), nodes, machine, wish.store, size // shot)
 
 
@@ -192,7 +192,7 @@ def _ranks_of_a_shot(
     if decomposition is not None:
         return min(size, math.prod(decomposition))
     room = budget_of(frame.survey, machine) * nodes / size - machine.process_bytes
-    return ranks_of_a_shot(frame, largest_of(frame), time, size, room)
+    return ranks_of_a_shot(frame, time, size, room)
 
 
 def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> tuple[Prediction, tuple[str, ...]]:
@@ -277,7 +277,7 @@ def _layouts(
     for per_node in divisors(machine.cores_per_node):
         size = per_node * nodes
         shot = _ranks_of_a_shot(frame, time, machine, size, nodes)
-        shape = (frame if shot == size else largest_of(frame)).grid.full_shape
+        shape = (frame if shot == size else frame.largest).grid.full_shape
         most = math.prod(max(1, shape[axis] // frame.halo) for axis in frame.grid.axes)
         ranks = best_ranks(shape, shot, frame.halo) if shot <= most else None
         if ranks is not None:

@@ -25,7 +25,7 @@ from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells,
 from fathometer.seismic.capability import Capability
 from fathometer.seismic.encoding import SPEED, record_bytes
 from fathometer.seismic.frame import Frame
-from fathometer.seismic.groups import largest_of, mean_share
+from fathometer.seismic.groups import mean_share
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
@@ -133,7 +133,7 @@ def predict(
     """The cost of a run whose shots are worked on by `ranks` along x, y, z each, in groups, on some nodes (a
     divisor of all ranks)."""
     apart = whole.imaging and (groups > 1 or whole.survey.imaging.aperture is not None)
-    frame = largest_of(whole) if apart else whole
+    frame = whole.largest if apart else whole
     grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks) * groups
     per_node = max(1, size // nodes)
     threads = max(1, machine.cores_per_node // per_node)
