@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from cli_support import finish, run
+from cli_support import MIGRATE, finish, inputs, mpirun, run, start, survey
 from kill_support import gone, kill, migration, ranks_of, record, same_image, shots_told, survey_into, wait_for_shots
 
 LONGEST_SECONDS = 10
@@ -75,3 +75,32 @@ def test_a_process_that_does_not_come_back_is_ended():
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 75
     process.stdout.close()
+
+
+STUCK_RANK = """
+import sys, time
+from functools import partial
+from mpi4py import MPI
+from fathometer import cli
+from fathometer.seismic import stage
+def migrate(self, *words):
+    if MPI.COMM_WORLD.rank == 0:
+        print("stuck", flush=True)
+        MPI.COMM_SELF.Recv(bytearray(1), 0, 99)
+    time.sleep(100)
+stage.Stage.migrate = migrate
+cli.prompt = partial(cli.prompt, seconds=4.0)
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def test_the_others_wait_for_what_the_first_rank_has_to_say(tmp_path):
+    """It is somewhere in MPI when all are told to end, and the other one is not."""
+    inputs(tmp_path)
+    path = survey(tmp_path, MIGRATE | {"parallel.ranks_per_shot": "all"})
+    process = start(*mpirun(2), sys.executable, "-c", STUCK_RANK, "migrate", path, "--quiet")
+    assert process.stdout.readline() == "stuck\n"
+    process.send_signal(signal.SIGUSR1)
+    done = finish(process)
+    assert done.code == 75, done.err
+    assert [line for line in done.err.splitlines() if line.startswith("fathometer:")] == RESUMABLE

@@ -210,3 +210,11 @@ def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recor
     assert said(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
     assert said(array).count("others are at work on") + said(array).count("this migration is finished") == 1
     assert same_image(recorded, array)
+
+
+def test_a_cancelled_job_stays_cancelled(slurm, recorded, tmp_path):
+    job = submitted(slurm, recorded, tmp_path / "out", "--ranks-per-node", 2)
+    assert slurm.call("scancel", job).code == 0
+    assert slurm.wait(job, 300) == ["CANCELLED"], said(tmp_path / "out")
+    assert "Restarts=0" in slurm.call("scontrol", "show", "job", job).out
+    assert not (tmp_path / "out" / "image.rsf").exists()

@@ -16,12 +16,13 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.arguments import parser
 from fathometer.complaints import HEAD_START_SECONDS, complain, speaks
 from fathometer.errors import FathometerError, InputError
-from fathometer.interrupt import INTERRUPTED, RESUMABLE, interruptible, prompt
+from fathometer.interrupt import INTERRUPTED, PATIENCE_SECONDS, RESUMABLE, interruptible, prompt
 from fathometer.ledger import Ledger, current, now, phase, process_start
 
 if TYPE_CHECKING:
@@ -114,12 +115,10 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
         return _end_all(comm, complain(error))
     except KeyboardInterrupt:
         # The first that ends, ends all: rank 0 is to have cleared up and spoken by then, however slow its disk is, and
-        # the others have a moment to. Not all come: who waits for a rank that is here may not hear of it.
+        # the others get a moment for it. Who is still somewhere in MPI, `prompt` ends.
         if comm.rank == 0:
             _say_interrupted(options)
-            all_here(comm, HEAD_START_SECONDS)
-        else:
-            all_here(comm)
+        all_here(comm, HEAD_START_SECONDS if comm.rank == 0 else 2 * PATIENCE_SECONDS)
         return _end_all(comm, _interrupted(options))
     except MemoryError:
         return _end_all(comm, complain(FathometerError(f"rank {comm.rank} ran out of memory")))
@@ -148,6 +147,8 @@ def _end_now(options: argparse.Namespace) -> NoReturn:
 
     if is_first(os.environ):
         _say_interrupted(options)
+    else:
+        sleep(HEAD_START_SECONDS)
     os._exit(_interrupted(options))
 
 

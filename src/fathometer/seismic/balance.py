@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.ndimage import correlate1d
 
 Doubles = npt.NDArray[np.float64]
 
@@ -68,4 +67,6 @@ def mean_square(trace: Doubles) -> float:
 def _around(values: npt.NDArray[Any], half: int) -> Doubles:
     """The sum of each value (ns,) and of `half` on either side: anew for each, because a running sum would leave the
     rounding of the loud in the quiet."""
+    from scipy.ndimage import correlate1d  # slow to import, and seldom needed
+
     return np.asarray(correlate1d(values.astype(np.float64), np.ones(2 * half + 1), mode="constant"))

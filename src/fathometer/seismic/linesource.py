@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy.fft import next_fast_len
-from scipy.special import fresnel
 
 Doubles = npt.NDArray[np.float64]
 
@@ -49,6 +48,8 @@ class LineSource:
 
 def half_integral(traces: Doubles, interval: float) -> Doubles:
     """Traces (n, ns) convolved with H(t) / sqrt(pi t), one transform a trace, so that none depends on the others."""
+    from scipy.special import fresnel  # slow to import, and seldom needed
+
     n, ns = traces.shape
     period = next_fast_len(2 * ns, real=True)
     omega = 2.0 * math.pi * np.fft.rfftfreq(period, interval)

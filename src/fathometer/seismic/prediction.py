@@ -243,11 +243,8 @@ def predict(
         phases.append(Phase("write partial image", moved(partial_bytes / size), partial_bytes, shots))
         cells = math.prod(whole.grid.shape)
         images, more = _images(whole.survey.imaging)
-        phases.append(
-            Phase(
-                "write image", stored((images + more) * cells * itemsize, writing), (images + more) * cells * itemsize
-            )
-        )
+        image_bytes = (images + more) * cells * itemsize
+        phases.append(Phase("write image", stored(image_bytes, writing), image_bytes))
         most, left = (groups * len(volumes) * n for n in on_disk(cells, contribution, -(-shots // groups)))
         disk_bytes = max(most, left + (images + bool(more)) * cells * itemsize)
     phases.append(Phase("finish", machine.finish_seconds))

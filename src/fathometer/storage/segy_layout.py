@@ -259,7 +259,7 @@ def _order_and_format(path: Path, head: bytes) -> tuple[Literal["<", ">"], int]:
 def _extended_text(path: Path, head: bytes, order: Literal["<", ">"]) -> int:
     """Bytes of the extended textual headers; a count of -1 means up to the one with ((SEG: EndText))."""
     count = field_of(head, int(BinField.ExtendedHeaders), "i2", order)
-    if count in [blank * 0x101 for blank in BLANKS]:
+    if count in [blank * 0x101 for blank in BLANKS]:  # two of them
         return 0
     if count >= 0:
         return count * TEXT
