@@ -104,3 +104,30 @@ def test_the_others_wait_for_what_the_first_rank_has_to_say(tmp_path):
     done = finish(process)
     assert done.code == 75, done.err
     assert [line for line in done.err.splitlines() if line.startswith("fathometer:")] == RESUMABLE
+
+
+LEAVING = """
+import os, signal
+from mpi4py import MPI
+from fathometer.interrupt import interruptible
+from fathometer.parallel.agreement import gathered, meet
+
+class Told:
+    def __reduce__(self):  # when the ranks have met, on the way to the other one
+        os.kill(os.getpid(), signal.SIGTERM)
+        return (int, ())
+
+comm = MPI.COMM_WORLD
+with interruptible():
+    try:
+        print(comm.rank, gathered(comm, Told() if comm.rank else 7), flush=True)
+    except KeyboardInterrupt:
+        print("left", flush=True)
+    meet(comm)
+"""
+
+
+def test_no_rank_leaves_another_alone_in_mpi():
+    done = finish(start(*mpirun(2), sys.executable, "-c", LEAVING))
+    assert done.code == 0, done.err
+    assert sorted(done.out.splitlines()) == ["0 [7, 0]", "left"]

@@ -1,7 +1,7 @@
 """How a command ends that is told to: by Ctrl-C, by the end of a batch job, by whoever started its ranks.
 
-The main thread is told as soon as it comes back from a kernel or from MPI; a process that does not come back in time,
-as one that waits for a rank that has ended, is ended by a thread of its own.
+The main thread is told as soon as it comes back from a kernel or from MPI, or has finished what it is held for; a
+process that does not come back in time, as one that waits for a rank that has ended, is ended by a thread of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 INTERRUPTED = 130  # as shells count it: 128 + SIGINT
@@ -22,6 +23,31 @@ PATIENCE_SECONDS = 6.0  # from the signal to the end at the latest; mpirun then 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 
+@dataclass
+class _Held:
+    """Of the main thread, the only one that signals interrupt."""
+
+    depth: int = 0
+    waiting: bool = False  # whether a signal has come
+
+
+_held = _Held()
+
+
+def hold() -> None:
+    """Until `release`, signals of an `interruptible` block wait: what other ranks have begun with this one is finished
+    first, or they would be left alone in it."""
+    _held.depth += 1
+
+
+def release() -> None:
+    """Raises KeyboardInterrupt where a signal came since `hold`."""
+    _held.depth -= 1
+    if _held.waiting and not _held.depth:
+        _held.waiting = False
+        raise KeyboardInterrupt
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within the block the signals raise KeyboardInterrupt, but only once: clearing up is not interrupted again."""
@@ -30,7 +56,10 @@ def interruptible() -> Iterator[None]:
     def interrupt(*_: object) -> None:
         for one in before:
             signal.signal(one, signal.SIG_IGN)
-        raise KeyboardInterrupt
+        if _held.depth:
+            _held.waiting = True
+        else:
+            raise KeyboardInterrupt
 
     for one in SIGNALS:
         if signal.getsignal(one) is not signal.SIG_IGN:  # as under nohup

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fathometer import ledger
 from fathometer.errors import FathometerError
+from fathometer.interrupt import hold, release
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -26,10 +27,26 @@ def meet(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
 
     nap: seconds between looks at the others.
     """
+    with met(comm, nap):
+        pass
+
+
+@contextmanager
+def met(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
+    """Collective. The same before the block, which is not interrupted: it is for a short exchange with the others, who
+    would wait inside MPI for a rank that had left."""
     with ledger.idle():
         everyone = comm.Ibarrier()
-        while not everyone.Test():
+        while True:
+            hold()
+            if everyone.Test():
+                break
+            release()
             sleep(nap)
+    try:
+        yield
+    finally:
+        release()
 
 
 def all_here(comm: MPI.Intracomm, patience: float | None = None) -> bool:
@@ -48,8 +65,7 @@ def all_here(comm: MPI.Intracomm, patience: float | None = None) -> bool:
 
 def gathered(comm: MPI.Intracomm, value: T) -> list[T]:
     """Collective. The values of all ranks; waiting for the last of them is accounted as waiting."""
-    meet(comm)
-    with ledger.communication():
+    with met(comm), ledger.communication():
         return comm.allgather(value)
 
 
@@ -57,8 +73,7 @@ def reduced(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"]) -
     """Collective. The ranks' values put together; waiting for the last of them is accounted as waiting."""
     from mpi4py import MPI
 
-    meet(comm)
-    with ledger.communication():
+    with met(comm), ledger.communication():
         return comm.allreduce(value, getattr(MPI, op))
 
 
@@ -73,8 +88,7 @@ def together(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
         yield
     except FathometerError as raised:
         error = raised
-    meet(comm, nap)
-    with ledger.communication():
+    with met(comm, nap), ledger.communication():
         errors = [e for e in comm.allgather(error) if e is not None]
     if errors:
         raise errors[0]

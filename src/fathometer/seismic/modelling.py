@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fathometer import ledger
-from fathometer.parallel.agreement import LARGEST_MESSAGE, meet
+from fathometer.parallel.agreement import LARGEST_MESSAGE, met
 from fathometer.progress import Progress
 from fathometer.seismic.acquisition import Shot
 from fathometer.seismic.dispersion import inverse_transform
@@ -82,20 +82,20 @@ def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.n
     """All receivers' traces on rank 0, rank after rank and in messages of limited size."""
     comm, samples = experiment.comm, experiment.acquisition.samples
     most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
-    meet(comm)
-    if comm.rank:
-        with ledger.communication(bytes=indices.nbytes + traces.nbytes):
-            comm.send(indices, 0)
-            for start in range(0, len(indices), most):
-                comm.Send(traces[start : start + most], 0)
-        return None
-    gathered = np.zeros((len(shot.receivers), samples), np.float32)
-    gathered[indices] = traces
-    for rank in range(1, comm.size):
-        with ledger.communication():
-            indices = comm.recv(source=rank)
-            for start in range(0, len(indices), most):
-                part = np.empty((len(indices[start : start + most]), samples), np.float32)
-                comm.Recv(part, rank)
-                gathered[indices[start : start + most]] = part
+    gathered = np.zeros((len(shot.receivers), samples), np.float32) if comm.rank == 0 else None
+    with met(comm):
+        if gathered is None:
+            with ledger.communication(bytes=indices.nbytes + traces.nbytes):
+                comm.send(indices, 0)
+                for start in range(0, len(indices), most):
+                    comm.Send(traces[start : start + most], 0)
+            return None
+        gathered[indices] = traces
+        for rank in range(1, comm.size):
+            with ledger.communication():
+                indices = comm.recv(source=rank)
+                for start in range(0, len(indices), most):
+                    part = np.empty((len(indices[start : start + most]), samples), np.float32)
+                    comm.Recv(part, rank)
+                    gathered[indices[start : start + most]] = part
     return gathered
