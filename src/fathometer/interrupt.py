@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,48 +26,55 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 @dataclass
 class _Held:
-    """Of the main thread, the only one that signals interrupt."""
+    """How deep in blocks that are not interrupted, and whether a signal has come there."""
 
     depth: int = 0
-    waiting: bool = False  # whether a signal has come
+    waiting: bool = False
 
 
-_held = _Held()
+_current: ContextVar[_Held | None] = ContextVar("held", default=None)  # of the `interruptible` block
 
 
 def hold() -> None:
     """Until `release`, signals of an `interruptible` block wait: what other ranks have begun with this one is finished
     first, or they would be left alone in it."""
-    _held.depth += 1
+    held = _current.get()
+    if held is not None:
+        held.depth += 1
 
 
 def release() -> None:
     """Raises KeyboardInterrupt where a signal came since `hold`."""
-    _held.depth -= 1
-    if _held.waiting and not _held.depth:
-        _held.waiting = False
-        raise KeyboardInterrupt
+    held = _current.get()
+    if held is not None:
+        held.depth -= 1
+        if held.waiting and not held.depth:
+            held.waiting = False
+            raise KeyboardInterrupt
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within the block the signals raise KeyboardInterrupt, but only once: clearing up is not interrupted again."""
     before: dict[signal.Signals, Any] = {}
+    held = _Held()
 
     def interrupt(*_: object) -> None:
         for one in before:
             signal.signal(one, signal.SIG_IGN)
-        if _held.depth:
-            _held.waiting = True
+        if held.depth:
+            held.waiting = True
         else:
             raise KeyboardInterrupt
 
     for one in SIGNALS:
         if signal.getsignal(one) is not signal.SIG_IGN:  # as under nohup
             before[one] = signal.signal(one, interrupt)
+    outer = _current.set(held)
     try:
         yield
     finally:
+        _current.reset(outer)
         for one, handler in before.items():
             signal.signal(one, signal.SIG_DFL if handler is None else handler)
 
