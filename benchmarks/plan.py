@@ -1,4 +1,4 @@
-"""What `plan` says beforehand of three surveys on this machine, and what they then take."""
+"""What `plan` says beforehand of four surveys on this machine, and what they then take."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from benchmarks.table import Table
 @dataclass(frozen=True)
 class Case:
     """A survey: cells, their size (m), anisotropy, shots, receivers' step (cells), duration (s), order, frequency (Hz),
-    command and ranks."""
+    command, ranks and how many of them work on a shot."""
 
     name: str
     shape: tuple[int, ...]
@@ -31,11 +31,13 @@ class Case:
     frequency: float
     command: str
     ranks: int
+    ranks_per_shot: int | str = "all"
 
 
 CASES = (
     Case("2D VTI line, migrate", (1200, 400), 10.0, True, 12, 5, 2.0, 8, 15.0, "migrate", 1),
-    Case("3D VTI, migrate, 2 ranks", (130, 90, 80), 20.0, True, 6, 3, 1.2, 8, 7.5, "migrate", 2),
+    Case("3D VTI, migrate, 2 ranks a shot", (130, 90, 80), 20.0, True, 6, 3, 1.2, 8, 7.5, "migrate", 2),
+    Case("3D VTI, migrate, 2 groups", (130, 90, 80), 20.0, True, 6, 3, 1.2, 8, 7.5, "migrate", 2, 1),
     Case("3D isotropic, model, order 12", (170, 130, 110), 20.0, False, 4, 4, 1.5, 12, 7.5, "model", 1),
 )
 
@@ -116,6 +118,7 @@ def prepare(folder: Path, case: Case) -> None:
             "acquisition": acquisition,
             "wavelet": {"kind": "ricker", "peak_frequency": case.frequency},
             "propagation": {"order": case.order} | ({"duration": case.duration} if command == "model" else {}),
+            "parallel": {"ranks_per_shot": case.ranks_per_shot},
             "tuning": {"search": "never"},  # as calibration steps them
             "output": {"directory": command},
         }
