@@ -246,6 +246,7 @@ def test_what_is_compressed_is_cached_only_where_its_stored_bytes_tell(tmp_path)
 def test_order_of_rows():
     """What cannot be compared comes last and never wins; compressed formats have an order of their own."""
     plain = {"operation": "write", "format": "rsf", "compressed": False, "cached": False, "capped": None}
+    plain |= {"ranks": 1, "strategy": "posix-shared"}
     plain |= {"verified": True, "bytes_per_second": 2.0}
     rows = [
         plain | {"bytes_per_second": 1.0},
@@ -257,11 +258,13 @@ def test_order_of_rows():
         plain | {"bytes_per_second": 5.0, "compressed": True, "verified": None},
         plain | {"bytes_per_second": 1.5, "format": "npy"},
         plain | {"operation": "read", "cached": True},
+        plain | {"bytes_per_second": 2.5, "strategy": "root-broadcast"},  # of one rank it says nothing
     ]
-    assert in_order(rows, "write") == [2, 7, 0, 1, 3, 4]
+    assert in_order(rows, "write") == [9, 2, 7, 0, 1, 3, 4]
     assert in_order(rows, "write", compressed=True) == [5, 6]
-    assert winners_of(rows) == {"write": 2}
+    assert winners_of(rows) == {"write": 9}
     assert remembered_rows(rows) == [rows[2], rows[7]]
+    assert remembered_rows([row | {"ranks": 2} for row in rows])[0]["strategy"] == "root-broadcast"
 
 
 def test_the_budget_bounds_repetitions_and_then_strategies(tmp_path, capsys, monkeypatch):

@@ -291,6 +291,136 @@ def test_damage_is_found_and_mended(recorded, tmp_path):
     assert image(tmp_path / "out") == wanted
 
 
+def cut(data):
+    return data[:900]
+
+
+def nothing(data):
+    return b""
+
+
+def other_magic(data):
+    return b"\x00" + data[1:]
+
+
+@pytest.mark.parametrize(("damage", "ranks"), [(cut, 1), (nothing, 1), (other_magic, 1), (cut, 2)])
+@pytest.mark.parametrize("kind", ["image.npy", "illumination.npy", "sum"])
+def test_files_that_are_damaged_are_computed_again(recorded, tmp_path, monkeypatch, kind, damage, ranks):
+    """By the next run, without a word of the user's."""
+    spoiled(recorded, tmp_path / "recorded.segy", {5})  # so that the journal stays
+    monkeypatch.setattr(sums, "FULL", 0.5 if kind == "sum" else 2.0)  # after two shots, or never
+    assert run(recorded, tmp_path).code == 1
+    wanted = image(tmp_path / "out")
+    journal = tmp_path / "out" / "journal"
+    (lines,) = journal.glob("*.jsonl")
+    lines.write_text(lines.read_text() + '{"flushed": true}\n')  # all had been on the device
+    path = min(journal.glob(f"*{kind}"))
+    path.write_bytes(damage(path.read_bytes()))
+    done = run(recorded, tmp_path, "--resume", ranks=ranks)
+    assert done.code == 1
+    assert "1 shots are not in the image" in done.err
+    migrated = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"]
+    assert len(migrated) == (4 if kind == "sum" else 1)
+    assert image(tmp_path / "out") == wanted
+
+
+def test_a_file_that_is_damaged_while_it_is_needed_is_told(recorded, tmp_path, monkeypatch):
+    """After the run has begun: removed, so that the next one computes it again."""
+    true = runs.summed
+
+    def damaged(whole, journal):
+        path = journal.contribution(3, "image")
+        path.write_bytes(path.read_bytes()[:900])
+        return true(whole, journal)
+
+    monkeypatch.setattr(runs, "summed", damaged)
+    done = run(recorded, tmp_path)
+    assert done.code == 1
+    assert "000003-image.npy: its values have changed since they were written; --resume migrates them" in done.err
+    monkeypatch.undo()
+    assert run(recorded, tmp_path, "--resume").code == 0
+    assert image(tmp_path / "out") == image(recorded / "one")
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"history__directory": "nowhere", "history__store": "disk"}, "[history] directory"),
+        ({"history__store": "disk", "history__disk_budget": 10.0}, "[history]"),
+        ({"tuning__time_depth": 500}, "[tuning] time_depth"),
+    ],
+)
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_what_is_refused_overwrites_nothing(recorded, tmp_path, keys, words, ranks):
+    spoiled(recorded, tmp_path / "recorded.segy", {5})
+    assert run(recorded, tmp_path).code == 1
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    done = run(recorded, tmp_path, "--overwrite", ranks=ranks, **keys)
+    assert done.code == 2
+    assert words in done.err
+    after = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    lock = tmp_path / "out" / "journal" / "lock"
+    assert after | {lock: b""} == before | {lock: b""}
+
+
+def test_results_without_a_journal_are_not_replaced_unasked(recorded, tmp_path):
+    assert run(recorded, tmp_path).code == 0
+    shutil.rmtree(tmp_path / "out" / "journal")
+    for words in ((), ("--resume",)):
+        done = run(recorded, tmp_path, *words)
+        assert done.code == 2
+        assert "holds a migration's results, without its journal; --overwrite makes them anew" in done.err
+    assert run(recorded, tmp_path, "--overwrite").code == 0
+
+
+def test_nothing_of_an_earlier_run_stays_beside_the_new_results(recorded, tmp_path):
+    bins = {"imaging__gathers": "offset", "imaging__offset_bins": [0.0, 100.0, 200.0, 1000.0]}
+    assert run(recorded, tmp_path, **bins).code == 0
+    (tmp_path / "out" / "image-mine.rsf").write_text("somebody's own")
+    assert run(recorded, tmp_path, "--overwrite", output__image="image.npy", imaging__laplacian=False).code == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        *("image-illumination.npy", "image-mine.rsf", "image.npy", "image.png", "journal", "report.html", "run.json"),
+    ]
+
+
+def test_finished_results_of_which_a_part_is_missing(recorded, tmp_path):
+    assert run(recorded, tmp_path).code == 0
+    (tmp_path / "out" / "image.rsf@").unlink()
+    done = run(recorded, tmp_path, "--resume")
+    assert done.code == 2
+    assert "image.rsf@: is missing, but the migration is finished; --overwrite makes it anew" in done.err
+
+
+def test_bins_that_hold_no_trace_are_told(recorded, tmp_path):
+    bins = {"imaging__gathers": "offset"}
+    done = run(recorded, tmp_path, **bins, imaging__offset_bins=[0.0, 0.3, 0.9])
+    assert done.code == 0, done.err  # the trace above the source
+    done = run(recorded, tmp_path, "--overwrite", **bins, imaging__offset_bins=[5000.0, 6000.0])
+    assert done.code == 2
+    assert "[imaging] offset_bins: found no trace in any of them; allowed: bins in m" in done.err
+    done = run(recorded, tmp_path, "--overwrite", **bins, imaging__offset_bins=[0.0, 200.0, 201.0, 202.0])
+    assert done.code == 0, done.err
+    notes = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["notes"]
+    assert "[imaging] offset_bins: no trace lies in offset-201-202" in notes
+    assert any("of 240 traces lie in none of [imaging] offset_bins, and are in no image" in note for note in notes)
+
+
+def test_traces_that_are_there_twice_are_told(recorded, tmp_path):
+    for name in ("a", "b"):
+        shutil.copy(recorded / "recorded.segy", tmp_path / f"{name}.segy")
+    done = run(recorded, tmp_path, acquisition__gathers="[ab].segy")
+    assert done.code == 0, done.err
+    notes = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["notes"]
+    assert any(note.startswith("240 traces have shot, channel and receiver of another one") for note in notes)
+
+
+@pytest.mark.parametrize("words", [("--resume",), ("--retry-failed",), ("--share", "x")])
+def test_words_that_contradict_each_other(recorded, tmp_path, words):
+    done = run(recorded, tmp_path, "--overwrite", *words)
+    assert done.code == 2
+    assert f"--overwrite: found together with {words[0]}" in done.err
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_windows(recorded, tmp_path, ranks):
     """A large aperture is the whole model; a small one images around the shots, on any ranks the same."""

@@ -227,7 +227,11 @@ def _wish(options: argparse.Namespace) -> Wish:
 
     if options.command != "migrate":
         return Wish()
-    for name, found in (("--resume", options.resume), ("--share", options.share)):
+    for name, found in (
+        ("--resume", options.resume),
+        ("--retry-failed", options.retry_failed),
+        ("--share", options.share),
+    ):
         if found and options.overwrite:
             raise InputError(f"--overwrite: found together with {name}; allowed: one of them")
     share = " ".join((options.share or "").split())

@@ -17,14 +17,20 @@ from fathometer.errors import InputError
 
 def count(text: str) -> int:
     """A number of at least 1, and below a thousand million."""
-    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: a whole number of at least 1, of up to nine digits")
+    return _number(text, 1)
+
+
+def _number(text: str, least: int) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < least:
+        raise argparse.ArgumentTypeError(
+            f"found {text}; allowed: a whole number of at least {least}, of up to nine digits"
+        )
     return int(text)
 
 
 def whole(text: str) -> int:
     """A number of at least 0, and below a thousand million."""
-    return 0 if text == "0" else count(text)
+    return _number(text, 0)
 
 
 def words(text: str) -> tuple[str, ...]:

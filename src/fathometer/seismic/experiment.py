@@ -30,6 +30,7 @@ from fathometer.seismic.frame import (
 from fathometer.seismic.grid import Grid
 from fathometer.seismic.groups import Group, ranks_of_a_shot, smallest_room
 from fathometer.seismic.medium import scaled_medium
+from fathometer.seismic.offsets import check_bins
 from fathometer.seismic.points import SincPoints, sinc_points
 from fathometer.seismic.propagator import Propagator, Scheme
 from fathometer.seismic.shot import Shot
@@ -149,6 +150,7 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     with together(comm):
         dt = time_step(survey, earth.time_step_limit)
         warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
+        warnings += check_bins(survey, acquisition.shots) if imaging else ()
         time, more = frame.time(dt)
         largest = frame.largest if imaging else frame
         ranks_per_shot = ranks_of_a_shot(frame, time, comm.size, room) if imaging else comm.size

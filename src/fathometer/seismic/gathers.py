@@ -89,6 +89,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     shots: list[Shot] = []
     gathers: list[Gather] = []
     moved: list[InputError] = []
+    repeated = 0
     for ffid, pieces in parts.items():
         try:
             source = _source(survey, tables, ffid, pieces, flat)
@@ -97,6 +98,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
             continue
         receivers = np.concatenate([tables[number].receiver[group] for number, group in pieces])
         channel = np.concatenate([tables[number].channel[group] for number, group in pieces])
+        repeated += _repeated(channel, receivers)
         if flat:
             receivers[:, 1] = 0.0
         if survey.acquisition.receiver_depth is not None:
@@ -112,6 +114,11 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
         raise moved[0]
     if moved:
         notes += (f"{len(moved)} of {len(parts)} shots are left out, since their source moves; first: {moved[0]}",)
+    if repeated:
+        notes += (
+            f"{repeated} traces have shot, channel and receiver of another one, and are migrated too; an index "
+            "(`fathometer survey build`) leaves such traces out",
+        )
     first = tables[0]
     recording = Recording(
         files=tuple(table.path for table in tables),
@@ -123,6 +130,13 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
         notes=_notes(tables) + notes,
     )
     return tuple(shots), recording
+
+
+def _repeated(channel: npt.NDArray[np.int64], receivers: npt.NDArray[np.float64]) -> int:
+    """Traces of a shot whose channel (n,) and receiver (n, 3) are those of an earlier one."""
+    if len(np.unique(channel)) == len(channel):
+        return 0
+    return len(channel) - len(np.unique(np.column_stack((channel, receivers)), axis=0))
 
 
 def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tuple[str, ...]]:
@@ -222,7 +236,7 @@ def _source(
             raise InputError(
                 f"{tables[number].path}: FFID {ffid}: found its source at {point(here[away[0]])} m in trace "
                 f"{group[away[0]]} (from 0), but at {point(place)} m before{beside}; "
-                "allowed: one place an FFID"
+                "allowed: one place an FFID (`fathometer survey build --shot-key` takes another header word for it)"
             )
     return place
 

@@ -31,11 +31,11 @@ from typing import Any, Self
 from fathometer import ledger
 from fathometer.errors import FathometerError, InputError
 from fathometer.parallel.decomposition import Index3
-from fathometer.record import plain, write_record
+from fathometer.record import RECORD, plain, write_record
 from fathometer.seismic.checksum import checksum
 from fathometer.seismic.identity import differences
 from fathometer.seismic.sharing import Claims
-from fathometer.seismic.sums import SumFile
+from fathometer.seismic.sums import Damaged, SumFile
 from fathometer.storage import whole
 from fathometer.storage.volume import open_volume
 
@@ -237,6 +237,8 @@ def check_wish(output: Path, wish: Wish) -> None:
                 f"{folder}: holds {others[0]}, but no survey.json: it is no journal; allowed: another [output] "
                 "directory, or without that folder"
             )
+        if "image" in results_of(output) and not wish.overwrite:
+            raise InputError(f"{output}: holds a migration's results, without its journal; --overwrite makes them anew")
         return
     if wish.overwrite or wish.resume:
         return
@@ -249,6 +251,15 @@ def check_wish(output: Path, wish: Wish) -> None:
             f"{output}: holds an unfinished migration ({len(found.done)} shots done{failed}); --resume goes on with "
             "it, --overwrite begins anew"
         )
+
+
+def results_of(output: Path) -> dict[str, str]:
+    """The files that the record of a finished run in this folder names, by kind; none without one."""
+    try:
+        found = json.loads((output / RECORD).read_text(encoding="utf-8"))["results"]["files"]
+        return {str(kind): str(path) for kind, path in found.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
 
 
 def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish, alone: bool = True) -> Journal:
@@ -270,7 +281,8 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
     repaired = before.pop("repaired", [])
     differing = differences(before, plain(identity))
-    if wish.retry_failed and differing and all(line.startswith("traces: ") for line in differing):
+    mended = all(line.startswith("traces: ") for line in differing)
+    if wish.retry_failed and differing and mended:
         # What was wrong with some of them has been mended: that is what the wish is for.
         write_record(path, {**identity, "repaired": [*repaired, before["traces"]]})
     elif differing:
@@ -278,6 +290,7 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
         raise InputError(
             f"{output}: --resume: holds the journal of another migration: {'; '.join(differing[:TOLD])}{more}; "
             "allowed: the same survey, files and version, or --overwrite"
+            + ("; --retry-failed, where the traces were mended" if mended else "")
         )
     if (folder / "finished").exists():
         _clear(folder)
@@ -309,18 +322,38 @@ def _clear(folder: Path) -> None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what an earlier run was in the middle of."""
+    """Remove what an earlier run was in the middle of, and what has been damaged since."""
     for path in folder.iterdir():
         if path.suffix in (".claim", ".part"):
             whole.remove(path)
+    for path in folder.glob("*.sum"):
+        try:
+            SumFile.read(path)
+        except Damaged:
+            whole.remove(path)
     found = read_journal(folder)
     for entry in found.loose:
-        if entry.shot in found.unflushed and not _sound(found, entry):
+        if not (_sound if entry.shot in found.unflushed else _fits)(found, entry):
             del found.done[entry.shot]
     known = {found.contribution(entry.shot, name) for entry in found.loose for name in entry.parts}
     for path in folder.glob("*.npy"):
         if path not in known:
             whole.remove(path)
+
+
+def _fits(journal: Journal, entry: Entry) -> bool:
+    """Whether the files of a contribution have the size and head that were written; their values are looked at when
+    they are added up."""
+    cells = [b - a for a, b in zip(entry.lo, entry.hi, strict=True)]
+    for name in entry.parts:
+        path = journal.contribution(entry.shot, name)
+        try:
+            with open_volume(path.name, path.parent) as volume:
+                if math.prod(volume.info.shape) != math.prod(cells):
+                    return False
+        except InputError:
+            return False
+    return True
 
 
 def _sound(journal: Journal, entry: Entry) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -33,6 +33,20 @@ from fathometer.seismic.sums import most_waiting
 from fathometer.seismic.tuning import Tuned
 
 FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
+
+
+def rehearse(whole: Experiment, settings: Settings) -> None:
+    """Collective. Raises InputError or FathometerError where a migration could not begin, before anything of an earlier
+    one is removed: with the shot that takes most."""
+    group = Group.of(whole.comm.rank, whole.comm.size, whole.ranks_per_shot)
+    ranks = cast(MPI.Intracomm, whole.comm.Split(group.number, whole.comm.rank))
+    try:
+        [shot] = whole.frame.largest.acquisition.shots
+        experiment = whole if whole.model is not None else on_shot(whole, shot, ranks)
+        Stage(experiment, replace(settings, say=lambda line: None), 1).close()
+        meet(whole.comm)
+    finally:
+        ranks.Free()
 
 
 @dataclass

@@ -19,7 +19,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer import ledger
-from fathometer.errors import FathometerError, NotFiniteError
+from fathometer.errors import FathometerError, InputError, NotFiniteError
 from fathometer.parallel.agreement import gathered, reduced, together
 from fathometer.parallel.decomposition import Index3, split
 from fathometer.seismic.checksum import MODULUS, checksum
@@ -190,6 +190,7 @@ def total(terms: Terms, name: str, box: Box, dtype: np.dtype[Any], comm: MPI.Int
 
 
 Checks = dict[tuple[str, str], int]  # (file or shot, volume): checksum of what was read of it
+SPOILT = 1  # added to that of what cannot be read
 
 
 @contextmanager
@@ -237,7 +238,11 @@ def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs
         for entry in terms.entries:
             a, b = np.maximum(lo, entry.lo), np.minimum(hi, entry.hi)
             if (a < b).all():
-                values = _cells(terms.journal.contribution(entry.shot, name), a - entry.lo, b - entry.lo)
+                try:
+                    values = _cells(terms.journal.contribution(entry.shot, name), a - entry.lo, b - entry.lo)
+                except InputError:  # no longer a volume
+                    _note(checks, str(entry.shot), name, SPOILT)
+                    continue
                 _note(checks, str(entry.shot), name, checksum(values, entry.hi - np.array(entry.lo), a - entry.lo))
                 x, y, z = (slice(n - m, k - m) for n, k, m in zip(a, b, lo, strict=True))
                 add(limbs[:, x, y, z], top, values)

@@ -29,8 +29,8 @@ from fathometer.seismic.experiment import Experiment, prepare
 from fathometer.seismic.groups import Group
 from fathometer.seismic.identity import identity
 from fathometer.seismic.imaging import condition_of
-from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal
-from fathometer.seismic.migration import migrate_shots, summed
+from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal, results_of
+from fathometer.seismic.migration import migrate_shots, rehearse, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
 from fathometer.seismic.offsets import ALL, volumes_of
 from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
@@ -41,6 +41,7 @@ from fathometer.seismic.stage import tuned_for
 from fathometer.seismic.survey import SampledWavelet, Survey
 from fathometer.seismic.tuning import Tuned
 from fathometer.storage import whole
+from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
 from fathometer.storage.segy import GatherWriter
 from fathometer.storage.strategy import Strategy
@@ -141,10 +142,12 @@ def _migrate(
     survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings, lock: Lock | SharedLock | None
 ) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=True)
+    if settings.wish.overwrite and comm.bcast((survey.output_directory / FOLDER / "survey.json").exists()):
+        rehearse(experiment, settings)
     journal = _journal(experiment, settings, lock)
     if journal.finished:
         with together(comm):
-            missing = [path for path in files.values() if not path.exists()]
+            missing = [one for path in files.values() for one in parts_of(path) if not one.exists()]
             if missing:
                 raise InputError(f"{missing[0]}: is missing, but the migration is finished; --overwrite makes it anew")
         settings.say(f"{survey.output_directory}: this migration is finished; --overwrite makes it anew")
@@ -168,7 +171,7 @@ def _migrate(
             journal = comm.bcast(journal)
             sums = summed(experiment, journal)
         with ledger.phase("write image"):
-            _outdate_record(survey, comm)
+            outdated = _outdate_record(survey, comm)
             for name, values in sums.items():
                 if name == "illumination":
                     write(experiment, files[name], values)
@@ -200,6 +203,9 @@ def _migrate(
     with together(comm):
         if comm.rank == 0:
             journal.conclude()
+            for path in outdated - {one.name for one in outcome.files.values()}:
+                for one in parts_of(survey.output_directory / path):
+                    whole.remove(one)
     return replace(outcome, failed=failed)
 
 
@@ -319,11 +325,15 @@ def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
                 )
 
 
-def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> None:
-    """Remove record and page of an earlier run, whose results are about to be replaced."""
-    if comm.rank == 0:
-        for name in (RECORD, PAGE):
-            whole.remove(survey.output_directory / name)
+def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> set[str]:
+    """Remove record and page of an earlier run, whose results are about to be replaced; the names of these, on rank
+    0."""
+    if comm.rank:
+        return set()
+    results = results_of(survey.output_directory)
+    for name in (RECORD, PAGE):
+        whole.remove(survey.output_directory / name)
+    return {Path(path).name for path in results.values()}
 
 
 def _progress(experiment: Experiment, settings: Settings, label: str) -> Progress:

@@ -43,6 +43,10 @@ def on_disk(cells: int, contribution: float, shots: int) -> tuple[float, float]:
     return most, loose * contribution + min(sums, 1) * CELL * cells
 
 
+class Damaged(FathometerError):
+    """A sum that is none, or not whole."""
+
+
 @dataclass(frozen=True)
 class SumFile:
     """A sum on disk, whole.
@@ -113,7 +117,8 @@ class SumFile:
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What the head of a file tells. FathometerError where it is none, or not whole."""
+        """What the head of a file tells. Damaged where it is none, or not whole; FathometerError where the system
+        refuses."""
         try:
             with path.open("rb") as file:
                 told: dict[str, Any] = json.loads(file.readline())
@@ -129,10 +134,10 @@ class SumFile:
             )
             if path.stat().st_size != found.size:
                 raise ValueError
-        except (OSError, ValueError, KeyError, TypeError):
-            raise FathometerError(
-                f"{path}: is damaged; without it, --resume migrates the shots again that it held: remove it"
-            ) from None
+        except OSError as error:
+            raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError):
+            raise Damaged(f"{path}: is damaged; --resume migrates the shots again that it held") from None
         return found
 
     @classmethod

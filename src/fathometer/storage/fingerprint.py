@@ -19,6 +19,11 @@ def files_of(path: Path) -> list[Path]:
     return [one for one in (path, beside) if one.exists()]
 
 
+def parts_of(path: Path) -> list[Path]:
+    """What a volume that this program writes consists of, there or not: its folder or file, and an RSF's values."""
+    return [path, path.with_name(path.name + "@")] if path.suffix == ".rsf" else [path]
+
+
 def fingerprint(paths: Iterable[Path]) -> str:
     """Bytes and CRC-32 of files and volumes: of their sizes and of 64 pieces of 64 KiB, spread evenly over each.
 

@@ -17,6 +17,7 @@ from fathometer.lab.io.trial import FORGOTTEN, PHASES, Bench, Sample
 from fathometer.lab.statistics import Typical, typical
 from fathometer.parallel.decomposition import Index3
 from fathometer.record import Figure
+from fathometer.storage.strategy import ROOT
 
 BOUND = 1.5  # times the device's own highest rate: nothing that reached the device was faster
 MOST_RANKS = 64  # whose phases are in a row
@@ -142,7 +143,8 @@ def winners(rows: Sequence[Mapping[str, Any]], **only: str) -> dict[str, int]:
 
 
 def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The best row of each operation on each format."""
+    """The best row of each operation on each format; of one rank not the strategies that differ on several only."""
+    rows = [row for row in rows if row["ranks"] > 1 or not row["strategy"].startswith(ROOT)]
     formats = dict.fromkeys(row["format"] for row in rows)
     return [rows[place] for name in formats for place in winners(rows, format=name).values()]
 
