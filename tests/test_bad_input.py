@@ -377,6 +377,11 @@ SURVEY = [
 
 OUTPUT = [
     Case("a file for a folder", "out: cannot make the output directory: … file exists", prepare=written("out", b"")),
+    Case(
+        "a link that leads nowhere",
+        "out: cannot make the output directory: … a link that leads nowhere",
+        prepare=lambda folder: (folder / "out").symlink_to("gone"),
+    ),
     Case("a file on the way", "vp.npy/a: cannot … vp.npy: file exists", {"output.directory": "vp.npy/a"}),
     Case("a folder that takes no files", "/proc: … cannot be written to", {"output.directory": "/proc"}),
     Case("NUL in the folder", "[output] directory: found … a folder", {"output.directory": "a\0b"}),

@@ -514,7 +514,7 @@ def test_names_are_those_from_the_index(tmp_path):
     [
         (lambda path: path.write_bytes(path.read_bytes() + b"x"), "it has 5137 bytes, and had 5136"),
         (lambda path: os.utime(path, ns=(0, 1)), "it was written to since"),
-        (lambda path: path.unlink(), "no such file"),
+        (lambda path: path.unlink(), "no such file, and an index names files from its own folder on; run"),
     ],
 )
 def test_a_file_that_changed_is_refused(tmp_path, change, words):

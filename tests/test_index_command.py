@@ -104,10 +104,15 @@ def test_info_of_an_index(tmp_path, capsys):
     assert f"changed            {path}: no such file" in done.out
 
 
-def test_info_of_an_index_without_usable_traces(tmp_path, capsys):
+def test_an_index_without_usable_traces(tmp_path, capsys):
+    """Its anomalies are told, and that it is of no use."""
     data = live()
     data.values[:] = 0
-    index = index_of(data.write(tmp_path / "a.segy")).path
+    index = tmp_path / "a.parquet"
+    done = run(capsys, "survey", "build", data.write(tmp_path / "a.segy"), "-o", index)
+    assert done.code == 2
+    assert "a.parquet: none of 6 traces can be used: see their anomalies" in done.err
+    assert "all samples" in done.out
     done = run(capsys, "info", index)
     assert (done.code, "offset" in done.out) == (0, False)
     assert run(capsys, "info", index, "--json").code == 0
@@ -147,7 +152,7 @@ def test_a_picture_without_its_files_has_no_gather_and_says_so(tmp_path, capsys,
     monkeypatch.setattr(indexed, "survey_picture", lambda *all_: drawn.append(all_))
     assert run(capsys, "info", index, "--picture", tmp_path / "a.png").code == 0
     assert drawn[0][4] is None
-    assert drawn[0][6] == f"no gather: {path}: no such file"
+    assert drawn[0][6].startswith(f"no gather: {path}: no such file, and")
 
 
 def test_info_and_picture_of_su(tmp_path, capsys):

@@ -306,6 +306,13 @@ def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch
     assert "capped: 9 x 20 x 28 cells" in done.out
 
 
+def test_two_results_in_one_file_are_refused(tmp_path, capsys):
+    done = run(capsys, "io", tmp_path, *SMALL, "--json", tmp_path / "a", "-o", tmp_path / "." / "a")
+    assert done.code == 2
+    assert "allowed: a file of its own for each" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_of_each_operation_there_is_one_however_short_the_time(tmp_path, capsys):
     out = tmp_path / "io.json"
     done = run(capsys, "io", tmp_path, *SMALL, "--budget", "0.001s", "--json", out)

@@ -329,9 +329,12 @@ def _measured(
     from fathometer.record import write_record
 
     _require_png(options.picture)
+    paths = [path for path in (options.json, options.picture, *more) if path is not None]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InputError(f"{options.command}: found {', '.join(map(str, paths))}; allowed: a file of its own for each")
     with together(comm):
         if comm.rank == 0:
-            _require_folders(options.json, options.picture, *more)
+            _require_folders(*paths)
     envelope = run()
     with together(comm):
         if comm.rank == 0:
@@ -608,6 +611,8 @@ def _survey_build(options: argparse.Namespace) -> None:
     index = build_index(options.files, options.output, words, jobs, options.strict, say)
     if not options.quiet:
         _write(table_of(index))
+    if not index.summary.usable:
+        raise InputError(f"{options.output}: none of {index.summary.traces} traces can be used: see their anomalies")
 
 
 def _formats(options: argparse.Namespace) -> None:

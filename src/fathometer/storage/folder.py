@@ -55,7 +55,8 @@ def _make(folder: Path, made: list[Path]) -> None:
                 one.mkdir(exist_ok=True)  # another run may be faster
                 made.append(one)
         except OSError as error:
-            raise InputError(f"{folder}: cannot make the output directory: {one}: {_reason(error)}") from None
+            reason = "a link that leads nowhere" if one.is_symlink() and not one.exists() else _reason(error)
+            raise InputError(f"{folder}: cannot make the output directory: {one}: {reason}") from None
 
 
 def _try(folder: Path) -> None:

@@ -61,6 +61,8 @@ class IndexedFile:
     def layout(self, folder: Path) -> Layout:
         """As `layout_of` would find it. InputError where the file has gone or is another one than was indexed."""
         path = folder / self.name
+        if not path.exists():
+            raise InputError(f"{path}: no such file, and an index names files from its own folder on; {REBUILD}")
         state = readable(path).stat()
         changes = []
         if state.st_size != self.size:
