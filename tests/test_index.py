@@ -404,6 +404,23 @@ def test_words_that_are_no_numbers(tmp_path):
 # --- header words
 
 
+def test_equal_numbers_in_different_files_are_different_shots(tmp_path):
+    """Two swaths whose shots are 1 and 2 in both, the second one 1 km away; a number that is too large."""
+    paths = []
+    for number, name in enumerate("ab"):
+        data = live()
+        for head in data.trace:
+            head |= {73: head[73] + 1000 * number, 81: head[81] + 1000 * number}
+        data.trace[5] |= {9: 1_000_000}
+        paths.append(data.write(tmp_path / f"{name}.segy"))
+    assert "moves" in found(index_of(*paths))
+    apart = index_of(*paths, words=("shot=file+9:i4",))
+    assert apart.summary.words["shot"] == "file+9:i4"
+    assert found(apart) == {"no_place": 2}
+    shots = table_of(apart)["shot"][table_of(apart)["flags"] == 0]
+    assert np.unique(shots).tolist() == [1000001, 1000002, 2000001, 2000002]
+
+
 @pytest.mark.parametrize(
     ("text", "word"),
     [
@@ -433,6 +450,8 @@ def test_ways_to_name_a_word(text, word):
         ("shot=FieldRekord", "did you mean FieldRecord?"),
         ("shot=9:i3", "found type i3; allowed: i1, u1, i2"),
         ("shot=0:i4", "found byte 0; allowed for i4: 1 to 237"),
+        ("channel=file+13:i4", "file+13:i4"),
+        ("shot=file+", "nothing is no word"),
         ("shot=238:i4", "found byte 238; allowed for i4: 1 to 237"),
         ("shot=-9:i4", "found byte -9"),
     ],

@@ -274,7 +274,9 @@ def _survey(commands: Commands) -> None:
     )
     build.add_argument("--jobs", type=count, metavar="N", help="threads that read (as many as this process has cores)")
     build.add_argument(
-        "--shot-key", metavar="WORD", help="what tells shots apart: a header field, or BYTE:TYPE (FieldRecord, 9:i4)"
+        "--shot-key",
+        metavar="WORD",
+        help="what tells shots apart: a header field, or BYTE:TYPE (FieldRecord, 9:i4); file+WORD: within a file",
     )
     build.add_argument("--channel", metavar="WORD", help="number of a trace within its shot (TraceNumber, 13:i4)")
     build.add_argument(

@@ -236,7 +236,8 @@ def _source(
             raise InputError(
                 f"{tables[number].path}: FFID {ffid}: found its source at {point(here[away[0]])} m in trace "
                 f"{group[away[0]]} (from 0), but at {point(place)} m before{beside}; "
-                "allowed: one place an FFID (`fathometer survey build --shot-key` takes another header word for it)"
+                "allowed: one place an FFID (`fathometer survey build --shot-key` tells shots apart by another header "
+                "word, or by file)"
             )
     return place
 

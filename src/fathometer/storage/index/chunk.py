@@ -22,6 +22,7 @@ from fathometer.storage.segy_layout import HEADER, ROUNDED, Layout
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
 WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
+SHOTS_OF_A_FILE = 1_000_000  # whose numbers tell shots of different files apart: shot 7 of the second is 2000007
 SOUND, NO_NUMBER = 1, 2  # bits of native/traces.hpp
 _SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 _MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64 (Steele, Lea, Flood 2014)
@@ -90,7 +91,12 @@ def read_chunk(span: Span, words: Mapping[str, Word], room: NDArray[np.uint8]) -
     little = layout.order == "<"
     states = np.empty(span.count, np.uint8)
     _native.trace_states(rows, little, HEADER, layout.format, states)
-    return _chunk(span, header_words(rows, little, words), states)
+    head = header_words(rows, little, words)
+    if words["shot"].by_file:
+        within = head["shot"]
+        head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
+        head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
+    return _chunk(span, head, states)
 
 
 def header_words(rows: NDArray[np.uint8], little: bool, words: Mapping[str, Word]) -> dict[str, NDArray[np.float64]]:

@@ -3,13 +3,14 @@
 source_x=73:i4                  a first byte (from 1) and a type
 shot=FieldRecord                segyio's name of a field of the standard
 coordinate_scalar=none          nothing: 0, which of a scalar means 1
+shot=file+FieldRecord           equal numbers in different files are different shots
 """
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -20,17 +21,20 @@ from fathometer.storage.segy_layout import FIELDS, HEADER
 
 # In the order of WordKind of native/traces.hpp.
 TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
+BY_FILE = "file+"
 
 
 @dataclass(frozen=True)
 class Word:
-    """A place in a trace's header, and the type of what lies there; place 0: nothing does."""
+    """A place in a trace's header, and the type of what lies there; place 0: nothing does. by_file: it counts within
+    its file."""
 
     place: int  # first byte, from 1
     type: str
+    by_file: bool = False
 
     def __str__(self) -> str:
-        return f"{self.place}:{self.type}" if self.place else "none"
+        return BY_FILE * self.by_file + (f"{self.place}:{self.type}" if self.place else "none")
 
 
 NOTHING = Word(0, "i4")
@@ -80,7 +84,9 @@ def words_of(said: Iterable[str]) -> dict[str, Word]:
             near = difflib.get_close_matches(name, MEANINGS, 1)
             hint = f"; did you mean {near[0]}?" if near and equals else ""
             raise InputError(f"--word {text}: allowed: NAME=WORD, NAME one of {', '.join(MEANINGS)}{hint}")
-        words[name] = word_of(word, f"--word {text}")
+        by_file = name == "shot" and word.startswith(BY_FILE)
+        found = word_of(word.removeprefix(BY_FILE) if by_file else word, f"--word {text}")
+        words[name] = replace(found, by_file=True) if by_file else found
     return words
 
 
