@@ -366,11 +366,33 @@ def test_what_is_refused_overwrites_nothing(recorded, tmp_path, keys, words, ran
 def test_results_without_a_journal_are_not_replaced_unasked(recorded, tmp_path):
     assert run(recorded, tmp_path).code == 0
     shutil.rmtree(tmp_path / "out" / "journal")
-    for words in ((), ("--resume",)):
-        done = run(recorded, tmp_path, *words)
-        assert done.code == 2
-        assert "holds a migration's results, without its journal; --overwrite makes them anew" in done.err
-    assert run(recorded, tmp_path, "--overwrite").code == 0
+    done = run(recorded, tmp_path)
+    assert done.code == 2
+    assert "holds a migration's results, without its journal; --overwrite makes them anew" in done.err
+    # As what an --overwrite leaves that was interrupted before its first shot.
+    assert run(recorded, tmp_path, "--resume").code == 0
+
+
+def test_what_was_modelled_stays_where_it_is_migrated(recorded, tmp_path):
+    """Both have one folder by default: the shots are no result of a migration."""
+    shutil.copy(recorded / "vp.npy", tmp_path)
+    assert here("model", survey(tmp_path, MODEL | SHOTS, "model.toml"), "--quiet").code == 0
+    shots = (tmp_path / "out" / "shots.segy").read_bytes()
+    for words in ((), ("--overwrite",)):
+        assert run(recorded, tmp_path, *words, acquisition__gathers="out/shots.segy").code == 0
+        assert (tmp_path / "out" / "shots.segy").read_bytes() == shots
+    assert image(tmp_path / "out") == image(recorded / "one")
+
+
+def test_what_a_survey_reads_stays_where_results_are(recorded, tmp_path):
+    """An earlier result that is now a model."""
+    assert run(recorded, tmp_path).code == 0
+    values = load(recorded / "vp.npy")
+    (tmp_path / "out" / "image-illumination.rsf@").write_bytes(values.tobytes())
+    keys = {"model__vp": "out/image-illumination.rsf", "output__image": "other.rsf"}
+    assert run(recorded, tmp_path, "--overwrite", **keys).code == 0
+    assert load(tmp_path / "out" / "image-illumination.rsf").tobytes() == values.tobytes()
+    assert not (tmp_path / "out" / "image.rsf").exists()
 
 
 def test_nothing_of_an_earlier_run_stays_beside_the_new_results(recorded, tmp_path):

@@ -153,15 +153,25 @@ def test_blanks_in_what_revision_0_left_unassigned(tmp_path, blank):
 
 
 @pytest.mark.parametrize("order", "><")
-@pytest.mark.parametrize(("revision", "interval"), [((2, 0), 0.0005125), ((2, 1), 0.0005125), ((1, 0), 0.001)])
-def test_extended_interval_of_revision_2(tmp_path, order, revision, interval):
-    path = small(interval=1000, order=order, revision=revision, every={117: 512}).write(tmp_path / "a.segy")
+@pytest.mark.parametrize(
+    ("revision", "plain", "extended", "interval"),
+    [
+        ((2, 0), 512, 512.5, 512.5),
+        ((2, 1), 0, 512.5, 512.5),
+        ((2, 0), 0, 50000.25, 50000.25),  # beyond 16 bits
+        ((2, 0), 2000, 32.5, 2000),  # what other writers leave there
+        ((2, 0), 2000, 1e-320, 2000),
+        ((2, 0), 2000, float("nan"), 2000),
+        ((1, 0), 512, 512.5, 512),
+    ],
+)
+def test_extended_interval_of_revision_2(tmp_path, order, revision, plain, extended, interval):
+    own = int(min(interval, 32767))
+    path = small(interval=plain, order=order, revision=revision, every={117: own}).write(tmp_path / "a.segy")
     data = bytearray(path.read_bytes())
-    data[3272:3280] = struct.pack(order + "d", 512.5)
+    data[3272:3280] = struct.pack(order + "d", extended)
     path.write_bytes(data)
-    table = scan(path)
-    assert table.interval == pytest.approx(interval, rel=1e-12)
-    assert any("sample intervals differ" in note for note in table.notes) == (revision == (1, 0))
+    assert scan(path).interval == pytest.approx(1e-6 * interval, rel=1e-12)
 
 
 def cut(data: Bytes, size: int):

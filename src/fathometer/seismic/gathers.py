@@ -136,7 +136,9 @@ def _repeated(channel: npt.NDArray[np.int64], receivers: npt.NDArray[np.float64]
     """Traces of a shot whose channel (n,) and receiver (n, 3) are those of an earlier one."""
     if len(np.unique(channel)) == len(channel):
         return 0
-    return len(channel) - len(np.unique(np.column_stack((channel, receivers)), axis=0))
+    keys = np.stack((channel, *receivers.T))
+    ordered = keys[:, np.lexsort(keys)]
+    return int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).all(axis=0)))
 
 
 def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tuple[str, ...]]:

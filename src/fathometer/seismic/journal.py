@@ -34,6 +34,7 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.record import RECORD, plain, write_record
 from fathometer.seismic.checksum import checksum
 from fathometer.seismic.identity import differences
+from fathometer.seismic.offsets import ALL
 from fathometer.seismic.sharing import Claims
 from fathometer.seismic.sums import Damaged, SumFile
 from fathometer.storage import whole
@@ -237,9 +238,6 @@ def check_wish(output: Path, wish: Wish) -> None:
                 f"{folder}: holds {others[0]}, but no survey.json: it is no journal; allowed: another [output] "
                 "directory, or without that folder"
             )
-        if "image" in results_of(output) and not wish.overwrite:
-            raise InputError(f"{output}: holds a migration's results, without its journal; --overwrite makes them anew")
-        return
     if wish.overwrite or wish.resume:
         return
     if (folder / "finished").exists():
@@ -251,13 +249,15 @@ def check_wish(output: Path, wish: Wish) -> None:
             f"{output}: holds an unfinished migration ({len(found.done)} shots done{failed}); --resume goes on with "
             "it, --overwrite begins anew"
         )
+    if ALL in results_of(output):
+        raise InputError(f"{output}: holds a migration's results, without its journal; --overwrite makes them anew")
 
 
-def results_of(output: Path) -> dict[str, str]:
+def results_of(output: Path) -> dict[str, Path]:
     """The files that the record of a finished run in this folder names, by kind; none without one."""
     try:
         found = json.loads((output / RECORD).read_text(encoding="utf-8"))["results"]["files"]
-        return {str(kind): str(path) for kind, path in found.items()}
+        return {str(kind): Path(path) for kind, path in found.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
@@ -341,17 +341,30 @@ def _tidy(folder: Path) -> None:
             whole.remove(path)
 
 
+def require_access(path: Path) -> None:
+    """Of a contribution that cannot be taken for a volume: raises FathometerError where the system refuses to read it,
+    which says nothing of what it holds; returns where it has changed, or is gone."""
+    try:
+        with path.open("rb") as file:
+            file.read(1)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
+
+
 def _fits(journal: Journal, entry: Entry) -> bool:
     """Whether the files of a contribution have the size and head that were written; their values are looked at when
     they are added up."""
-    cells = [b - a for a, b in zip(entry.lo, entry.hi, strict=True)]
+    cells = math.prod(b - a for a, b in zip(entry.lo, entry.hi, strict=True))
     for name in entry.parts:
         path = journal.contribution(entry.shot, name)
         try:
             with open_volume(path.name, path.parent) as volume:
-                if math.prod(volume.info.shape) != math.prod(cells):
+                if math.prod(volume.info.shape) != cells:
                     return False
         except InputError:
+            require_access(path)
             return False
     return True
 
@@ -365,6 +378,7 @@ def _sound(journal: Journal, entry: Entry) -> bool:
                 shape = volume.info.shape
                 values = volume.read([0] * len(shape), shape)
         except InputError:
+            require_access(path)
             return False
         cells = [b - a for a, b in zip(entry.lo, entry.hi, strict=True)]
         if values.size != math.prod(cells) or checksum(values.reshape(cells), cells, (0, 0, 0)) != part.checksum:

@@ -36,14 +36,20 @@ FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
 
 
 def rehearse(whole: Experiment, settings: Settings) -> None:
-    """Collective. Raises InputError or FathometerError where a migration could not begin, before anything of an earlier
+    """Collective. Raises InputError where a migration could not begin, before anything of an earlier
     one is removed: with the shot that takes most."""
     group = Group.of(whole.comm.rank, whole.comm.size, whole.ranks_per_shot)
+    meet(whole.comm)
     ranks = cast(MPI.Intracomm, whole.comm.Split(group.number, whole.comm.rank))
     try:
         [shot] = whole.frame.largest.acquisition.shots
         experiment = whole if whole.model is not None else on_shot(whole, shot, ranks)
-        Stage(experiment, replace(settings, say=lambda line: None), 1).close()
+        try:
+            Stage(experiment, replace(settings, say=lambda line: None), 1).close()
+        except InputError:
+            raise
+        except FathometerError:  # as a disk that is full: what is removed makes room
+            pass
         meet(whole.comm)
     finally:
         ranks.Free()

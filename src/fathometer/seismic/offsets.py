@@ -15,6 +15,7 @@ from fathometer.seismic.shot import Shot
 from fathometer.seismic.survey import Imaging, Survey
 
 ALL = "image"  # the volume of a survey without bins
+OFFSET = "offset-"  # what the names of the volumes of bins begin with
 
 
 def volumes_of(imaging: Imaging) -> tuple[str, ...]:
@@ -30,7 +31,7 @@ def bins_of(imaging: Imaging) -> list[tuple[float, float]]:
 
 def name_of(least: float, beyond: float) -> str:
     """Of a bin, for files."""
-    return f"offset-{least:g}-{beyond:g}"
+    return f"{OFFSET}{least:g}-{beyond:g}"
 
 
 def check_bins(survey: Survey, shots: Sequence[Shot]) -> tuple[str, ...]:

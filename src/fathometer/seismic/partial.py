@@ -25,7 +25,7 @@ from fathometer.parallel.decomposition import Index3, split
 from fathometer.seismic.checksum import MODULUS, checksum
 from fathometer.seismic.exact import LIMBS, Limbs, add, raised, top_of, value
 from fathometer.seismic.grid import Grid
-from fathometer.seismic.journal import Entry, Journal, Part
+from fathometer.seismic.journal import Entry, Journal, Part, require_access
 from fathometer.seismic.products import volume_info
 from fathometer.seismic.sums import SLAB_CELLS, SumFile
 from fathometer.storage import whole
@@ -238,9 +238,11 @@ def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs
         for entry in terms.entries:
             a, b = np.maximum(lo, entry.lo), np.minimum(hi, entry.hi)
             if (a < b).all():
+                path = terms.journal.contribution(entry.shot, name)
                 try:
-                    values = _cells(terms.journal.contribution(entry.shot, name), a - entry.lo, b - entry.lo)
+                    values = _cells(path, a - entry.lo, b - entry.lo)
                 except InputError:  # no longer a volume
+                    require_access(path)
                     _note(checks, str(entry.shot), name, SPOILT)
                     continue
                 _note(checks, str(entry.shot), name, checksum(values, entry.hi - np.array(entry.lo), a - entry.lo))

@@ -7,7 +7,7 @@ import math
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,7 +32,7 @@ from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal, results_of
 from fathometer.seismic.migration import migrate_shots, rehearse, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
-from fathometer.seismic.offsets import ALL, volumes_of
+from fathometer.seismic.offsets import ALL, OFFSET, volumes_of
 from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
 from fathometer.seismic.products import draw, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
@@ -142,8 +142,10 @@ def _migrate(
     survey: Survey, files: dict[str, Path], comm: MPI.Intracomm, settings: Settings, lock: Lock | SharedLock | None
 ) -> Outcome:
     experiment = _prepared(survey, comm, settings, imaging=True)
-    if settings.wish.overwrite and comm.bcast((survey.output_directory / FOLDER / "survey.json").exists()):
-        rehearse(experiment, settings)
+    something = comm.rank == 0 and (survey.output_directory / FOLDER / "survey.json").exists()
+    if settings.wish.overwrite and any(gathered(comm, something)):
+        with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
+            rehearse(experiment, settings)
     journal = _journal(experiment, settings, lock)
     if journal.finished:
         with together(comm):
@@ -171,7 +173,8 @@ def _migrate(
             journal = comm.bcast(journal)
             sums = summed(experiment, journal)
         with ledger.phase("write image"):
-            outdated = _outdate_record(survey, comm)
+            outdated = results_of(survey.output_directory)
+            _outdate_record(survey, comm)
             for name, values in sums.items():
                 if name == "illumination":
                     write(experiment, files[name], values)
@@ -203,9 +206,7 @@ def _migrate(
     with together(comm):
         if comm.rank == 0:
             journal.conclude()
-            for path in outdated - {one.name for one in outcome.files.values()}:
-                for one in parts_of(survey.output_directory / path):
-                    whole.remove(one)
+            _remove(survey, outdated, outcome.files.values())
     return replace(outcome, failed=failed)
 
 
@@ -325,15 +326,23 @@ def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
                 )
 
 
-def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> set[str]:
-    """Remove record and page of an earlier run, whose results are about to be replaced; the names of these, on rank
-    0."""
-    if comm.rank:
-        return set()
-    results = results_of(survey.output_directory)
-    for name in (RECORD, PAGE):
-        whole.remove(survey.output_directory / name)
-    return {Path(path).name for path in results.values()}
+def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> None:
+    """Remove record and page of an earlier run, whose results are about to be replaced."""
+    if comm.rank == 0:
+        for name in (RECORD, PAGE):
+            whole.remove(survey.output_directory / name)
+
+
+def _remove(survey: Survey, outdated: Mapping[str, Path], results: Iterable[Path]) -> None:
+    """Volumes of an earlier migration in this folder that the new one has not replaced; what the survey reads stays."""
+    kept = {path.resolve() for path in results}
+    for kind, path in outdated.items() if ALL in outdated else ():
+        volume = kind in (ALL, "illumination", "laplacian") or kind.startswith(OFFSET)
+        if volume and path.resolve() not in kept and path.resolve().parent == survey.output_directory.resolve():
+            with suppress(InputError):
+                spare_inputs(survey, [path])
+                for one in parts_of(path):
+                    whole.remove(one)
 
 
 def _progress(experiment: Experiment, settings: Settings, label: str) -> Progress:

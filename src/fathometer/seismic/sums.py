@@ -23,6 +23,7 @@ from fathometer.storage import whole
 
 SLAB_CELLS = 1 << 20  # of a volume that are added up at a time
 PAGE = 4096
+LONGEST = 1 << 28  # bytes of the text
 ITEM = 8
 CELL = LIMBS * ITEM  # bytes
 FULL = 2.0  # contributions are added up when they take so many times the bytes of their sum
@@ -121,7 +122,7 @@ class SumFile:
         refuses."""
         try:
             with path.open("rb") as file:
-                told: dict[str, Any] = json.loads(file.readline())
+                told: dict[str, Any] = json.loads(file.readline(LONGEST))
             x, y, z = told["shape"]
             volumes = told["volumes"]
             found = cls(
@@ -136,7 +137,7 @@ class SumFile:
                 raise ValueError
         except OSError as error:
             raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise Damaged(f"{path}: is damaged; --resume migrates the shots again that it held") from None
         return found
 

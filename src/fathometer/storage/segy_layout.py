@@ -26,7 +26,8 @@ TEXT, BINARY, HEADER = 3200, 400, 240  # bytes of the textual, the binary and a 
 CHUNK = 1 << 24  # bytes of traces handled at a time
 BLANKS = (0x40, 0x20)  # EBCDIC and ASCII, in what revision 0 left unassigned
 EXTENDED_INTERVAL = 3273  # µs, f8, revision 2; segyio has no name for it
-ROUNDED = 0.6  # µs by which whole numbers in trace headers may differ from that
+ROUNDED = 0.999  # µs by which whole numbers that were rounded, or cut, differ from that
+SHORTEST, LONGEST = 1e-3, 1e7  # µs between samples: what is not between them is no interval
 SU = ".su"  # Seismic Unix: traces alone
 INDEX = ".parquet"  # of such files (storage/index)
 
@@ -321,11 +322,13 @@ def _leads_to_headers(path: Path, start: int, traces: int, step: int, order: Lit
 
 def _in_binary(head: bytes, revision: int, order: Literal["<", ">"]) -> float:
     """The binary header's sample interval, µs."""
+    plain = field_of(head, int(BinField.Interval), "i2", order)
     if revision >= 2:
         extended = float(np.frombuffer(head, order + "f8", 1, EXTENDED_INTERVAL - 1)[0])
-        if np.isfinite(extended) and extended > 0:
+        # Some writers leave anything there: it only says the other field more precisely, or what does not fit there.
+        if SHORTEST < extended < LONGEST and (plain <= 0 or abs(extended - plain) <= ROUNDED):
             return extended
-    return field_of(head, int(BinField.Interval), "i2", order)
+    return plain
 
 
 def _interval(in_binary: float, first: bytes, order: Literal["<", ">"]) -> tuple[float, list[str], list[str]]:
