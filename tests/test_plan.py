@@ -168,6 +168,13 @@ def test_memory_of_the_whole_image_where_shots_need_little(tmp_path):
     assert said.rank_bytes == sum(said.memory_bytes.values())
 
 
+def test_bins_that_hold_no_trace_are_refused_before_the_run(tmp_path):
+    inputs(tmp_path)
+    keys = {"imaging.gathers": "offset", "imaging.offset_bins": [5000.0, 6000.0]}
+    with pytest.raises(InputError, match=r"\[imaging\] offset_bins: found no trace in any of them"):
+        plan(load_survey(survey(tmp_path, MIGRATE | keys)), MACHINE, Wish())
+
+
 def test_windows_are_looked_for_once(tmp_path, monkeypatch):
     """Not for each layout: a survey has thousands of shots, and each window looks at all its receivers."""
     asked = []

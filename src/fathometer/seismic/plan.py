@@ -25,6 +25,7 @@ from fathometer.seismic.frame import (
     wanted_ranks,
 )
 from fathometer.seismic.groups import ranks_of_a_shot
+from fathometer.seismic.offsets import check_bins
 from fathometer.seismic.prediction import Prediction, Store, predict
 from fathometer.seismic.stencil import time_step_limit
 from fathometer.seismic.survey import Survey
@@ -120,6 +121,7 @@ def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
     slowest, fastest, limit, told = _velocities(frame, wish.velocities)
     dt = time_step(survey, limit)
     notes = check_sampling(survey, slowest, frame.grid, frame.wavelet, frame.acquisition, dt)
+    notes += check_bins(survey, frame.acquisition.shots) if frame.imaging else ()
     time, more = frame.time(dt)
     asked = _asked(frame, time, machine, wish)
     recommended, changed = _recommended(frame, time, machine, wish)

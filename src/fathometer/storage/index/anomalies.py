@@ -34,7 +34,7 @@ NAMES = {
     Flag.INTERVAL: "another sample interval than the file",
     Flag.NO_INTERVAL: "no positive sample interval",
     Flag.NO_COORDINATES: "no coordinates in the whole file",
-    Flag.NO_PLACE: "a header word that is no number, or no whole one where it must be",
+    Flag.NO_PLACE: "a header word that is no number, no whole one, or too large, where it must not be",
 }
 
 # Of files and shots.
