@@ -21,6 +21,7 @@ from fathometer.parallel.agreement import meet, together
 from fathometer.progress import Progress
 from fathometer.seismic.experiment import Experiment, on_shot
 from fathometer.seismic.groups import Group, largest_first
+from fathometer.seismic.histories import choose
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import Entry, Journal
 from fathometer.seismic.keeping import Keeping
@@ -28,7 +29,7 @@ from fathometer.seismic.offsets import ALL, volumes_of
 from fathometer.seismic.outcome import Settings
 from fathometer.seismic.partial import Terms, contribute, flush, fold, total
 from fathometer.seismic.shot import Shot
-from fathometer.seismic.stage import Stage
+from fathometer.seismic.stage import Stage, tuned_for
 from fathometer.seismic.sums import most_waiting
 from fathometer.seismic.tuning import Tuned
 
@@ -36,20 +37,21 @@ FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
 
 
 def rehearse(whole: Experiment, settings: Settings) -> None:
-    """Collective. Raises InputError where a migration could not begin, before anything of an earlier
-    one is removed: with the shot that takes most."""
+    """Collective. Raises InputError where a migration could not begin, before anything of an earlier one is removed:
+    for the shot that takes most, its tiling and history."""
     group = Group.of(whole.comm.rank, whole.comm.size, whole.ranks_per_shot)
     meet(whole.comm)
     ranks = cast(MPI.Intracomm, whole.comm.Split(group.number, whole.comm.rank))
     try:
         [shot] = whole.frame.largest.acquisition.shots
         experiment = whole if whole.model is not None else on_shot(whole, shot, ranks)
+        wavefield = experiment.propagator()
         try:
-            Stage(experiment, replace(settings, say=lambda line: None), 1).close()
-        except InputError:
-            raise
-        except FathometerError:  # as a disk that is full: what is removed makes room
-            pass
+            quiet = replace(settings, say=lambda line: None)
+            tuned_for(experiment, wavefield, quiet, experiment.time.every, 2)
+            choose(experiment, wavefield, settings.binding)
+        finally:
+            wavefield.close()
         meet(whole.comm)
     finally:
         ranks.Free()
