@@ -88,11 +88,28 @@ def _command(commands: Commands, name: str, summary: str, description: str, exam
     )
 
 
+def _of_survey(sub: argparse.ArgumentParser) -> None:
+    """What all commands have that take a survey."""
+    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+
+
 def _on_ranks(sub: argparse.ArgumentParser) -> None:
     """What all commands have that run on ranks."""
     sub.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
     sub.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
     sub.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _with_record(sub: argparse.ArgumentParser) -> None:
+    """What those of them have that leave the record of a run."""
+    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+    _on_ranks(sub)
+
+
+def _of_run(sub: argparse.ArgumentParser) -> None:
+    """What those of them have whose spans can be written."""
+    sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
+    _with_record(sub)
 
 
 def _model(commands: Commands) -> None:
@@ -107,10 +124,8 @@ def _model(commands: Commands) -> None:
         "  fathometer model survey.toml --ranks 2 --threads 8\n"
         "  srun -n 64 fathometer model survey.toml --quiet",
     )
-    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
-    sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
-    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
-    _on_ranks(sub)
+    _of_survey(sub)
+    _of_run(sub)
 
 
 def _migrate(commands: Commands) -> None:
@@ -125,7 +140,7 @@ def _migrate(commands: Commands) -> None:
         "  fathometer migrate survey.toml --ranks 4 --json > record.json\n"
         "  mpirun -n 8 fathometer migrate survey.toml",
     )
-    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    _of_survey(sub)
     sub.add_argument("--resume", action="store_true", help="go on with what an earlier run left, if there is one")
     sub.add_argument("--overwrite", action="store_true", help="replace an earlier run's results and journal")
     sub.add_argument(
@@ -139,9 +154,7 @@ def _migrate(commands: Commands) -> None:
         metavar="N",
         help="start --ranks again, at most N times, if one is killed",
     )
-    sub.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
-    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
-    _on_ranks(sub)
+    _of_run(sub)
 
 
 def _submit(commands: Commands) -> None:
@@ -158,7 +171,7 @@ def _submit(commands: Commands) -> None:
         "  fathometer submit survey.toml --array 16 --time 4h     16 jobs of one node share the shots\n"
         "  fathometer submit survey.toml --time 8h --print > job.sh",
     )
-    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    _of_survey(sub)
     sub.add_argument("--nodes", type=count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)")
     sub.add_argument("--time", type=job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
     sub.add_argument("--ranks-per-node", type=count, default=1, metavar="R", help="MPI ranks on each node (1)")
@@ -302,8 +315,7 @@ def _demo(commands: Commands) -> None:
     )
     sub.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
     sub.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
-    sub.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
-    _on_ranks(sub)
+    _with_record(sub)
 
 
 def _report(commands: Commands) -> None:
@@ -377,7 +389,7 @@ def _plan(commands: Commands) -> None:
         "  fathometer plan survey.toml --on cluster.json --within 8h\n"
         "  fathometer plan future.toml --on cluster.json --nodes 16 --velocities 1500,4500 --migrate",
     )
-    sub.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    _of_survey(sub)
     sub.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
     sub.add_argument("--ranks", type=count, metavar="N", help="ranks of the run (the recommended ones)")
     sub.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")

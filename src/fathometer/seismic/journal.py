@@ -333,7 +333,7 @@ def _tidy(folder: Path) -> None:
             whole.remove(path)
     found = read_journal(folder)
     for entry in found.loose:
-        if not (_sound if entry.shot in found.unflushed else _fits)(found, entry):
+        if not _sound(found, entry, values=entry.shot in found.unflushed):
             del found.done[entry.shot]
     known = {found.contribution(entry.shot, name) for entry in found.loose for name in entry.parts}
     for path in folder.glob("*.npy"):
@@ -353,35 +353,23 @@ def require_access(path: Path) -> None:
         raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _fits(journal: Journal, entry: Entry) -> bool:
-    """Whether the files of a contribution have the size and head that were written; their values are looked at when
-    they are added up."""
-    cells = math.prod(b - a for a, b in zip(entry.lo, entry.hi, strict=True))
-    for name in entry.parts:
-        path = journal.contribution(entry.shot, name)
-        try:
-            with open_volume(path.name, path.parent) as volume:
-                if math.prod(volume.info.shape) != cells:
-                    return False
-        except InputError:
-            require_access(path)
-            return False
-    return True
-
-
-def _sound(journal: Journal, entry: Entry) -> bool:
-    """Whether a contribution is what was written."""
+def _sound(journal: Journal, entry: Entry, values: bool) -> bool:
+    """Whether the files of a contribution have the size and head that were written, and, where that is asked, the
+    values, which are looked at again when they are added up."""
+    cells = [b - a for a, b in zip(entry.lo, entry.hi, strict=True)]
     for name, part in entry.parts.items():
         path = journal.contribution(entry.shot, name)
         try:
             with open_volume(path.name, path.parent) as volume:
                 shape = volume.info.shape
-                values = volume.read([0] * len(shape), shape)
+                if math.prod(shape) != math.prod(cells):
+                    return False
+                if values:
+                    found = volume.read([0] * len(shape), shape).reshape(cells)
+                    if checksum(found, cells, (0, 0, 0)) != part.checksum:
+                        return False
         except InputError:
             require_access(path)
-            return False
-        cells = [b - a for a, b in zip(entry.lo, entry.hi, strict=True)]
-        if values.size != math.prod(cells) or checksum(values.reshape(cells), cells, (0, 0, 0)) != part.checksum:
             return False
     return True
 

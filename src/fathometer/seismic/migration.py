@@ -39,22 +39,26 @@ FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
 def rehearse(whole: Experiment, settings: Settings) -> None:
     """Collective. Raises InputError where a migration could not begin, before anything of an earlier one is removed:
     for the shot that takes most, its tiling and history."""
-    group = Group.of(whole.comm.rank, whole.comm.size, whole.ranks_per_shot)
-    meet(whole.comm)
-    ranks = cast(MPI.Intracomm, whole.comm.Split(group.number, whole.comm.rank))
+    _, ranks = _grouped(whole)
+    [shot] = whole.frame.largest.acquisition.shots
+    experiment = whole if whole.model is not None else on_shot(whole, shot, ranks)
+    wavefield = experiment.propagator()
     try:
-        [shot] = whole.frame.largest.acquisition.shots
-        experiment = whole if whole.model is not None else on_shot(whole, shot, ranks)
-        wavefield = experiment.propagator()
-        try:
-            quiet = replace(settings, say=lambda line: None)
-            tuned_for(experiment, wavefield, quiet, experiment.time.every, 2)
-            choose(experiment, wavefield, settings.binding)
-        finally:
-            wavefield.close()
-        meet(whole.comm)
+        quiet = replace(settings, say=lambda line: None)
+        tuned_for(experiment, wavefield, quiet, experiment.time.every, 2)
+        choose(experiment, wavefield, settings.binding)
     finally:
-        ranks.Free()
+        wavefield.close()
+    meet(whole.comm)
+
+
+def _grouped(whole: Experiment) -> tuple[Group, MPI.Intracomm]:
+    """Collective. This rank's group, and its ranks."""
+    group = Group.of(whole.comm.rank, whole.comm.size, whole.ranks_per_shot)
+    if group.groups == 1:
+        return group, whole.comm
+    meet(whole.comm)
+    return group, cast(MPI.Intracomm, whole.comm.Split(group.number, whole.comm.rank))
 
 
 @dataclass
@@ -75,11 +79,7 @@ def migrate_shots(whole: Experiment, journal: Journal, settings: Settings) -> Wo
 
     Raises FathometerError and InputError, on all ranks of a group, for what no shot of its own can be blamed for.
     """
-    group = Group.of(whole.comm.rank, whole.comm.size, whole.ranks_per_shot)
-    ranks = whole.comm
-    if group.groups > 1:
-        meet(whole.comm)
-        ranks = cast(MPI.Intracomm, whole.comm.Split(group.number, whole.comm.rank))
+    group, ranks = _grouped(whole)
     shots = {shot.index: shot for shot in largest_first(whole.frame)}
     left = [shots[n] for n in shots if n not in journal.done and n not in journal.failed]
     at_work = _Group(whole, ranks, group, journal, settings)

@@ -29,12 +29,12 @@ from fathometer.seismic.groups import mean_share
 from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.keeping import Keeping, Rates, Share, keeping
 from fathometer.seismic.modelling import modelling_steps
-from fathometer.seismic.offsets import ALL, volumes_of
+from fathometer.seismic.offsets import volumes_of
 from fathometer.seismic.outcome import KERNEL
 from fathometer.seismic.points import HALF_WIDTH
+from fathometer.seismic.products import products_of
 from fathometer.seismic.shot import Shot
 from fathometer.seismic.sums import on_disk
-from fathometer.seismic.survey import Imaging
 from fathometer.seismic.timing import TimeAxis
 from fathometer.storage.segy_layout import HEADER
 
@@ -242,11 +242,12 @@ def predict(
         partial_bytes = len(volumes) * shots * contribution
         phases.append(Phase("write partial image", moved(partial_bytes / size), partial_bytes, shots))
         cells = math.prod(whole.grid.shape)
-        images, more = _images(whole.survey.imaging)
-        image_bytes = (images + more) * cells * itemsize
+        products = len(products_of(whole.survey.imaging))
+        filtered = products - 1 if condition_of(whole.survey.imaging).laplacian else 0  # all but the illumination
+        image_bytes = (products + filtered) * cells * itemsize
         phases.append(Phase("write image", stored(image_bytes, writing), image_bytes))
         most, left = (groups * len(volumes) * n for n in on_disk(cells, contribution, -(-shots // groups)))
-        disk_bytes = max(most, left + (images + bool(more)) * cells * itemsize)
+        disk_bytes = max(most, left + (products + bool(filtered)) * cells * itemsize)
     phases.append(Phase("finish", machine.finish_seconds))
     return Prediction(
         nodes,
@@ -263,14 +264,6 @@ def predict(
         _trace_halo_bytes(frame, ranks),
         kept,
     )
-
-
-def _images(imaging: Imaging) -> tuple[int, int]:
-    """Volumes that are left, without the filtered image; writings of an image that is filtered, or a filtered one."""
-    volumes = {ALL, *volumes_of(imaging)}
-    if condition_of(imaging).laplacian:
-        return len(volumes), len(volumes) - 1  # each but the illumination
-    return len(volumes), int(imaging.laplacian)
 
 
 def _blocks(frame: Frame, ranks: Index3) -> Iterator[Decomposition]:

@@ -12,13 +12,21 @@ from fathometer import ledger
 from fathometer.parallel.agreement import together
 from fathometer.seismic.experiment import Experiment
 from fathometer.seismic.grid import Grid
-from fathometer.seismic.imaging import laplacian
+from fathometer.seismic.imaging import condition_of, laplacian
+from fathometer.seismic.offsets import ALL, volumes_of
+from fathometer.seismic.survey import Imaging
 from fathometer.storage.block import Volume
 from fathometer.storage.boxes import slabs, widened, within
 from fathometer.storage.strategy import Strategy
 from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
 
 SLAB_CELLS = 1 << 20  # of an image that are filtered at a time
+
+
+def products_of(imaging: Imaging) -> tuple[str, ...]:
+    """Names of the volumes that a migration leaves, the image first."""
+    filtered = imaging.laplacian and not condition_of(imaging).laplacian
+    return (ALL, *(name for name in volumes_of(imaging) if name != ALL), *(["laplacian"] if filtered else []))
 
 
 def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:

@@ -32,9 +32,9 @@ from fathometer.seismic.imaging import condition_of
 from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal, results_of
 from fathometer.seismic.migration import migrate_shots, rehearse, summed
 from fathometer.seismic.modelling import model_shots, modelling_steps
-from fathometer.seismic.offsets import ALL, OFFSET, volumes_of
+from fathometer.seismic.offsets import ALL, OFFSET
 from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
-from fathometer.seismic.products import draw, write, write_laplacian
+from fathometer.seismic.products import draw, products_of, write, write_laplacian
 from fathometer.seismic.propagator import Propagator
 from fathometer.seismic.sharing import Claims, SharedLock
 from fathometer.seismic.stage import tuned_for
@@ -108,10 +108,8 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outc
             "`fathometer model` makes them from a geometry"
         )
     image = survey.output_directory / survey.output.image
-    names = [name for name in volumes_of(survey.imaging) if name != ALL]
+    _, *names = products_of(survey.imaging)
     files = {ALL: image} | {name: image.with_name(f"{image.stem}-{name}{image.suffix}") for name in names}
-    if survey.imaging.laplacian and not condition_of(survey.imaging).laplacian:
-        files["laplacian"] = image.with_name(f"{image.stem}-laplacian{image.suffix}")
     files["picture"] = survey.output_directory / "image.png"
     spare_inputs(survey, files.values())
     with naming(f"{survey.path}: [storage] write"):

@@ -221,7 +221,8 @@ def segy_layout_of(path: Path) -> Layout:
             f"sample counts differ: the binary header says {in_binary}, the first trace's {in_trace}; "
             f"the file's size fits {samples}"
         )
-    interval, note, none = _interval(_in_binary(head, revision, order), first, order)
+    said = _in_binary(head, revision, order)
+    interval, note, none = _interval(said, first, order)
     return Layout(
         path=path,
         order=order,
@@ -233,7 +234,7 @@ def segy_layout_of(path: Path) -> Layout:
         interval=interval,
         feet=field_of(head, int(BinField.MeasurementSystem), "i2", order) == 2,
         notes=(*notes, *note),
-        own_intervals=_in_binary(head, revision, order) <= 0,
+        own_intervals=said <= 0,
         faults=(*cut, *none),
         spare=(size - start) % (HEADER + samples * width),
     )
