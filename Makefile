@@ -37,7 +37,7 @@ bench: build ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: build ## write the generated parts of docs/ anew
-	@$(BIN)/python -m fathometer.seismic.reference docs/user-guide.md
+	@$(BIN)/python -m fathometer.config.reference docs/user-guide.md
 
 build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
 

@@ -21,7 +21,7 @@ from benchmarks.sides import sides
 from benchmarks.stencil import stencil
 from benchmarks.storage import reading, storage
 from benchmarks.table import Table
-from fathometer.machine import machine
+from fathometer.record.machine import machine
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 EXPLANATION = """# Performance

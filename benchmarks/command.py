@@ -8,7 +8,7 @@ import sys
 from functools import partial
 
 from fathometer.lab.statistics import timed
-from fathometer.parallel.launch import find_mpirun, mpirun_command
+from fathometer.launch.mpirun import find_mpirun, mpirun_command
 
 
 def clean() -> dict[str, str]:

@@ -16,8 +16,8 @@ from benchmarks.plan import toml
 from benchmarks.table import Table
 from fathometer.lab.io.device import Device
 from fathometer.seismic.survey import survey_of
-from fathometer.seismic.wavelet import wavelet_of
-from fathometer.storage.volume import open_volume
+from fathometer.seismic.traces.wavelet import wavelet_of
+from fathometer.storage.volumes.volume import open_volume
 
 STEPS, EVERY, STEP, INTERVAL, SPACING, SIDES = 600, 5, 0.0016, 0.004, 10.0, 8
 

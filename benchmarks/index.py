@@ -19,7 +19,7 @@ from fathometer.lab.io.page_cache import drop
 from fathometer.lab.statistics import timed
 from fathometer.storage.index.build import build_index
 from fathometer.storage.index.words import words_of
-from fathometer.storage.segy_writer import binary_header, textual_header, trace_type
+from fathometer.storage.traces.segy_writer import binary_header, textual_header, trace_type
 
 PIECE = 1 << 22  # bytes: as the index reads
 CHANNELS = 240

@@ -9,15 +9,15 @@ from statistics import median
 
 from benchmarks.table import Table
 from fathometer import _native
+from fathometer.grid.stencil import FEWEST_ARRAYS
+from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
-from fathometer.seismic.boundary import Pml
-from fathometer.seismic.homogeneous import Bare, Homogeneous
-from fathometer.seismic.propagator import Propagator
-from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import PLAIN, Tiling
-from fathometer.seismic.tuning import tune
+from fathometer.seismic.waves.boundary import Pml
+from fathometer.seismic.waves.homogeneous import Bare, Homogeneous
+from fathometer.seismic.waves.propagator import Propagator
 
 STEPS = 6  # of a measurement
 

@@ -13,18 +13,18 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from fathometer import ledger
-from fathometer.ledger import Ledger, now
-from fathometer.parallel.agreement import meet
+from fathometer.base import ledger
+from fathometer.base.ledger import Ledger, now
+from fathometer.base.progress import Progress
+from fathometer.parallel.collectives import meet
 from fathometer.parallel.threads import bind, tasks_of
-from fathometer.progress import Progress
-from fathometer.seismic.experiment import prepare
-from fathometer.seismic.histories import choose, open_history
-from fathometer.seismic.imaging import condition_of
-from fathometer.seismic.offsets import volumes_of
-from fathometer.seismic.rtm import migrate_shot
+from fathometer.seismic.history.opening import choose, open_history
+from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.shot import migrate_shot
+from fathometer.seismic.setup.experiment import prepare
+from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.survey import survey_of
-from fathometer.storage.segy import GatherWriter
+from fathometer.storage.traces.segy import GatherWriter
 
 SURVEY = {
     "model": {"vp": "vp.npy", "epsilon": 0.1, "delta": 0.05, "spacing": [10.0, 10.0, 10.0]},

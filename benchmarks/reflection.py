@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fathometer.seismic.boundary import Boundary, Pml
-from fathometer.seismic.homogeneous import FREQUENCY, SPACING, VELOCITY, Homogeneous, Material
-from fathometer.seismic.wavelet import RickerWavelet
+from fathometer.seismic.traces.wavelet import RickerWavelet
+from fathometer.seismic.waves.boundary import Boundary, Pml
+from fathometer.seismic.waves.homogeneous import FREQUENCY, SPACING, VELOCITY, Homogeneous, Material
 
 ANGLES = np.radians([0, 10, 20, 30, 40, 50, 60])  # of incidence
 DISTANCE = 30  # cells from source and receivers to the side

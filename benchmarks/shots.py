@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.command import fathometer
 from benchmarks.plan import toml
 from benchmarks.table import Table
-from fathometer.storage.segy import GatherWriter
+from fathometer.storage.traces.segy import GatherWriter
 
 SPACING, INTERVAL = 10.0, 0.004
 SHOTS = 24

@@ -12,8 +12,8 @@ from benchmarks.reflection import Reflection
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.lab.statistics import interleave
-from fathometer.seismic.boundary import Boundary, Pml, Sponge
-from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Homogeneous
+from fathometer.seismic.waves.boundary import Boundary, Pml, Sponge
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous
 
 
 def sides(threads: int, quick: bool) -> Table:

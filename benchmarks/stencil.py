@@ -15,15 +15,15 @@ import numpy as np
 from benchmarks.command import fathometer
 from benchmarks.table import Table
 from fathometer import _native
+from fathometer.grid.stencil import FEWEST_ARRAYS
+from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous, Material
-from fathometer.seismic.propagator import Propagator
-from fathometer.seismic.stencil import FEWEST_ARRAYS
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import PLAIN, Tiling
-from fathometer.seismic.tuning import tune
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous, Material
+from fathometer.seismic.waves.propagator import Propagator
 
 STEPS = 12  # of one measurement
 PRIME, LONG = (311, 313, 317), (640, 320, 320)

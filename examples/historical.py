@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fathometer.seismic.capability import load_capability
+from fathometer.plan.machine_file import load_capability
+from fathometer.seismic.cost import Prediction
 from fathometer.seismic.plan import Wish, plan
-from fathometer.seismic.prediction import Prediction
 from fathometer.seismic.survey import load_survey
 
 FOLDER = Path(__file__).parent / "historical"

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from fathometer.seismic.synthetic import reflectivity
+from fathometer.seismic.model.synthetic import reflectivity
 
 SURVEY = """\
 [model]

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from fathometer.cli import main
-from fathometer.storage.segy import GatherWriter
+from fathometer.cli.main import main
+from fathometer.storage.traces.segy import GatherWriter
 
 NX, NZ, SPACING = 40, 30, 10.0
 SOURCE = (200.0, 0.0, 20.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from fathometer.parallel.launch import SPINS
+from fathometer.launch.mpirun import SPINS
 
 os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # as the program itself does before the kernels are loaded
 CACHE = tempfile.TemporaryDirectory(prefix="fathometer-test-cache-")  # never the user's own tunings

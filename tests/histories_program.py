@@ -11,7 +11,7 @@ import numpy as np
 from mpi4py import MPI
 from survey_support import load
 
-from fathometer.ledger import Ledger
+from fathometer.base.ledger import Ledger
 from fathometer.parallel.threads import bind, unbind
 from fathometer.seismic.run import Settings, run_migrate, run_model
 from fathometer.seismic.survey import survey_of

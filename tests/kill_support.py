@@ -29,7 +29,7 @@ from cli_support import (
 )
 from survey_support import load
 
-from fathometer.storage.segy import GatherWriter
+from fathometer.storage.traces.segy import GatherWriter
 
 SHOTS, SAMPLES = 40, 301
 SLOW = {"PYTHONPATH": str(Path(__file__).with_name("slow"))}  # the environment of runs that are met in the middle

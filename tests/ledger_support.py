@@ -1,6 +1,6 @@
 """What a rank tells the others of its account, made up."""
 
-from fathometer.ledger import CATEGORIES
+from fathometer.base.ledger import CATEGORIES
 
 
 def rank(number, seconds, bytes=0):

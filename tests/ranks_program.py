@@ -9,10 +9,10 @@ from mpi4py import MPI
 from support import FULL, Medium, heterogeneous, ricker
 
 from fathometer import _native
+from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.parallel.decomposition import Decomposition, arrangements
-from fathometer.seismic.boundary import Pml, Sponge
-from fathometer.seismic.propagator import halo_depth
-from fathometer.seismic.tiling import PLAIN, Tiling
+from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.propagator import halo_depth
 
 SPACING = 12.5
 STEPS = 60 if FULL else 36  # waves then cross the cuts in the middle

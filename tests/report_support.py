@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fathometer.account import account
-from fathometer.record import Figure, record
+from fathometer.record.envelope import Figure, record
+from fathometer.record.ranks import account
 
 # Seconds of phase and category, rank by rank.
 SECONDS: dict[tuple[str, str], tuple[float, float]] = {

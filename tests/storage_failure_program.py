@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.errors import FathometerError
-from fathometer.storage.block import VolumeInfo
-from fathometer.storage.reader import open_shared
-from fathometer.storage.strategy import Strategy
-from fathometer.storage.writer import VolumeWriter
+from fathometer.base.errors import FathometerError
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.reader import open_shared
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.writer import VolumeWriter
 
 SHAPE = (60, 40, 50)
 LIMIT = 100_000  # bytes

@@ -13,15 +13,16 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.errors import FathometerError
+from fathometer.base.errors import FathometerError
 from fathometer.parallel.decomposition import Decomposition, arrangements
-from fathometer.storage import exchange, hdf5, mpiio, netcdf, reader, writer
-from fathometer.storage.block import VolumeInfo
-from fathometer.storage.boxes import widened
-from fathometer.storage.formats import FORMATS
-from fathometer.storage.reader import open_shared
-from fathometer.storage.strategy import Strategy
-from fathometer.storage.writer import write_volume
+from fathometer.storage.volumes import exchange, mpiio, reader, writer
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.boxes import widened
+from fathometer.storage.volumes.files import hdf5, netcdf
+from fathometer.storage.volumes.formats import FORMATS
+from fathometer.storage.volumes.reader import open_shared
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.writer import write_volume
 
 HALO = 2
 SAME_BYTES = ("RSF", "NPY", "SEG-Y", "NetCDF")

@@ -10,13 +10,13 @@ from mpi4py import MPI
 from scipy.ndimage import gaussian_filter
 from scipy.signal import firwin, oaconvolve
 
+from fathometer.grid.grid import Grid
+from fathometer.grid.stencil import largest_eigenvalue, second_derivative_weights, time_step_limit
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.seismic.boundary import Boundary, Pml
-from fathometer.seismic.grid import Grid
-from fathometer.seismic.medium import scaled_medium
-from fathometer.seismic.points import sinc_points
-from fathometer.seismic.propagator import Propagator, Scheme
-from fathometer.seismic.stencil import largest_eigenvalue, second_derivative_weights, time_step_limit
+from fathometer.seismic.model.medium import scaled_medium
+from fathometer.seismic.waves.boundary import Boundary, Pml
+from fathometer.seismic.waves.points import sinc_points
+from fathometer.seismic.waves.propagator import Propagator, Scheme
 
 FULL = bool(os.environ.get("FATHOMETER_FULL"))  # full sizes: make verify
 

@@ -6,11 +6,11 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.parallel.threads import bind, unbind
-from fathometer.seismic.journal import Wish
+from fathometer.runs.journal import Wish
 from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
 from fathometer.seismic.survey import load_survey, survey_of
-from fathometer.storage.segy import GatherWriter, read_traces, scan
-from fathometer.storage.volume import open_volume
+from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
+from fathometer.storage.volumes.volume import open_volume
 
 OVERWRITE = Wish(overwrite=True)
 

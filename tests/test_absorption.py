@@ -5,8 +5,8 @@ import pytest
 from support import FULL, Medium, heterogeneous, ricker, second_derivative, times
 
 from benchmarks.reflection import Reflection
-from fathometer.seismic.boundary import Pml, Sponge
-from fathometer.seismic.homogeneous import Material
+from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.homogeneous import Material
 
 pytestmark = pytest.mark.verify
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from cli_support import MIGRATE, MODEL, call, finish, inputs, mpirun, program, run, start, survey, under_way
 
-from fathometer.record import SCHEMA
+from fathometer.record.envelope import SCHEMA
 
 UNACCOUNTED = 0.01  # of a rank's wall time, at most
 TICK = 0.02  # s: the system tells the start of a process in hundredths of a second
@@ -174,7 +174,7 @@ def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
         "    time.sleep(0.2)\n"
         "    return real(*words)\n"
         "tuning.search = search\n"
-        "from fathometer.cli import main\n"
+        "from fathometer.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     path = survey(tmp_path, MIGRATE | {"tuning.search": "always"})
@@ -226,7 +226,7 @@ def test_a_late_rank_is_waited_for_and_told(tmp_path):
         "        time.sleep(0.002)\n"
         "    real(self)\n"
         "halo.HaloExchange.start = late\n"
-        "from fathometer.cli import main\n"
+        "from fathometer.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
 

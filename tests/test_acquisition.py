@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fathometer.errors import InputError
-from fathometer.seismic.acquisition import Acquisition, acquisition_of, check_inside
-from fathometer.seismic.mute import top_mute
+from fathometer.base.errors import InputError
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_inside
 from fathometer.seismic.survey import Survey, survey_of
-from fathometer.storage.segy import GatherWriter
+from fathometer.seismic.traces.mute import top_mute
+from fathometer.storage.traces.segy import GatherWriter
 
 SAMPLES, INTERVAL = 50, 0.004
 FIELD_DATA = Path(__file__).parents[2] / "shared" / "data" / "viking_graben" / "viking_small.segy"
@@ -163,7 +163,7 @@ def test_files_are_taken_by_name_whatever_the_folder_lists_first(
     for ffid, name in ((3, "c"), (1, "a"), (2, "b")):
         write(tmp_path / f"{name}.segy", [(ffid, [100, 0, 5], spread(0))])
     listed = ["b.segy", "c.segy", "a.segy"]
-    monkeypatch.setattr("fathometer.seismic.gathers.glob.glob", lambda *_, **__: listed)
+    monkeypatch.setattr("fathometer.seismic.shots.gathers.glob.glob", lambda *_, **__: listed)
     got = acquisition_of(survey(tmp_path, {"gathers": "*.segy"}))
     assert [shot.ffid for shot in got.shots] == [1, 2, 3]
 
@@ -187,7 +187,7 @@ def test_one_shot_in_two_files(tmp_path: Path) -> None:
 
 
 def test_only_the_traces_asked_for_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import fathometer.seismic.gathers as gathers
+    import fathometer.seismic.shots.gathers as gathers
 
     read: list[list[int]] = []
 

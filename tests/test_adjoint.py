@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support import Medium, band_limited, heterogeneous
 
-from fathometer.seismic.boundary import Pml, Sponge
-from fathometer.seismic.dispersion import adjoint_of_inverse, inverse_transform
+from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
+from fathometer.seismic.waves.boundary import Pml, Sponge
 
 pytestmark = pytest.mark.verify
 

@@ -7,9 +7,9 @@ import pytest
 from support import FULL, Medium, ricker, times
 from survey_support import model
 
-from fathometer.seismic.dispersion import forward_transform, inverse_transform
-from fathometer.seismic.stencil import weight_sum
-from fathometer.storage.segy import read_traces
+from fathometer.grid.stencil import weight_sum
+from fathometer.seismic.traces.dispersion import forward_transform, inverse_transform
+from fathometer.storage.traces.segy import read_traces
 
 pytestmark = pytest.mark.verify
 

@@ -30,7 +30,7 @@ from cli_support import (
 )
 from numpy.lib import format as npy_format
 
-from fathometer.storage.segy import GatherWriter
+from fathometer.storage.traces.segy import GatherWriter
 
 Prepare = Callable[[Path], Any]
 ZEROS = np.zeros((NX, NZ), np.float32)

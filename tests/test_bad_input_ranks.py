@@ -31,7 +31,7 @@ SOON = 30.0  # s; a rank that is left waiting waits for ever
 FULL_DISK = """\
 import resource, signal, sys
 from mpi4py import MPI
-from fathometer.cli import main
+from fathometer.cli.main import main
 if MPI.COMM_WORLD.rank == int(sys.argv[2]):
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2)

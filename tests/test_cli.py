@@ -35,8 +35,8 @@ from cli_support import (
 )
 
 from fathometer import __version__
-from fathometer.record import SCHEMA
-from fathometer.storage.volume import open_volume
+from fathometer.record.envelope import SCHEMA
+from fathometer.storage.volumes.volume import open_volume
 
 COMMANDS = ("model", "migrate", "info", "demo")
 

@@ -12,14 +12,14 @@ from cli_support import INTERVAL, MIGRATE, NX, RECEIVERS, SAMPLES, call, inputs,
 from survey_support import run_survey
 from test_analytic import VELOCITY, WAVELENGTH, exact_2d, exact_3d
 
-from fathometer.errors import InputError
-from fathometer.seismic.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.balance import Agc, Rms
-from fathometer.seismic.bandpass import BandPass
-from fathometer.seismic.linesource import LineSource, half_integral
-from fathometer.seismic.mute import TopMute
+from fathometer.base.errors import InputError
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.survey import load_survey, survey_of
-from fathometer.storage.segy import GatherWriter
+from fathometer.seismic.traces.balance import Agc, Rms
+from fathometer.seismic.traces.bandpass import BandPass
+from fathometer.seismic.traces.linesource import LineSource, half_integral
+from fathometer.seismic.traces.mute import TopMute
+from fathometer.storage.traces.segy import GatherWriter
 
 CORNERS = (4.0, 8.0, 30.0, 40.0)
 ALL: dict[str, Any] = {

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support import band_limited
 
-from fathometer.seismic.dispersion import (
+from fathometer.seismic.traces.dispersion import (
     PASSES,
     WORKSPACE_BYTES,
     adjoint_of_inverse,

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fathometer import _native
-from fathometer.errors import InputError
-from fathometer.seismic.encoding import EXPECTED, encoding_of, record_bytes, relative_errors
+from fathometer.base.errors import InputError
+from fathometer.seismic.history.encoding import EXPECTED, encoding_of, record_bytes, relative_errors
 
 TOLERANCE = 1e-3
 BOUND = {"float16": 2**-11, "int8": 0.5001 / 127, "zfp": TOLERANCE, "wavelet": TOLERANCE}  # of the peak

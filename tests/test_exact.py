@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fathometer.errors import FathometerError
-from fathometer.seismic.exact import BITS, LIMBS, LOWEST, add, raised, top_of, value
-from fathometer.seismic.sums import SumFile
+from fathometer.base.errors import FathometerError
+from fathometer.runs.exact_sum import BITS, LIMBS, LOWEST, add, raised, top_of, value
+from fathometer.runs.sum_file import SumFile
 
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
 FLOAT64 = st.floats(min_value=-1e300, max_value=1e300, allow_nan=False)

@@ -9,7 +9,7 @@ import segyio
 from support import FULL
 from survey_support import load, migrate, model, run_survey
 
-from fathometer.storage.segy import read_traces, scan
+from fathometer.storage.traces.segy import read_traces, scan
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
 

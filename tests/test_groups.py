@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from fathometer.seismic.grid import Grid
-from fathometer.seismic.groups import Group
-from fathometer.seismic.window import FEWEST, MULTIPLE, window_of
+from fathometer.grid.grid import Grid
+from fathometer.seismic.setup.rank_groups import Group
+from fathometer.seismic.shots.window import FEWEST, MULTIPLE, window_of
 
 
 @pytest.mark.parametrize("size", range(1, 12))

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_ranks import under_mpirun
 
-from fathometer.errors import InputError
-from fathometer.parallel.agreement import LARGEST_MESSAGE
+from fathometer.base.errors import InputError
+from fathometer.parallel.collectives import LARGEST_MESSAGE
 from fathometer.parallel.decomposition import Decomposition, arrangements, choose_ranks, split
 from fathometer.parallel.halo import directions, pieces, region
 

@@ -15,12 +15,12 @@ from cli_support import MIGRATE, call, finish, inputs, mpirun, nothing_left, sta
 from histories_program import CASES, LOSSLESS, LOSSY, TRACES, tried
 from test_stack import small_disk
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.seismic.encoding import encoding_of
-from fathometer.seismic.history import KeptHistory
-from fathometer.seismic.keeping import Rates, Share, keeping
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.seismic.history.choice import Rates, Share, keeping
+from fathometer.seismic.history.encoding import encoding_of
+from fathometer.seismic.history.store import KeptHistory
 from fathometer.seismic.survey import History
-from fathometer.storage.stack import MemoryStack
+from fathometer.storage.scratch.stack import MemoryStack
 
 ON_RANKS = ("memory", "disk", "little memory", *TRACES, *({"zfp checkpoints"} & set(LOSSY)))
 
@@ -170,8 +170,8 @@ def test_a_history_that_cannot_be(tmp_path, keys, words, code):
 
 SMALL_SLABS = """
 import sys
-from fathometer.cli import main
-from fathometer.storage import stack
+from fathometer.cli.main import main
+from fathometer.storage.scratch import stack
 stack.SLAB_BYTES = 1 << 16
 sys.exit(main(sys.argv[1:]))
 """

@@ -6,8 +6,8 @@ from scipy.signal import hilbert
 from support import ricker
 from survey_support import load, migrate, model, write_difference
 
-from fathometer.seismic.imaging import laplacian
-from fathometer.storage.segy import GatherWriter
+from fathometer.seismic.rtm.conditions import laplacian
+from fathometer.storage.traces.segy import GatherWriter
 
 pytestmark = pytest.mark.verify
 

@@ -15,15 +15,15 @@ from index_support import found, index_of, live, table_of
 from segy_support import TYPES, Bytes
 
 from fathometer import _native
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.storage.index import build
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.table import COLUMNS, TraceIndex
 from fathometer.storage.index.words import DEFAULTS, word_of, words_of
 from fathometer.storage.index.words import TYPES as WORD_TYPES
-from fathometer.storage.segy import decode_traces, read_traces, scan
-from fathometer.storage.segy_layout import layout_of
+from fathometer.storage.traces.segy import decode_traces, read_traces, scan
+from fathometer.storage.traces.segy_layout import layout_of
 
 FLOATS = (1, 5, 6)
 

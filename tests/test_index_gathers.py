@@ -13,12 +13,12 @@ from test_acquisition import refused, write
 from test_acquisition import survey as survey_of
 from test_plan import MACHINE
 
-from fathometer.seismic import gathers
-from fathometer.seismic.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.capability import save_capability
+from fathometer.plan.machine_file import save_capability
+from fathometer.seismic.shots import gathers
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.storage.index.build import build_index
 from fathometer.storage.index.words import words_of
-from fathometer.storage.segy import read_traces, scan
+from fathometer.storage.traces.segy import read_traces, scan
 
 
 def acquired(folder: Path, name: str, dimension: int | None = None, **keys: Any) -> Acquisition:
@@ -149,7 +149,7 @@ def test_no_header_is_read_and_only_the_traces_asked_for(tmp_path: Path, monkeyp
     paths = interleaved(tmp_path)
     index_of(*paths)
     for name in ("scan", "layout_of"):
-        monkeypatch.setattr(f"fathometer.storage.segy.{name}", None)
+        monkeypatch.setattr(f"fathometer.storage.traces.segy.{name}", None)
     monkeypatch.setattr(gathers, "scan", None)
     read: list[tuple[Path, list[int]]] = []
     true = gathers.read_traces

@@ -55,7 +55,7 @@ def test_restarts_are_of_ranks_that_the_program_starts(tmp_path, capsys):
 
 STUCK = """
 import os, threading
-from fathometer.interrupt import interruptible, prompt
+from fathometer.base.signals import interruptible, prompt
 lock = threading.Lock()
 lock.acquire()
 with interruptible(), prompt(lambda: os._exit(75), 0.5):
@@ -79,16 +79,16 @@ STUCK_RANK = """
 import sys, time
 from functools import partial
 from mpi4py import MPI
-from fathometer import cli
-from fathometer.seismic import stage
+from fathometer.cli import main
+from fathometer.seismic.rtm import worker
 def migrate(self, *words):
     if MPI.COMM_WORLD.rank == 0:
         print("stuck", flush=True)
         MPI.COMM_SELF.Recv(bytearray(1), 0, 99)
     time.sleep(100)
-stage.Stage.migrate = migrate
-cli.prompt = partial(cli.prompt, seconds=4.0)
-sys.exit(cli.main(sys.argv[1:]))
+worker.Stage.migrate = migrate
+main.prompt = partial(main.prompt, seconds=4.0)
+sys.exit(main.main(sys.argv[1:]))
 """
 
 
@@ -108,8 +108,8 @@ LEAVING = """
 import os, signal, sys
 from pathlib import Path
 from mpi4py import MPI
-from fathometer.interrupt import interruptible
-from fathometer.parallel.agreement import gathered, meet
+from fathometer.base.signals import interruptible
+from fathometer.parallel.collectives import gathered, meet
 
 class Told:
     def __reduce__(self):  # when the ranks have met, on the way to the other one

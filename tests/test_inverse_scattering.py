@@ -5,7 +5,7 @@ import pytest
 from support import Medium, ricker
 from survey_support import load, migrate, model
 
-from fathometer.seismic.imaging import InverseScattering, laplacian
+from fathometer.seismic.rtm.conditions import InverseScattering, laplacian
 
 pytestmark = pytest.mark.verify
 

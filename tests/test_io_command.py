@@ -15,21 +15,21 @@ import pytest
 from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, start, survey
 from mpi4py import MPI
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.lab.io import benchmark, cases, device, exhibit
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.ledger import current
+from fathometer.lab.io import benchmark, cases, device, panels
 from fathometer.lab.io.cases import Case, choose, source_of, strategy_words
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Raw, in_order, remembered_rows, row_of
 from fathometer.lab.io.ranking import winners as winners_of
 from fathometer.lab.io.trial import PHASES, Bench, Sample
-from fathometer.ledger import current
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.record import SCHEMA
-from fathometer.storage.block import VolumeInfo
-from fathometer.storage.remembered import Winner, winners
-from fathometer.storage.strategy import Strategy
-from fathometer.storage.writer import VolumeWriter
+from fathometer.record.envelope import SCHEMA
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.remembered import Winner, winners
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.writer import VolumeWriter
 
 SMALL = ("--grid", "24,20,28", "--repeat", "2")
 ROW = {
@@ -463,9 +463,9 @@ def test_what_a_killed_run_left_goes_with_the_next(tmp_path, capsys):
 LIMITED = """
 import resource, signal, sys
 from mpi4py import MPI
-from fathometer.cli import main
-from fathometer.parallel import agreement
-agreement.PATIENCE_SECONDS = 60.0  # however slow the ranks are to fail together
+from fathometer.cli.main import main
+from fathometer.parallel import collectives
+collectives.PATIENCE_SECONDS = 60.0  # however slow the ranks are to fail together
 if MPI.COMM_WORLD.rank == MPI.COMM_WORLD.size - 1:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
@@ -543,17 +543,17 @@ def test_a_strategy_may_fail_at_any_time(tmp_path, capsys, monkeypatch, when):
 ALONE = """
 import sys
 from mpi4py import MPI
-from fathometer.cli import main
-from fathometer.errors import FathometerError
-from fathometer.parallel import agreement
-from fathometer.storage.writer import VolumeWriter
+from fathometer.cli.main import main
+from fathometer.base.errors import FathometerError
+from fathometer.parallel import collectives
+from fathometer.storage.volumes.writer import VolumeWriter
 
 def flush(self):
     if self.comm.rank == 1:
         raise FathometerError("only here")
     true(self)
 
-agreement.PATIENCE_SECONDS = 0.5
+collectives.PATIENCE_SECONDS = 0.5
 true, VolumeWriter.flush = VolumeWriter.flush, flush
 sys.exit(main(sys.argv[1:]))
 """
@@ -606,11 +606,11 @@ def test_a_page_shows_remarks_before_phases(tmp_path, capsys, monkeypatch):
     done = run(capsys, "io", ".", *SMALL, "--strategy", "posix-shared", "--json", "io.json")
     assert done.code == 0, done.err
     record = validated(tmp_path / "io.json")
-    shown = exhibit.heading(record)
+    shown = panels.heading(record)
     assert (shown["subject"], shown["facts"][0]) == (tmp_path.name, ("Folder", str(tmp_path)))
     assert shown["facts"][2] == ("Blocks", "1 × 1 × 1 ranks")
     assert shown["facts"][4][1].endswith("to one process; no winner")
-    bars, _, _, table = exhibit.panels_of_record(record, tmp_path)
+    bars, _, _, table = panels.panels_of_record(record, tmp_path)
     assert "at 50\N{NARROW NO-BREAK SPACE}% at least" in bars["caption"]
     assert [key for key, _, _ in table["columns"]][-5:-3] == ["ratio_to_raw", "remarks"]
     assert "flush_seconds" not in [key for key, _, _ in table["columns"]]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.parallel import launch
-from fathometer.parallel.launch import MpiRun, World, check_world
-from fathometer.parallel.supervise import Ended
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.launch import mpirun as launch
+from fathometer.launch.mpirun import MpiRun, World, check_world
+from fathometer.launch.supervise import Ended
 
 OPENMPI_4 = MpiRun("/usr/bin/mpirun", "openmpi", 4)
 OPENMPI_5 = MpiRun("/env/bin/mpirun", "openmpi", 5)
@@ -279,7 +279,7 @@ def test_start_ranks_refuses_no_threads(alone):
 REPORT = """
 import os, sys
 from mpi4py import MPI
-from fathometer.parallel import launch
+from fathometer.launch import mpirun as launch
 launch.check_world(MPI.COMM_WORLD.size, os.environ)
 sys.stdout.write(f"{MPI.COMM_WORLD.rank} {launch.launched(os.environ)} {len(os.sched_getaffinity(0))}\\n")
 """

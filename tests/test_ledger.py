@@ -6,9 +6,9 @@ from contextlib import suppress
 import pytest
 from ledger_support import rank
 
-from fathometer import ledger
-from fathometer.account import account, spread
-from fathometer.ledger import MOST_BINS, Ledger, Timeline
+from fathometer.base import ledger
+from fathometer.base.ledger import MOST_BINS, Ledger, Timeline
+from fathometer.record.ranks import account, spread
 
 
 class Clock:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 from cli_support import call
 
-from fathometer.seismic.boundary import Pml
+from fathometer.seismic.waves.boundary import Pml
 
 SHAPE, HALO = (170, 160, 140), 4
 

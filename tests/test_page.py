@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fathometer.lab.report.page import Exhibit, write_page
-from fathometer.lab.report.records import Run, read_record
-from fathometer.seismic.exhibit import heading, panels_of_record
+from fathometer.report.page import Exhibit, write_page
+from fathometer.report.records import Run, read_record
+from fathometer.seismic.panels import heading, panels_of_record
 from tests.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
 from tests.report_support import a_record
 

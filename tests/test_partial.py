@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mpi4py import MPI
 
-from fathometer.errors import FathometerError, NotFiniteError
-from fathometer.seismic.checksum import MODULUS, checksum
-from fathometer.seismic.grid import Grid
-from fathometer.seismic.journal import Journal, Lock, read_journal
-from fathometer.seismic.partial import Terms, contribute, fold, peak_of, total
+from fathometer.base.errors import FathometerError, NotFiniteError
+from fathometer.grid.grid import Grid
+from fathometer.runs.checksum import MODULUS, checksum
+from fathometer.runs.contributions import Terms, contribute, fold, peak_of, total
+from fathometer.runs.journal import Journal, Lock, read_journal
 
 NAMES = ("image", "illumination")
 SHAPE = (9, 5, 7)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fathometer.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures import (
     comparison_figure,
     comparison_picture,
@@ -23,7 +23,7 @@ from fathometer.pictures.colours import below_water, depth_gain, symmetric_range
 from fathometer.pictures.layout import Names
 from fathometer.pictures.plane import bounded, grid_of, planes_of
 from fathometer.pictures.reference import axis_order, picture_of, signed_offsets
-from fathometer.seismic.synthetic import demo_model, reflectivity
+from fathometer.seismic.model.synthetic import demo_model, reflectivity
 
 ORIGIN = (100.0, -50.0, 0.0)
 CASES = [
@@ -328,7 +328,7 @@ def test_picture_of_a_volume_does_not_depend_on_its_axis_order(tmp_path, axes):
 
 
 def test_only_three_slices_of_a_volume_are_read(tmp_path, monkeypatch):
-    from fathometer.storage.block import BlockReader
+    from fathometer.storage.volumes.block import BlockReader
 
     values = np.random.default_rng(0).random((30, 20, 25), dtype=np.float32)
     np.save(tmp_path / "v.npy", values)

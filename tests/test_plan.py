@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from mpi4py import MPI
 
 from examples.historical import FOLDER, PUBLISHED
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
+from fathometer.grid.stencil import flops_per_point
 from fathometer.lab import calibrate
-from fathometer.seismic import frame
-from fathometer.seismic.capability import Capability, Rate, load_capability, save_capability
+from fathometer.plan.machine_file import Capability, Rate, load_capability, save_capability
 from fathometer.seismic.plan import Wish, plan
-from fathometer.seismic.stencil import flops_per_point
+from fathometer.seismic.setup import layout
+from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import load_survey
-from fathometer.seismic.window import window_of
 
 MACHINE = Capability(
     schema_version=1,
@@ -183,7 +183,7 @@ def test_windows_are_looked_for_once(tmp_path, monkeypatch):
         asked.append(words)
         return window_of(*words)
 
-    monkeypatch.setattr(frame, "window_of", counted)
+    monkeypatch.setattr(layout, "window_of", counted)
     inputs(tmp_path)
     plan(load_survey(survey(tmp_path, MIGRATE | {"imaging.aperture": 10.0})), MACHINE, Wish())
     assert len(asked) == 1
@@ -239,7 +239,7 @@ def test_no_more_than_some_rows_are_read(tmp_path, machine_file, capsys, monkeyp
     """Of a volume whose rows lie far apart only those of the sample are looked at."""
     inputs(tmp_path)
     np.save(tmp_path / "vp.npy", np.full((90, 80, 20), 2000.0, np.float32))
-    monkeypatch.setattr("fathometer.seismic.earth.MOST_ROWS", 100)
+    monkeypatch.setattr("fathometer.seismic.model.earth.MOST_ROWS", 100)
     keys = {
         "model.spacing": [10.0] * 3,
         "acquisition.sources": {"x": 100.0, "y": 100.0, "z": 20.0},
@@ -360,7 +360,7 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
         "calibrate.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
         "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.LONG_ENOUGH = 1 << 16, 1 << 21, 0.0\n"
         "calibrate.TRACES, calibrate.TRACE_STEPS, calibrate.POINTS = (4, 12), 200, 50\n"
-        "from fathometer.cli import main\n"
+        "from fathometer.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )
     monkeypatch.chdir(tmp_path)

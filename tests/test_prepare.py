@@ -12,15 +12,15 @@ from cli_support import run
 from mpi4py import MPI
 from survey_support import load
 
-from fathometer.errors import InputError
-from fathometer.seismic import preparation
-from fathometer.seismic.extent import crop_of, extension_of
-from fathometer.seismic.preparation import Request, prepare_model
-from fathometer.seismic.regridding import regrid
-from fathometer.seismic.smoothing import reach, smoothed
-from fathometer.seismic.thomsen import Constant, SeaFloor, rule_of, sea_floor_of
-from fathometer.storage.formats import format_of, written
-from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
+from fathometer.base.errors import InputError
+from fathometer.seismic.model import preparation
+from fathometer.seismic.model.extent import crop_of, extension_of
+from fathometer.seismic.model.preparation import Request, prepare_model
+from fathometer.seismic.model.regridding import regrid
+from fathometer.seismic.model.smoothing import reach, smoothed
+from fathometer.seismic.model.thomsen import Constant, SeaFloor, rule_of, sea_floor_of
+from fathometer.storage.volumes.formats import format_of, written
+from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
 
 
 def velocities(*shape: int, seed: int = 0) -> np.ndarray:

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from fathometer.progress import Progress, duration, on_terminal
+from fathometer.base.progress import Progress, duration, on_terminal
 
 
 class Clock:

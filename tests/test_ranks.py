@@ -11,7 +11,7 @@ from cli_support import clean_environment, mpirun
 from ranks_program import CASES
 from support import heterogeneous
 
-from fathometer.seismic.tiling import PLAIN
+from fathometer.grid.tiling import PLAIN
 
 pytestmark = pytest.mark.verify
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 from ledger_support import rank
 
-from fathometer import machine
-from fathometer.account import account
-from fathometer.errors import FathometerError
-from fathometer.record import SCHEMA, Figure, plain, record, write_record
+from fathometer.base.errors import FathometerError
+from fathometer.record import machine
+from fathometer.record.envelope import SCHEMA, Figure, plain, record, write_record
+from fathometer.record.ranks import account
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,7 @@ def test_memory_of_this_process():
     assert 0 < machine.available_memory() <= machine.machine()["memory_bytes"]
     before = machine.peak_memory()
     # A fresh process that is sure to be smaller than 100 MB, and then touches 100 MB more.
-    code = "from fathometer.machine import peak_memory as p; a = p(); b = b'x' * 10**8; print(a, p())"
+    code = "from fathometer.record.machine import peak_memory as p; a = p(); b = b'x' * 10**8; print(a, p())"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     small, large = map(int, done.stdout.split())
     assert large - small >= 10**8 * 0.99

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 from plotly.offline import get_plotlyjs
 
-from fathometer.errors import InputError
-from fathometer.lab.report import tables, words
-from fathometer.lab.report.page import Exhibit, check, comparison_tables, labels, render, run_tables, safe_json
-from fathometer.lab.report.records import Run, read_record
-from fathometer.lab.report.verdict import verdict
-from fathometer.record import SCHEMA
-from fathometer.seismic.decimation import averaged, factors_for
+from fathometer.base.errors import InputError
+from fathometer.record.envelope import SCHEMA
+from fathometer.report import tables, words
+from fathometer.report.decimation import averaged, factors_for
+from fathometer.report.page import Exhibit, check, comparison_tables, labels, render, run_tables, safe_json
+from fathometer.report.records import Run, read_record
+from fathometer.report.verdict import verdict
 from tests.cli_support import MIGRATE, MODEL, call, inputs, run, survey
 from tests.report_support import SECONDS, a_record
 
@@ -464,7 +464,7 @@ def test_report_makes_the_same_page_again(migrated, capsys, tmp_path):
 
 def test_report_needs_no_mpi(migrated, tmp_path):
     code = (
-        "import sys; from fathometer.cli import main; "
+        "import sys; from fathometer.cli.main import main; "
         f"code = main(['report', {str(migrated / 'image')!r}, '-o', {str(tmp_path / 'page.html')!r}]); "
         "sys.exit(code or ('mpi4py.MPI' in sys.modules or 'matplotlib' in sys.modules))"
     )

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from fathometer.errors import InputError
-from fathometer.seismic.resampling import interpolate, low_pass, resample
+from fathometer.base.errors import InputError
+from fathometer.seismic.traces.resampling import interpolate, low_pass, resample
 
 FMAX = 40.0
 DURATION = 4.0

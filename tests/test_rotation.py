@@ -11,8 +11,8 @@ from index_support import index_of
 from test_acquisition import refused, write
 from test_acquisition import survey as survey_of
 
-from fathometer.seismic.acquisition import acquisition_of
-from fathometer.seismic.rotation import Rotation
+from fathometer.seismic.shots.acquisition import acquisition_of
+from fathometer.seismic.shots.rotation import Rotation
 
 PLACES = np.array([[450010.0, 6200020.0, 5.0], [450000.0, 6200000.0, 0.0], [449999.5, 6200003.0, -2.0]])
 ORIGIN = (450000.0, 6200000.0)

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from fathometer.seismic.schedule import Cost, Schedule, Segment
+from fathometer.seismic.history.schedule import Cost, Schedule, Segment
 
 
 def least_cost(snapshots: int, room: int, state: int, price: float) -> float:

@@ -12,16 +12,16 @@ from kill_support import migration, record, runs_told, same_image, survey_into, 
 from mpi4py import MPI
 from test_partial import NAMES, SHAPE, contributions
 
-from fathometer.errors import InputError
-from fathometer.seismic import sharing
-from fathometer.seismic.journal import Lock, Wish, open_journal
-from fathometer.seismic.partial import Terms, fold
-from fathometer.seismic.sharing import Claims, SharedLock
+from fathometer.base.errors import InputError
+from fathometer.runs import claims
+from fathometer.runs.claims import Claims, SharedLock
+from fathometer.runs.contributions import Terms, fold
+from fathometer.runs.journal import Lock, Wish, open_journal
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(sharing, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(claims, "PATIENCE_SECONDS", 0.2)
 
 
 def test_runs_of_one_name_share_the_lock_and_keep_others_out(tmp_path):
@@ -56,7 +56,7 @@ def test_a_run_that_does_not_share_keeps_out_those_that_do(tmp_path):
 HOLDER = """
 import sys, time
 from pathlib import Path
-from fathometer.seismic.sharing import Claims
+from fathometer.runs.claims import Claims
 claims = Claims(Path(sys.argv[1]))
 assert claims.take(0) and claims.take(1) and not claims.take(1)
 claims.settle(0)

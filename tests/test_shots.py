@@ -11,16 +11,17 @@ from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, here, inputs, survey
 from survey_support import load, migrate
 
 from examples.historical import FOLDER
-from fathometer.seismic import partial, products, sums
+from fathometer.plan.machine_file import load_capability
+from fathometer.runs import contributions, sum_file
+from fathometer.runs.journal import Wish, read_journal
 from fathometer.seismic import run as runs
-from fathometer.seismic.capability import load_capability
-from fathometer.seismic.identity import geometry
-from fathometer.seismic.journal import Wish, read_journal
 from fathometer.seismic.plan import Wish as Layout
 from fathometer.seismic.plan import plan
-from fathometer.seismic.shot import Shot
+from fathometer.seismic.rtm import products
+from fathometer.seismic.rtm.fingerprint import geometry
+from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import load_survey
-from fathometer.storage.segy import GatherWriter
+from fathometer.storage.traces.segy import GatherWriter
 
 MACHINE = load_capability(FOLDER / "cluster.json")
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
@@ -72,7 +73,7 @@ def test_any_number_of_groups_gives_the_same_image(recorded, tmp_path, ranks, pe
 def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
     """Contributions are added up whenever they fill the disk, here after each shot, and the sum is filtered slab by
     slab."""
-    monkeypatch.setattr(sums, "FULL", 0.01)
+    monkeypatch.setattr(sum_file, "FULL", 0.01)
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
     monkeypatch.setattr(products, "SLAB_CELLS", 70)
@@ -94,16 +95,16 @@ def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
 )
 def test_the_disk_holds_what_plans_tell(recorded, tmp_path, monkeypatch, full, keys, folds):
     """At most, with results, contributions, and the old and new sum of each group."""
-    monkeypatch.setattr(sums, "FULL", full)
-    monkeypatch.setattr(sums, "PAGE", 64)  # in proportion to the small image
-    held, placed, drawn = [], partial._place, runs._draw
+    monkeypatch.setattr(sum_file, "FULL", full)
+    monkeypatch.setattr(sum_file, "PAGE", 64)  # in proportion to the small image
+    held, placed, drawn = [], contributions._place, runs._draw
 
     def look():
         kinds = (".npy", ".sum", ".part", ".rsf@", ".rsf")
         files = [one for one in (tmp_path / "out").rglob("*") if one.is_file()]
         held.append(sum(one.stat().st_size for one in files if one.name.endswith(kinds)))
 
-    monkeypatch.setattr(partial, "_place", lambda *words: (look(), placed(*words)))
+    monkeypatch.setattr(contributions, "_place", lambda *words: (look(), placed(*words)))
     monkeypatch.setattr(runs, "_draw", lambda *words: (look(), drawn(*words)))
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
@@ -132,7 +133,7 @@ def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch)
     wanted = image(tmp_path / "out")
     (journal / "000003-image.npy").unlink()  # as if that shot had not been finished
     assert len(list(journal.glob("*.npy"))) == 9
-    monkeypatch.setattr(sums, "FULL", 0.01)
+    monkeypatch.setattr(sum_file, "FULL", 0.01)
     migrate(tmp_path, nested(MIGRATE), Wish(resume=True))
     assert not list(journal.glob("*.npy"))
     assert [one.shots for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]
@@ -308,7 +309,7 @@ def other_magic(data):
 def test_files_that_are_damaged_are_computed_again(recorded, tmp_path, monkeypatch, kind, damage, ranks):
     """By the next run, without a word of the user's."""
     spoiled(recorded, tmp_path / "recorded.segy", {5})  # so that the journal stays
-    monkeypatch.setattr(sums, "FULL", 0.5 if kind == "sum" else 2.0)  # after two shots, or never
+    monkeypatch.setattr(sum_file, "FULL", 0.5 if kind == "sum" else 2.0)  # after two shots, or never
     assert run(recorded, tmp_path).code == 1
     wanted = image(tmp_path / "out")
     journal = tmp_path / "out" / "journal"

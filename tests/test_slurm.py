@@ -9,7 +9,7 @@ from cli_support import MODEL, inputs, program, run, survey
 from kill_support import SLOW, record, runs_told, same_image, shots_told, survey_into
 from slurm_support import Unavailable, cluster
 
-from fathometer.parallel.submit import Job, batch_script, options, slurm_time, step
+from fathometer.launch.slurm import Job, batch_script, options, slurm_time, step
 
 JOB = Job(
     ("python3", "-m", "fathometer"),

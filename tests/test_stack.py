@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.ledger import Ledger
-from fathometer.storage.slots import Slots
-from fathometer.storage.stack import DiskStack, MemoryStack, slab_of
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.ledger import Ledger
+from fathometer.storage.scratch.slots import Slots
+from fathometer.storage.scratch.stack import DiskStack, MemoryStack, slab_of
 
 LARGEST = 300
 
@@ -170,7 +170,7 @@ def test_nothing_stays_of_a_process_that_is_killed(tmp_path):
         "import os, signal, sys\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
         "from pathlib import Path\n"
-        "from fathometer.storage.stack import DiskStack\n"
+        "from fathometer.storage.scratch.stack import DiskStack\n"
         "stack = DiskStack(Path(sys.argv[1]), 1000, 4096, 1000, ThreadPoolExecutor(1))\n"
         "for _ in range(100): stack.room(); stack.push(1000)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"

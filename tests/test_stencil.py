@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support import Medium
 
-from fathometer.seismic.stencil import OPTIMISED_BAND, second_derivative_weights, weight_sum
+from fathometer.grid.stencil import OPTIMISED_BAND, second_derivative_weights, weight_sum
 
 KINDS = ("taylor", "optimised")
 RADII = range(1, 9)

@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from cli_support import call, run
 
-from fathometer.record import SCHEMA
-from fathometer.seismic.stencil import flops_per_point
+from fathometer.grid.stencil import flops_per_point
+from fathometer.record.envelope import SCHEMA
 
 SMALL = ("stencil", "--grid", "40,36,44", "--steps", "3", "--repeat", "6")
 

@@ -7,11 +7,11 @@ import pytest
 import segyio
 from mpi4py import MPI
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.storage import describe as module
 from fathometer.storage.describe import ValueRange, describe, value_range
-from fathometer.storage.segy import GatherWriter
-from fathometer.storage.volume import VolumeInfo, write_volume
+from fathometer.storage.traces.segy import GatherWriter
+from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
 
 @pytest.fixture

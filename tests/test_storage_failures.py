@@ -12,11 +12,11 @@ import pytest
 from cli_support import clean_environment, mpirun
 from mpi4py import MPI
 
-from fathometer.errors import InputError
-from fathometer.storage.block import VolumeInfo
-from fathometer.storage.formats import BY_SUFFIX
-from fathometer.storage.strategy import Strategy
-from fathometer.storage.volume import open_volume, write_volume
+from fathometer.base.errors import InputError
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.formats import BY_SUFFIX
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import open_volume, write_volume
 
 PROGRAM = Path(__file__).with_name("storage_failure_program.py")
 RANKS = 3

@@ -15,14 +15,15 @@ from cli_support import clean_environment, mpirun
 from mpi4py import MPI
 from storage_program import HALO, info_of, values_of
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.storage import hdf5, mpiio, pnetcdf
-from fathometer.storage.boxes import slabs, widened
-from fathometer.storage.formats import BY_SUFFIX, FORMATS, format_of
-from fathometer.storage.strategy import NAMES, SYNCS, Strategy
-from fathometer.storage.volume import VolumeInfo, open_volume, write_volume
-from fathometer.storage.writer import VolumeWriter, check_writable
-from fathometer.storage.zarr_volume import chunks_and_shards
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.storage.volumes import mpiio
+from fathometer.storage.volumes.boxes import slabs, widened
+from fathometer.storage.volumes.files import hdf5, pnetcdf
+from fathometer.storage.volumes.files.zarr_volume import chunks_and_shards
+from fathometer.storage.volumes.formats import BY_SUFFIX, FORMATS, format_of
+from fathometer.storage.volumes.strategy import NAMES, SYNCS, Strategy
+from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
+from fathometer.storage.volumes.writer import VolumeWriter, check_writable
 
 PROGRAM = Path(__file__).with_name("storage_program.py")
 SHAPE = (9, 7, 8)

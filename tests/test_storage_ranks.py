@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from fathometer.storage.volume import VolumeInfo, write_volume
+from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
 RANKS = 3
 WRITE = """
@@ -17,8 +17,8 @@ import resource, signal, sys
 from pathlib import Path
 import numpy as np
 from mpi4py import MPI
-from fathometer.errors import FathometerError
-from fathometer.storage.volume import VolumeInfo, write_volume
+from fathometer.base.errors import FathometerError
+from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
 path, axis, limit, failing = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 comm = MPI.COMM_WORLD

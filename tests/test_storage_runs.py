@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from cli_support import MIGRATE, NX, NZ, call, inputs, survey
 
-from fathometer.storage.formats import BY_SUFFIX
-from fathometer.storage.volume import open_volume
+from fathometer.storage.volumes.formats import BY_SUFFIX
+from fathometer.storage.volumes.volume import open_volume
 
 CASES = {
     "image.rsf": ("auto", "auto"),

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from segy_support import TYPES, Bytes, to_ibm
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.storage.segy import GatherWriter, read_traces, scan
-from fathometer.storage.segy_layout import from_ibm, layout_of
-from fathometer.storage.segy_writer import choose_scalar
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
+from fathometer.storage.traces.segy_layout import from_ibm, layout_of
+from fathometer.storage.traces.segy_writer import choose_scalar
 
 
 def small(**options) -> Bytes:

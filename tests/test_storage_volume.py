@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpi4py import MPI
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.storage import rawfile, whole
-from fathometer.storage.boxes import runs
-from fathometer.storage.strategy import Strategy
-from fathometer.storage.volume import VolumeInfo, open_volume, split_reference, write_volume
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.storage import atomic
+from fathometer.storage.volumes.boxes import runs
+from fathometer.storage.volumes.files import rawfile
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import VolumeInfo, open_volume, split_reference, write_volume
 
 SELF = MPI.COMM_SELF
 
@@ -515,4 +516,4 @@ def test_permissions_follow_the_umask(tmp_path):
 
 
 def test_pieces_are_below_the_limit_of_a_system_call():
-    assert whole.LARGEST_PIECE < 0x7FFFF000
+    assert atomic.LARGEST_PIECE < 0x7FFFF000

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from fathometer.errors import InputError
-from fathometer.seismic.reference import BEGIN, END, main, reference, with_reference
+from fathometer.base.errors import InputError
+from fathometer.config.reference import BEGIN, END, main, reference, with_reference
 from fathometer.seismic.survey import Acquisition, Model, Survey, load_survey, survey_of
 
 GUIDE = Path(__file__).parents[1] / "docs" / "user-guide.md"
@@ -458,7 +458,7 @@ def test_every_key_is_in_the_reference() -> None:
 def test_the_user_guide_holds_the_reference() -> None:
     text = GUIDE.read_text(encoding="utf-8")
     assert text.count(BEGIN) == text.count(END) == 1
-    assert f"{BEGIN}\n{reference()}{END}" in text, "run: python -m fathometer.seismic.reference docs/user-guide.md"
+    assert f"{BEGIN}\n{reference()}{END}" in text, "run: python -m fathometer.config.reference docs/user-guide.md"
 
 
 def test_the_reference_is_written_between_the_markers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

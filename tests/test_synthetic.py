@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fathometer.seismic.synthetic import BASEMENT, SALT, WATER, DemoModel, demo_model, reflectivity, smooth
+from fathometer.seismic.model.synthetic import BASEMENT, SALT, WATER, DemoModel, demo_model, reflectivity, smooth
 
 SHAPES = [
     pytest.param((121, 61, 81), (25.0, 25.0, 25.0), id="3D"),

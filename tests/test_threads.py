@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathometer import _native
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.parallel import threads
 from fathometer.parallel.threads import Binding, Choice, Tasks, choose_cpus, tasks_of
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from support import Medium, heterogeneous
 
 from fathometer import _native
-from fathometer.seismic.boundary import Pml, Sponge
-from fathometer.seismic.propagator import Correlation
-from fathometer.seismic.tiling import PLAIN, Tiling
+from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.propagator import Correlation
 
 SPACING = 10.0
 

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import Medium
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
+from fathometer.grid import tuning
+from fathometer.grid.tiling import PLAIN, Stepping, Tiling
 from fathometer.lab.statistics import typical
-from fathometer.machine import Caches, caches
-from fathometer.seismic import tuning
+from fathometer.record.machine import Caches, caches
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import PLAIN, Stepping, Tiling
 
 STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1)
 HERE = Caches(1 << 20, 24 << 20, 2)
@@ -247,7 +247,7 @@ from mpi4py import MPI
 from support import Medium
 from fathometer import _native
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.seismic import tuning
+from fathometer.grid import tuning
 from fathometer.seismic.survey import Tuning
 comm = MPI.COMM_WORLD
 threads = 3 - comm.rank

@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 from support import FULL
 
-from fathometer import _native, machine
+from fathometer import _native
 from fathometer._native import variants
-from fathometer.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.record import machine
 
 ROOT = Path(__file__).resolve().parent.parent
 PORTABLE = ["baseline", "avx2", "avx512"]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.seismic.survey import Survey, survey_of
-from fathometer.seismic.wavelet import Wavelet, wavelet_of
+from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 
 RICKER = {"kind": "ricker", "peak_frequency": 15.0}
 ORMSBY = {"kind": "ormsby", "corners": [3.0, 8.0, 30.0, 40.0]}

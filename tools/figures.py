@@ -18,9 +18,9 @@ import test_imaging
 import test_stencil
 
 from benchmarks.reflection import Reflection
-from fathometer.seismic.boundary import Pml, Sponge
-from fathometer.seismic.homogeneous import Material
-from fathometer.seismic.stencil import OPTIMISED_BAND, weight_sum
+from fathometer.grid.stencil import OPTIMISED_BAND, weight_sum
+from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.homogeneous import Material
 
 MATERIALS = (Material("isotropic"), Material("VTI 0.25, 0.1", 0.25, 0.1), Material("VTI 0.2, 0.2", 0.2, 0.2))
 

@@ -2,6 +2,6 @@
 
 import sys
 
-from fathometer.cli import main
+from fathometer.cli.main import main
 
 sys.exit(main())

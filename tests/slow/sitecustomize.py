@@ -15,7 +15,7 @@ class Slowing(MetaPathFinder):
     """Changes the class of the shots when a process imports it, and imports nothing itself."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name != "fathometer.seismic.stage":
+        if name != "fathometer.seismic.rtm.worker":
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)

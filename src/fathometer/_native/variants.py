@@ -10,7 +10,7 @@ from collections.abc import Collection
 from importlib.util import find_spec
 from pathlib import Path
 
-from fathometer.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError
 
 ENVIRONMENT = "FATHOMETER_VARIANT"
 

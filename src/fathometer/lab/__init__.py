@@ -1,1 +1,1 @@
-"""Measurements of the applications: statistics, benchmarks."""
+"""Measurements of applications and machines."""

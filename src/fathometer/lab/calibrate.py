@@ -1,4 +1,4 @@
-"""`fathometer calibrate`: measure what a plan needs to know of this machine (seismic/capability.py), in under a minute.
+"""`fathometer calibrate`: measure what a plan needs to know of this machine (plan/machine_file.py), in under a minute.
 
 Each rate comes from the program's own parts at work: propagators with their absorbing sides, halo exchanges between two
 ranks, volumes written and read, traces resampled, a tiny migration for what every run costs.
@@ -20,29 +20,30 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer import _native, ledger
+from fathometer import _native
+from fathometer.base import ledger
+from fathometer.base.ledger import Ledger
+from fathometer.grid.grid import Grid
+from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import timed
 from fathometer.lab.stencil import TRIAD_ELEMENTS
-from fathometer.ledger import Ledger
-from fathometer.machine import cpu_model, peak_memory, total_memory
-from fathometer.parallel.agreement import QUIETLY, meet, together
+from fathometer.parallel.collectives import QUIETLY, meet, together
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Binding, Tasks
-from fathometer.seismic.boundary import Pml
-from fathometer.seismic.capability import VERSION, Capability, Rate
-from fathometer.seismic.dispersion import adjoint_of_inverse, inverse_transform
-from fathometer.seismic.earth import extremes
-from fathometer.seismic.grid import Grid
-from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Homogeneous
-from fathometer.seismic.outcome import Settings
-from fathometer.seismic.points import sinc_points
-from fathometer.seismic.resampling import resample
+from fathometer.plan.machine_file import VERSION, Capability, Rate
+from fathometer.record.machine import cpu_model, peak_memory, total_memory
+from fathometer.runs.outcome import Settings
+from fathometer.seismic.model.earth import extremes
 from fathometer.seismic.run import run_migrate, run_model
 from fathometer.seismic.survey import Tuning, survey_of
-from fathometer.seismic.tuning import tune
-from fathometer.storage.block import VolumeInfo
-from fathometer.storage.volume import open_volume, write_volume
+from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
+from fathometer.seismic.traces.resampling import resample
+from fathometer.seismic.waves.boundary import Pml
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous
+from fathometer.seismic.waves.points import sinc_points
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.volume import open_volume, write_volume
 
 SIZES: dict[int, tuple[Index3, ...]] = {
     3: ((40, 40, 40), (96, 96, 96), (200, 200, 200)),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from fathometer.ledger import now
+from fathometer.base.ledger import now
 
 
 def timed(task: Callable[[], object]) -> float:

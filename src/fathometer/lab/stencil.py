@@ -14,22 +14,23 @@ from typing import Any
 
 from mpi4py import MPI
 
-from fathometer import _native, ledger
-from fathometer.account import account, disturbances, own_account
-from fathometer.errors import InputError
+from fathometer import _native
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.grid.stencil import FEWEST_ARRAYS, flops_per_point
+from fathometer.grid.tiling import DEEPEST, PLAIN, Tiling
+from fathometer.grid.tuning import Tuned, tune
 from fathometer.lab.statistics import Typical, interleave, timed, typical
-from fathometer.machine import machine
-from fathometer.parallel.agreement import QUIETLY, gathered, meet
+from fathometer.parallel.collectives import QUIETLY, gathered, meet
 from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.parallel.threads import Binding, Tasks
-from fathometer.record import Figure, record
-from fathometer.seismic.budget import require_memory, usable_memory
-from fathometer.seismic.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
-from fathometer.seismic.propagator import halo_depth
-from fathometer.seismic.stencil import FEWEST_ARRAYS, flops_per_point
+from fathometer.record.envelope import Figure, record
+from fathometer.record.machine import machine
+from fathometer.record.ranks import account, disturbances, own_account
 from fathometer.seismic.survey import Tuning
-from fathometer.seismic.tiling import DEEPEST, PLAIN, Tiling
-from fathometer.seismic.tuning import Tuned, tune
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
+from fathometer.seismic.waves.propagator import halo_depth
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
 ITEM = 4  # float32

@@ -1,4 +1,4 @@
-// Sums of partial images that do not depend on the order (seismic/exact.py), and checksums that add up over parts.
+// Sums of partial images that do not depend on the order (runs/exact_sum.py), and checksums that add up over parts.
 #pragma once
 
 #include <cstdint>

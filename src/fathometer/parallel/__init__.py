@@ -1,1 +1,1 @@
-"""What many processes share: blocks of a grid, halos, threads and cores, launching, failing together."""
+"""What ranks and threads share: collectives, decomposition, halos, threads, groups, memory budget."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 
 Index3 = tuple[int, int, int]
 

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 from mpi4py import MPI
 
-from fathometer import ledger
-from fathometer.parallel.agreement import LARGEST_MESSAGE
+from fathometer.base import ledger
+from fathometer.parallel.collectives import LARGEST_MESSAGE
 from fathometer.parallel.decomposition import Decomposition, Index3
 
 Region = tuple[slice, slice, slice]

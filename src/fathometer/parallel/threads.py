@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.pictures.reference import MOST_TRACES, signed_offsets
 from fathometer.pictures.survey_map import FLATTEST, ShownGather, survey_picture
 from fathometer.storage.index.anomalies import UNUSABLE
 from fathometer.storage.index.table import TraceIndex
-from fathometer.storage.segy import decode_traces
+from fathometer.storage.traces.segy import decode_traces
 
 _PLACES = ("source_x", "source_y", "receiver_x", "receiver_y")
 _SHOWN = (*_PLACES, "offset", "shot", "file", "trace", "samples", "interval", "delay")

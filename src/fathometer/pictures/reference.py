@@ -13,10 +13,10 @@ from fathometer.pictures.layout import CELLS, Names
 from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
-from fathometer.storage.segy import TraceTable, read_traces, scan
-from fathometer.storage.segy_layout import INDEX, SU, layout_of
-from fathometer.storage.segy_volume import holds_gathers
-from fathometer.storage.volume import Volume, open_volume, split_reference
+from fathometer.storage.traces.segy import TraceTable, read_traces, scan
+from fathometer.storage.traces.segy_layout import INDEX, SU, layout_of
+from fathometer.storage.volumes.files.segy_volume import holds_gathers
+from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
 SEGY = (".segy", ".sgy")
 MOST_TRACES = 4800  # of one gather: twice what a picture shows

@@ -12,8 +12,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathometer import ledger
-from fathometer.storage import whole
+from fathometer.base import ledger
+from fathometer.storage import atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,4 +101,4 @@ def save(figure: Figure, path: Path) -> None:
         # The version of matplotlib stays out of the file: pictures are compared byte by byte.
         figure.savefig(drawn, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     with ledger.file("picture", "write"):
-        whole.write(path, drawn.getvalue())
+        atomic.write(path, drawn.getvalue())

@@ -1,1 +1,1 @@
-"""The flagship application: seismic modelling and reverse time migration, one noun a file."""
+"""Seismic modelling and reverse time migration."""

@@ -9,21 +9,21 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer import ledger
-from fathometer.ledger import Ledger
-from fathometer.parallel.agreement import together
+from fathometer.base import ledger
+from fathometer.base.ledger import Ledger
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import together
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.grid import Grid
-from fathometer.seismic.journal import Wish
-from fathometer.seismic.outcome import Outcome, Settings
-from fathometer.seismic.products import volume_info
+from fathometer.record.usage import forget_peak, usage
+from fathometer.runs.journal import Wish
+from fathometer.runs.outcome import Outcome, Settings
+from fathometer.seismic.model.synthetic import DemoModel, demo_model, smooth
+from fathometer.seismic.rtm.products import volume_info
 from fathometer.seismic.run import run_migrate, run_model
 from fathometer.seismic.survey import load_survey
-from fathometer.seismic.synthetic import DemoModel, demo_model, smooth
-from fathometer.storage import whole
+from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
-from fathometer.storage.volume import write_volume
-from fathometer.usage import forget_peak, usage
+from fathometer.storage.volumes.volume import write_volume
 
 
 @dataclass(frozen=True)
@@ -106,8 +106,8 @@ def _write_inputs(directory: Path, size: Size, say: Any) -> None:
         directory="image",
         **values,
     )
-    whole.write(directory / "shots.toml", modelling.encode())
-    whole.write(directory / "demo.toml", migration.encode())
+    atomic.write(directory / "shots.toml", modelling.encode())
+    atomic.write(directory / "demo.toml", migration.encode())
 
 
 def _write_model(directory: Path, prefix: str, model: DemoModel) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fathometer import ledger
-from fathometer.parallel.agreement import LARGEST_MESSAGE, met
-from fathometer.progress import Progress
-from fathometer.seismic.acquisition import Shot
-from fathometer.seismic.dispersion import inverse_transform
-from fathometer.seismic.experiment import Experiment
-from fathometer.seismic.propagator import Propagator
-from fathometer.seismic.resampling import resample
-from fathometer.seismic.rtm import finish_steps, source_series
-from fathometer.seismic.timing import TimeAxis
+from fathometer.base import ledger
+from fathometer.base.progress import Progress
+from fathometer.parallel.collectives import LARGEST_MESSAGE, met
+from fathometer.seismic.rtm.shot import finish_steps, source_series
+from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.shots.acquisition import Shot
+from fathometer.seismic.traces.dispersion import inverse_transform
+from fathometer.seismic.traces.resampling import resample
+from fathometer.seismic.waves.propagator import Propagator
+from fathometer.seismic.waves.timing import TimeAxis
 
 
 def model_shots(

@@ -12,11 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
+from fathometer.grid.stencil import time_step_limit
+from fathometer.grid.tuning import LEAST_UPDATES
 from fathometer.parallel.decomposition import Index3, best_ranks, divisors
-from fathometer.seismic.capability import Capability
-from fathometer.seismic.earth import FASTEST, SLOWEST, extremes
-from fathometer.seismic.frame import (
+from fathometer.plan.machine_file import Capability
+from fathometer.seismic.cost import Prediction, Store, predict
+from fathometer.seismic.model.earth import FASTEST, SLOWEST, extremes
+from fathometer.seismic.setup.layout import (
     Frame,
     check_sampling,
     frame_of,
@@ -24,13 +27,10 @@ from fathometer.seismic.frame import (
     time_step,
     wanted_ranks,
 )
-from fathometer.seismic.groups import ranks_of_a_shot
-from fathometer.seismic.offsets import check_bins
-from fathometer.seismic.prediction import Prediction, Store, predict
-from fathometer.seismic.stencil import time_step_limit
+from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
+from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.survey import Survey
-from fathometer.seismic.timing import TimeAxis, time_axis
-from fathometer.seismic.tuning import LEAST_UPDATES
+from fathometer.seismic.waves.timing import TimeAxis, time_axis
 
 ASSUMED = (0.2, 0.1)  # epsilon and delta of a VTI model whose values are not there yet
 AS_GOOD_AS = 1.02  # times the least time: then the fewer ranks

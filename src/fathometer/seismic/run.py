@@ -17,36 +17,36 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer import ledger
-from fathometer.errors import FathometerError, InputError, naming
-from fathometer.ledger import now
-from fathometer.parallel.agreement import gathered, together
-from fathometer.progress import Progress
-from fathometer.record import PAGE, RECORD, write_record
-from fathometer.seismic.earth import NAMES
-from fathometer.seismic.exhibit import Panel, Subject, panels
-from fathometer.seismic.experiment import Experiment, prepare
-from fathometer.seismic.groups import Group
-from fathometer.seismic.identity import identity
-from fathometer.seismic.imaging import condition_of
-from fathometer.seismic.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal, results_of
-from fathometer.seismic.migration import migrate_shots, rehearse, summed
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError, naming
+from fathometer.base.ledger import now
+from fathometer.base.progress import Progress
+from fathometer.grid.tuning import Tuned
+from fathometer.parallel.collectives import gathered, together
+from fathometer.record.envelope import PAGE, RECORD, write_record
+from fathometer.runs.claims import Claims, SharedLock
+from fathometer.runs.journal import FOLDER, Journal, Lock, check_wish, erase, open_journal, read_journal, results_of
+from fathometer.runs.outcome import Done, Outcome, Settings, accounted, finished_record
+from fathometer.seismic.model.earth import NAMES
 from fathometer.seismic.modelling import model_shots, modelling_steps
-from fathometer.seismic.offsets import ALL, OFFSET
-from fathometer.seismic.outcome import Done, Outcome, Settings, accounted, finished_record
-from fathometer.seismic.products import draw, products_of, write, write_laplacian
-from fathometer.seismic.propagator import Propagator
-from fathometer.seismic.sharing import Claims, SharedLock
-from fathometer.seismic.stage import tuned_for
+from fathometer.seismic.panels import Panel, Subject, panels
+from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.fingerprint import identity
+from fathometer.seismic.rtm.migration import migrate_shots, rehearse, summed
+from fathometer.seismic.rtm.products import draw, products_of, write, write_laplacian
+from fathometer.seismic.rtm.worker import tuned_for
+from fathometer.seismic.setup.experiment import Experiment, prepare
+from fathometer.seismic.setup.rank_groups import Group
+from fathometer.seismic.shots.offsets import ALL, OFFSET
 from fathometer.seismic.survey import SampledWavelet, Survey
-from fathometer.seismic.tuning import Tuned
-from fathometer.storage import whole
+from fathometer.seismic.waves.propagator import Propagator
+from fathometer.storage import atomic
 from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
-from fathometer.storage.segy import GatherWriter
-from fathometer.storage.strategy import Strategy
-from fathometer.storage.volume import split_reference
-from fathometer.storage.writer import check_writable
+from fathometer.storage.traces.segy import GatherWriter
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import split_reference
+from fathometer.storage.volumes.writer import check_writable
 
 
 def run_model(survey: Survey, comm: MPI.Intracomm, settings: Settings) -> Outcome:
@@ -318,7 +318,7 @@ def spare_inputs(survey: Survey, results: Iterable[Path]) -> None:
         inputs["[wavelet] path"] = survey.directory / survey.wavelet.path
     for result in results:
         for key, path in inputs.items():
-            if whole.replaces(result, path):
+            if atomic.replaces(result, path):
                 raise InputError(
                     f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
                 )
@@ -328,7 +328,7 @@ def _outdate_record(survey: Survey, comm: MPI.Intracomm) -> None:
     """Remove record and page of an earlier run, whose results are about to be replaced."""
     if comm.rank == 0:
         for name in (RECORD, PAGE):
-            whole.remove(survey.output_directory / name)
+            atomic.remove(survey.output_directory / name)
 
 
 def _remove(survey: Survey, outdated: Mapping[str, Path], results: Iterable[Path]) -> None:
@@ -340,7 +340,7 @@ def _remove(survey: Survey, outdated: Mapping[str, Path], results: Iterable[Path
             with suppress(InputError):
                 spare_inputs(survey, [path])
                 for one in parts_of(path):
-                    whole.remove(one)
+                    atomic.remove(one)
 
 
 def _progress(experiment: Experiment, settings: Settings, label: str) -> Progress:

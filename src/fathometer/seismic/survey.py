@@ -24,11 +24,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from fathometer.errors import InputError
-from fathometer.seismic.allowed import Says
-from fathometer.seismic.complaint import complaint
-from fathometer.storage.formats import written
-from fathometer.storage.strategy import Strategy
+from fathometer.base.errors import InputError
+from fathometer.config.constraints import Says
+from fathometer.config.problems import complaint
+from fathometer.storage.volumes.formats import written
+from fathometer.storage.volumes.strategy import Strategy
 
 
 class Table(BaseModel):

@@ -1,1 +1,1 @@
-"""Volumes and gathers on disk: one small module per format."""
+"""Volumes, traces, indexes and scratch files on disk."""

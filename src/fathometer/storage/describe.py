@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.block import Volume
-from fathometer.storage.formats import format_of
-from fathometer.storage.segy import TraceTable, decode_traces, scan
-from fathometer.storage.segy_layout import FORMATS, INDEX, SU, Layout, layout_of
-from fathometer.storage.segy_volume import SegyVolume, holds_gathers
-from fathometer.storage.volume import open_volume, split_reference
+from fathometer.storage.traces.segy import TraceTable, decode_traces, scan
+from fathometer.storage.traces.segy_layout import FORMATS, INDEX, SU, Layout, layout_of
+from fathometer.storage.volumes.block import Volume
+from fathometer.storage.volumes.files.segy_volume import SegyVolume, holds_gathers
+from fathometer.storage.volumes.formats import format_of
+from fathometer.storage.volumes.volume import open_volume, split_reference
 
 if TYPE_CHECKING:
     from fathometer.storage.index.summary import IndexDescription

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fathometer import ledger
-from fathometer.errors import InputError
-from fathometer.parallel.agreement import together
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.parallel.collectives import together
 
 if TYPE_CHECKING:
     from mpi4py import MPI

@@ -14,23 +14,23 @@ from typing import Any
 
 from mpi4py import MPI
 
-from fathometer import ledger
-from fathometer.account import account, disturbances, own_account
-from fathometer.errors import FathometerError, InputError
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.ledger import now
 from fathometer.lab.io.cases import OPERATIONS, Case, choose
 from fathometer.lab.io.device import MOST_HELD, PIECE, Device
 from fathometer.lab.io.folder import scratch
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Capped, Failed, Raw, figures_of, row_of, winners
 from fathometer.lab.io.trial import FORGOTTEN, Bench, Sample
-from fathometer.ledger import now
-from fathometer.machine import machine
-from fathometer.parallel.agreement import QUIETLY, all_here, gathered, together
+from fathometer.parallel.collectives import QUIETLY, all_here, gathered, together
 from fathometer.parallel.decomposition import Index3, choose_ranks
+from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.parallel.threads import Binding
-from fathometer.record import record
-from fathometer.seismic.budget import require_memory, usable_memory
-from fathometer.storage import whole
+from fathometer.record.envelope import record
+from fathometer.record.machine import machine
+from fathometer.record.ranks import account, disturbances, own_account
+from fathometer.storage import atomic
 
 ITEM = 4  # float32
 PROBE = 1 << 23  # bytes of the small volume; of smaller ones there is no other
@@ -231,7 +231,7 @@ class Course:
         for operation in self.raw.rates:
             for direct in (False, True):
                 self._device_rate(operation, direct, count=False)
-        with together(self._comm), whole.writing(self._folder):
+        with together(self._comm), atomic.writing(self._folder):
             if self._device is not None and self._device.forgotten() > FORGOTTEN:
                 self.notes.append(f"{self._request.folder}: files there stay in memory; no rate is one of a device")
                 self._say(self.notes[-1])
@@ -273,7 +273,7 @@ class Course:
                 if operation == "read":
                     if not self._device.path.exists():
                         self._device.write(False)
-                    with whole.writing(self._device.path):
+                    with atomic.writing(self._device.path):
                         self._device.forgotten()
                 seconds = self._device.write(direct) if operation == "write" else self._device.read(direct)
         seconds = self._comm.bcast(seconds)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fathometer.errors import InputError
-from fathometer.storage.formats import BY_SUFFIX, Format
-from fathometer.storage.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, Strategy
+from fathometer.base.errors import InputError
+from fathometer.storage.volumes.formats import BY_SUFFIX, Format
+from fathometer.storage.volumes.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, Strategy
 
 OPERATIONS = ("write", "read")
 ALL = "all"

@@ -16,11 +16,11 @@ from queue import SimpleQueue
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer import ledger
+from fathometer.base import ledger
+from fathometer.base.ledger import now
 from fathometer.lab.io.page_cache import drop
-from fathometer.ledger import now
-from fathometer.storage import whole
-from fathometer.storage.block import reading
+from fathometer.storage import atomic
+from fathometer.storage.volumes.block import reading
 
 PIECE = 1 << 22  # bytes of one system call
 AT_ONCE = 4  # direct calls under way
@@ -51,14 +51,14 @@ class Device:
 
         Raises FathometerError where the file cannot be written.
         """
-        whole.remove(self._path)
-        with whole.writing(self._path):
+        atomic.remove(self._path)
+        with atomic.writing(self._path):
             begin = now()
             handle = self._open(os.O_WRONLY | os.O_CREAT, direct)
             if handle is None:
                 return None
             try:
-                whole.reserve(handle, self.size)
+                atomic.reserve(handle, self.size)
                 self._each(lambda offset: self._put(handle, offset), direct)
                 with ledger.flush():
                     os.fsync(handle)
@@ -114,7 +114,7 @@ class Device:
         return self._data[first : first + PIECE].data
 
     def _put(self, handle: int, offset: int) -> None:
-        whole.write_at(handle, self._piece(offset), offset)
+        atomic.write_at(handle, self._piece(offset), offset)
 
     def _get(self, handle: int, offset: int) -> None:
         memory = self._spare.get()

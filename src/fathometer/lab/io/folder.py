@@ -17,10 +17,10 @@ from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING
 
-from fathometer.errors import FathometerError, InputError
-from fathometer.ledger import now
-from fathometer.parallel.agreement import together
-from fathometer.storage import whole
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.ledger import now
+from fathometer.parallel.collectives import together
+from fathometer.storage import atomic
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -66,7 +66,7 @@ def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
         raise
     finally:
         if made is not None:
-            whole.remove(made)
+            atomic.remove(made)
         if lock is not None:
             os.close(lock)
 
@@ -78,7 +78,7 @@ def _new(folder: Path) -> tuple[Path, int | None]:
         for one in folder.glob(f"{PREFIX}*"):
             found = _locked(one)
             if found is not None:
-                whole.remove(one)
+                atomic.remove(one)
                 os.close(found)
         made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
         return made, _locked(made)

@@ -11,7 +11,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.boxes import extent, slabs, within
+from fathometer.storage.volumes.boxes import extent, slabs, within
 
 KINDS = ("noise", "wavefield")
 PIECE = 1 << 16  # cells made at a time: they stay in the cache

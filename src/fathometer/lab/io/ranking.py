@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from fathometer.errors import FathometerError
+from fathometer.base.errors import FathometerError
 from fathometer.lab.io.cases import Case
 from fathometer.lab.io.trial import FORGOTTEN, PHASES, Bench, Sample
 from fathometer.lab.statistics import Typical, typical
 from fathometer.parallel.decomposition import Index3
-from fathometer.record import Figure
-from fathometer.storage.strategy import ROOT
+from fathometer.record.envelope import Figure
+from fathometer.storage.volumes.strategy import ROOT
 
 BOUND = 1.5  # times the device's own highest rate: nothing that reached the device was faster
 MOST_RANKS = 64  # whose phases are in a row

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer import ledger
+from fathometer.base import ledger
+from fathometer.base.ledger import now
 from fathometer.lab.io.cases import Case, source_of, usual_read
 from fathometer.lab.io.page_cache import drop, stored_bytes
 from fathometer.lab.io.pattern import Pattern
-from fathometer.ledger import now
-from fathometer.parallel.agreement import gathered, meet, reduced, together
+from fathometer.parallel.collectives import gathered, meet, reduced, together
 from fathometer.parallel.decomposition import Decomposition, Index3
-from fathometer.storage import whole
-from fathometer.storage.block import VolumeInfo, reading
-from fathometer.storage.boxes import Box, widened
-from fathometer.storage.reader import open_shared
-from fathometer.storage.writer import VolumeWriter
+from fathometer.storage import atomic
+from fathometer.storage.volumes.block import VolumeInfo, reading
+from fathometer.storage.volumes.boxes import Box, widened
+from fathometer.storage.volumes.reader import open_shared
+from fathometer.storage.volumes.writer import VolumeWriter
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -209,7 +209,7 @@ class Bench:
         """Collective. Have all hosts forget a file; the largest share of it that stayed in the memory of one."""
         meet(self.comm)
         with ledger.phase("drop caches"):
-            with together(self.comm), whole.writing(path):
+            with together(self.comm), atomic.writing(path):
                 kept = drop(path)
             return float(reduced(self.comm, kept, "MAX"))
 
@@ -224,7 +224,7 @@ class Bench:
         meet(self.comm)
         if self.comm.rank == 0:
             for one in self.folder.glob(f"*{WRITTEN}.*"):
-                whole.remove(one)
+                atomic.remove(one)
 
     def remove(self, path: Path) -> None:
         """Collective. Remove a volume."""
@@ -232,7 +232,7 @@ class Bench:
         if self.comm.rank == 0:
             beside = path.with_name(path.name + "@")
             for one in (path, beside):
-                whole.remove(one)
+                atomic.remove(one)
         meet(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:

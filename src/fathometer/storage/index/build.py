@@ -18,9 +18,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fathometer import ledger
-from fathometer.errors import InputError
-from fathometer.storage import whole
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.storage import atomic
 from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, Flag
 from fathometer.storage.index.chunk import SAME_PLACE, Chunk, Span, spans
 from fathometer.storage.index.duplicates import repeated
@@ -28,9 +28,9 @@ from fathometer.storage.index.findings import Findings
 from fathometer.storage.index.reading import in_order
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
-from fathometer.storage.segy import PRESSURE, VERTICAL, check_units
-from fathometer.storage.segy_layout import INDEX, SU, Layout, segy_layout_of
-from fathometer.storage.su_layout import su_layout_of
+from fathometer.storage.traces.segy import PRESSURE, VERTICAL, check_units
+from fathometer.storage.traces.segy_layout import INDEX, SU, Layout, segy_layout_of
+from fathometer.storage.traces.su_layout import su_layout_of
 
 LINE_SECONDS = 10.0  # between lines that say how far it is
 SENSORS = (
@@ -53,24 +53,24 @@ def build_index(
     if output.suffix.lower() != INDEX:
         raise InputError(f"{output}: allowed for an index: a name that ends in {INDEX}")
     for path in files:
-        if whole.replaces(output, path):
+        if atomic.replaces(output, path):
             raise InputError(f"{output}: is one of the files to be indexed; allowed: another name")
     builder = _Builder(output, words, strict, say)
-    with whole.writing(output):
-        part = whole.create_part(output, 0)
+    with atomic.writing(output):
+        part = atomic.create_part(output, 0)
         try:
             builder.scan(files, part, jobs)
             if builder.unfinished():
-                rewritten = whole.create_part(output, 0)
+                rewritten = atomic.create_part(output, 0)
                 try:
                     builder.rewrite(part, rewritten)
                 finally:
-                    whole.remove(part)
+                    atomic.remove(part)
                     part = rewritten
-            whole.flush_file(part)
-            whole.place(part, output)
+            atomic.flush_file(part)
+            atomic.place(part, output)
         except BaseException:
-            whole.remove(part)
+            atomic.remove(part)
             raise
     return TraceIndex(output)
 

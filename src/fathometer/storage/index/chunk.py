@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import _native
-from fathometer.errors import InputError
-from fathometer.storage import whole
-from fathometer.storage.block import reading
+from fathometer.base.errors import InputError
+from fathometer.storage import atomic
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.words import TYPES, Word
-from fathometer.storage.segy import FOOT, LIVE, scaled
-from fathometer.storage.segy_layout import HEADER, ROUNDED, Layout
+from fathometer.storage.traces.segy import FOOT, LIVE, scaled
+from fathometer.storage.traces.segy_layout import HEADER, ROUNDED, Layout
+from fathometer.storage.volumes.block import reading
 
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
@@ -83,7 +83,7 @@ def read_chunk(span: Span, words: Mapping[str, Word], room: NDArray[np.uint8]) -
     with reading(layout.path):
         handle = os.open(layout.path, os.O_RDONLY)
         try:
-            size = whole.read_at(handle, rows.reshape(-1).data, layout.start + span.first * layout.trace_bytes)
+            size = atomic.read_at(handle, rows.reshape(-1).data, layout.start + span.first * layout.trace_bytes)
         finally:
             os.close(handle)
     if size < rows.size:

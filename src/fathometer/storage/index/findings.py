@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.storage.index.anomalies import (
     DECLARED,
     HEADERS,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.errors import InputError
+from fathometer.base.errors import InputError
 from fathometer.storage.index.anomalies import UNUSABLE, Anomaly
 from fathometer.storage.index.table import Sampling, Summary, TraceIndex
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from fathometer import ledger
-from fathometer.errors import InputError
-from fathometer.storage.block import readable
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
 from fathometer.storage.index.anomalies import Anomaly
-from fathometer.storage.segy_layout import Layout
+from fathometer.storage.traces.segy_layout import Layout
+from fathometer.storage.volumes.block import readable
 
 KEY = b"fathometer.survey"  # of the metadata
 VERSION = 1

@@ -1,0 +1,178 @@
+"""One line about what is wrong in a survey file: the key as it stands in the file, what was found and what is
+allowed."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from fathometer.config.constraints import allowed
+
+_LONGEST_VALUE = 60
+# Names that pydantic gives to branches of a union.
+_BRANCHES = frozenset({"str", "float", "int", "bool"})
+# Of the problems that the branches of a union report for one key, the last of these tells most.
+_TELLING = ("union_tag_not_found", "union_tag_invalid", "value_error")
+
+
+def complaint(error: ValidationError, values: Mapping[str, Any], root: type[BaseModel]) -> str:
+    """Put the first problem into one line and say how many more there are.
+
+    `values` is the input as it was read, `root` the model that refused it. Unknown keys come first: a
+    misspelt key is also a missing one, and the spelling explains both. A union reports every branch; they
+    count as one problem.
+    """
+    problems: dict[tuple[str, ...], list[Any]] = {}
+    for item in error.errors(include_url=False, include_input=False):
+        problems.setdefault(_place(item["loc"], root), []).append(item)
+    lines: list[tuple[int, str]] = []
+    for place, items in problems.items():
+        if any(other[: len(place)] == place and len(other) > len(place) for other in problems):
+            continue  # another branch of a union; the branch that was meant has a problem further in
+        item = max(items, key=lambda one: _TELLING.index(one["type"]) if one["type"] in _TELLING else -1)
+        unknown = item["type"] == "extra_forbidden"
+        lines.append((0 if unknown else 1, _line(place, item, values, root)))
+    lines.sort(key=lambda line: line[0])
+    more = f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
+    return " ".join(lines[0][1].split()) + more  # a quoted key may hold a line end
+
+
+def _line(place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, Any], root: type[BaseModel]) -> str:
+    name = _name(place)
+    if item["type"] == "extra_forbidden":
+        return _unknown(place, values, root)
+    field = _field(place, values, root)
+    if item["type"] == "union_tag_not_found":
+        return f"{name}{'.' if len(place) > 1 else ' '}kind: missing; allowed: {_kinds(field)}"
+    if item["type"] == "union_tag_invalid":
+        found = _value((*place, "kind"), values)
+        return f"{name}{'.' if len(place) > 1 else ' '}kind: found {found}; allowed: {_kinds(field)}"
+    if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
+        return f"{name}: missing; needed: {_allowed(field)}"
+    if item["type"] == "value_error":
+        return f"{name}{': ' if len(place) > 1 else ' '}{item['ctx']['error']}".strip()
+    return f"{name}: found {_value(place, values)}; allowed: {_allowed(field)}"
+
+
+def _name(place: tuple[str, ...]) -> str:
+    """("acquisition", "sources", "x") is [acquisition] sources.x; the whole file has no name."""
+    if not place:
+        return ""
+    return f"[{place[0]}] {'.'.join(place[1:])}".strip()
+
+
+def _unknown(place: tuple[str, ...], values: Mapping[str, Any], root: type[BaseModel]) -> str:
+    *parents, key = place
+    holder = _field(tuple(parents), values, root) if parents else None
+    models = _models(holder.annotation) if holder is not None else [root]
+    model = _chosen(models, _get(tuple(parents), values))
+    known = list(model.model_fields) if model is not None else []
+    if not parents:
+        known_words = ", ".join(f"[{one}]" for one in known)
+        near = get_close_matches(key, known, 1, 0.5)
+        homes = [section for section in known if key in _keys(root.model_fields[section])]
+        if isinstance(values.get(key), Mapping) or not homes:
+            hint = f"did you mean [{near[0]}]?" if near else f"known: {known_words}"
+            return f"[{key}]: unknown section; {hint}"
+        return f"{key}: unknown outside a section; it belongs to [{homes[0]}]"
+    near = get_close_matches(key, known, 1, 0.5)
+    homes = [section for section in root.model_fields if key in _keys(root.model_fields[section])]
+    if homes and parents != [homes[0]] and key not in known:
+        hint = f"it belongs to [{homes[0]}]"
+    elif near:
+        hint = f"did you mean {near[0]}?"
+    else:
+        hint = f"known: {', '.join(known)}"
+    return f"{_name(place)}: unknown key; {hint}"
+
+
+def _keys(field: FieldInfo) -> set[str]:
+    return {key for model in _models(field.annotation) for key in model.model_fields}
+
+
+def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, ...]:
+    """The keys in a pydantic location: without the names of union branches and without list indices."""
+    place: list[str] = []
+    models = [root]
+    for part in loc:
+        if isinstance(part, int):
+            break
+        fields = [model.model_fields[part] for model in models if part in model.model_fields]
+        if fields:
+            place.append(part)
+            models = _models(fields[0].annotation)
+        elif part in _tags(models):
+            models = [model for model in models if part in _tags([model])]
+        elif part == loc[-1] and models and "[" not in part and part not in _BRANCHES:
+            place.append(part)  # an unknown key
+    return tuple(place)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    """All models that a type can hold."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for one in get_args(annotation) for model in _models(one)]
+
+
+def _tags(models: list[type[BaseModel]]) -> set[str]:
+    """The values of `kind` that tell these models apart."""
+    return {
+        str(tag)
+        for model in models
+        if "kind" in model.model_fields
+        for tag in get_args(model.model_fields["kind"].annotation)
+    }
+
+
+def _chosen(models: list[type[BaseModel]], value: Any) -> type[BaseModel] | None:
+    """The model that the table's `kind` chooses."""
+    kind = value.get("kind") if isinstance(value, Mapping) else None
+    for model in models:
+        if len(models) == 1 or kind in _tags([model]):
+            return model
+    return None
+
+
+def _field(place: tuple[str, ...], values: Mapping[str, Any], root: type[BaseModel]) -> FieldInfo | None:
+    field: FieldInfo | None = None
+    models = [root]
+    for depth, key in enumerate(place):
+        model = _chosen(models, _get(place[:depth], values))
+        if model is None or key not in model.model_fields:
+            return None
+        field = model.model_fields[key]
+        models = _models(field.annotation)
+    return field
+
+
+def _kinds(field: FieldInfo | None) -> str:
+    return " or ".join(f'"{kind}"' for kind in sorted(_tags(_models(field.annotation)))) if field else ""
+
+
+def _allowed(field: FieldInfo | None) -> str:
+    if field is None:
+        return "tables with the sections of a survey"
+    words = allowed(field.annotation, field.metadata)
+    extra = field.json_schema_extra
+    unit = extra.get("unit") if isinstance(extra, dict) else None
+    return f"{words} ({unit})" if unit else words
+
+
+def _get(place: tuple[str, ...], values: Mapping[str, Any]) -> Any:
+    value: Any = values
+    for key in place:
+        if not isinstance(value, Mapping) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def _value(place: tuple[str, ...], values: Mapping[str, Any]) -> str:
+    """What was found, as TOML writes it, cut where it is long."""
+    value = _get(place, values)
+    text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"

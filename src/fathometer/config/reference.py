@@ -1,0 +1,108 @@
+"""The reference of the survey file's keys, in Markdown, made from the models that check it.
+
+python -m fathometer.config.reference docs/user-guide.md    writes it between the file's two markers
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.config.constraints import allowed
+from fathometer.seismic.survey import Survey
+
+BEGIN = "<!-- keys:begin -->"
+END = "<!-- keys:end -->"
+
+
+def reference() -> str:
+    """Markdown with a table for each section, and for each table within it: key, meaning, unit, allowed
+    values, default."""
+    parts = []
+    for section, field in Survey.model_fields.items():
+        optional = "" if field.is_required() else " May be left out."
+        parts.append(f"### `[{section}]`\n\n{_sentence(field.description)}{optional}")
+        for path, model in _tables((section,), field):
+            parts += _part(path, model)
+    return "\n\n".join(parts) + "\n"
+
+
+def with_reference(text: str, name: str) -> str:
+    """The text of a page with the reference between its markers; raises InputError that names the page where
+    they are missing."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise InputError(f"{name}: found no {BEGIN} … {END}; needed: both, in this order")
+    return f"{before}{BEGIN}\n{reference()}{END}{after}"
+
+
+def _tables(path: tuple[str, ...], field: FieldInfo) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
+    """The models that a key can hold, and those that their keys can hold, each with its place."""
+    for model in _models(field.annotation):
+        yield path, model
+        for key, inner in model.model_fields.items():
+            yield from _tables((*path, key), inner)
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for one in get_args(annotation) for model in _models(one)]
+
+
+def _part(path: tuple[str, ...], model: type[BaseModel]) -> list[str]:
+    """A table's heading, where it is not the only one of its section, and its keys."""
+    kind = model.model_fields.get("kind")
+    parts = []
+    if len(path) > 1 or kind is not None:
+        name = f"`[{path[0]}]{' ' if len(path) > 1 else ''}{'.'.join(path[1:])}`"
+        with_kind = f" with `kind = {allowed(kind.annotation)}`" if kind is not None else ""
+        parts.append(f"**{name}{with_kind}.** {model.__doc__}")
+    rows = ["| key | meaning | unit | allowed | default |", "|---|---|---|---|---|"]
+    rows += [_row(key, field) for key, field in model.model_fields.items()]
+    return [*parts, "\n".join(rows)]
+
+
+def _row(key: str, field: FieldInfo) -> str:
+    extra = field.json_schema_extra
+    unit = str(extra["unit"]) if isinstance(extra, dict) else ""
+    words = allowed(field.annotation, field.metadata)
+    return f"| `{key}` | {field.description} | {unit} | {words} | {_default(field)} |"
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "**needed**"
+    if field.default is None or field.default_factory is not None:
+        return "none"
+    if isinstance(field.default, bool):
+        return f"`{str(field.default).lower()}`"
+    return f'`"{field.default}"`' if isinstance(field.default, str) else f"`{field.default}`"
+
+
+def _sentence(words: str | None) -> str:
+    return f"{(words or '')[:1].upper()}{(words or '')[1:]}."
+
+
+def main(arguments: list[str]) -> int:
+    """Bring the reference in each named page up to date; the exit code."""
+    try:
+        for name in arguments:
+            page = Path(name)
+            page.write_text(with_reference(page.read_text(encoding="utf-8"), name), encoding="utf-8")
+    except FathometerError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return InputError.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

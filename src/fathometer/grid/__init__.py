@@ -1,0 +1,1 @@
+"""Grids, their arrays, finite-difference stencils, and how time steps are tiled."""

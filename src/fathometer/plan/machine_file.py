@@ -1,0 +1,144 @@
+"""What a plan needs to know of a machine: MACHINE.json, measured by `fathometer calibrate` or written by hand.
+
+Rates are those of a whole node with all its cores at work, unless their description says otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from bisect import bisect_left
+from math import exp, log
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from annotated_types import Ge, Le, MinLen
+from pydantic import ValidationError, model_validator
+
+from fathometer.base.errors import InputError
+from fathometer.config.problems import complaint
+from fathometer.seismic.survey import Loose, NotNegative, Positive, Table, key
+from fathometer.storage import atomic
+from fathometer.storage.folder import cache_folder
+
+VERSION = 1
+
+
+class Rate(Table):
+    """The propagator's rate on grids of one kind and size."""
+
+    physics: Literal["vti", "isotropic"] = key("equation")
+    dimensions: Literal[2, 3] = key("of the grid")
+    order: Annotated[int, Ge(2)] = key("of the differences in space")
+    points: Positive = key("of the grid, absorbing layers included", "cells")
+    points_per_second: Positive = key("of a node: cell updates", "1/s")
+
+
+class Capability(Table):
+    """A machine. Beyond what is needed, 0 seconds mean that something costs no time."""
+
+    schema_version: Literal[1] = key("of this description")
+    name: Annotated[str, MinLen(1)] = key("of the machine, for people")
+    nodes: Annotated[int, Ge(1), Le(1_000_000)] = key("of the machine", "", 1)
+    cores_per_node: Annotated[int, Ge(1), Le(10_000)] = key("hardware threads that a node computes with")
+    memory_bytes_per_node: Positive = key("memory of a node", "bytes")
+    triad_bytes_per_second: Positive = key("memory bandwidth of a node", "bytes/s")
+    rates: Annotated[tuple[Rate, ...], Loose, MinLen(1)] = key("the propagator's rates")
+    local_latency_seconds: NotNegative = key("of an exchange between ranks of a node", "s", 0.0)
+    local_bytes_per_second: Positive = key("between two ranks of a node", "bytes/s", 1e10)
+    network_latency_seconds: NotNegative = key("of an exchange between nodes", "s", 0.0)
+    network_bytes_per_second: Positive = key("of a node's link", "bytes/s", 1e10)
+    read_bytes_per_second: Positive = key("files, as seen by one node", "bytes/s")
+    write_bytes_per_second: Positive = key("files, as seen by one node, flush included", "bytes/s")
+    storage_bytes_per_second: Positive | None = key("of the storage, all nodes together", "bytes/s", None)
+    process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 1e8)
+    start_seconds: NotNegative = key("from a rank's start to its first phase", "s", 0.0)
+    finish_seconds: NotNegative = key("record, pictures and page at the end", "s", 0.0)
+    trace_step_seconds: NotNegative = key(
+        "of one core, all at work: resampling, for each trace and time step", "s", 0.0
+    )
+    shot_step_seconds: NotNegative = key("of one core, all at work: resampling, for each shot and time step", "s", 0.0)
+    point_seconds: NotNegative = key("of one core: weights, for each receiver of a shot", "s", 0.0)
+    model_cell_seconds: NotNegative = key("of one core: checks of the model, for each cell", "s", 0.0)
+    step_seconds: NotNegative = key("of each call for some time steps, beside its cells", "s", 0.0)
+    notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        kinds = [(r.physics, r.dimensions, r.order, r.points) for r in self.rates]
+        for number, kind in enumerate(kinds):
+            if kind in kinds[:number]:
+                raise ValueError(f"rates: found two for {kind[0]}, {kind[1]}D, order {kind[2]}, {kind[3]:g} points")
+        return self
+
+    def points_per_second(self, physics: str, dimensions: int, order: int, points: float) -> float:
+        """Of a node, for a part of a grid with so many points.
+
+        Of the rates for this physics and dimension (else of any), those of the nearest order are interpolated in the
+        logarithm of the points; a further order costs in proportion to its flops.
+        """
+        alike = [r for r in self.rates if (r.physics, r.dimensions) == (physics, dimensions)]
+        other = 1.0
+        if not alike:
+            nearest = min(self.rates, key=lambda r: (r.physics != physics, r.dimensions != dimensions))
+            alike = [r for r in self.rates if (r.physics, r.dimensions) == (nearest.physics, nearest.dimensions)]
+            other = _flops(nearest.order, nearest.physics, nearest.dimensions) / _flops(
+                nearest.order, physics, dimensions
+            )
+        orders = sorted({r.order for r in alike}, key=lambda one: (abs(one - order), one))
+        table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
+        scale = _flops(orders[0], physics, dimensions) / _flops(order, physics, dimensions)
+        return exp(_between(table, log(points))) * scale * other
+
+    def written(self) -> bytes:
+        """As it stands in a file."""
+        return (json.dumps(self.model_dump(mode="json"), indent=2) + "\n").encode()
+
+
+def _flops(order: int, physics: str, dimensions: int) -> int:
+    from fathometer.grid.stencil import flops_per_point
+
+    return flops_per_point(order, 1 if physics == "isotropic" else 2, dimensions == 2)
+
+
+def _between(table: list[tuple[float, float]], x: float) -> float:
+    """Linear between the points of a table, constant beyond its ends."""
+    place = bisect_left(table, (x,))
+    if place in (0, len(table)):
+        return table[min(place, len(table) - 1)][1]
+    (x0, y0), (x1, y1) = table[place - 1 : place + 1]
+    return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
+
+
+def usual_place() -> Path:
+    """Where the description of this machine lies: in the user's cache folder, under the host's name.
+
+    Raises InputError where there is no home.
+    """
+    folder = cache_folder()
+    if folder is None:
+        raise InputError("there is no home folder, and XDG_CACHE_HOME names none; name the MACHINE.json")
+    return folder / f"machine-{socket.gethostname()}.json"
+
+
+def load_capability(path: Path) -> Capability:
+    """Read and check a MACHINE.json; InputError in one line that names the file and the first wrong key."""
+    try:
+        values = json.loads(path.read_bytes().decode("utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    except (UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not JSON: {' '.join(str(error).split())}") from None
+    if not isinstance(values, dict) or "schema_version" not in values or "rates" not in values:
+        raise InputError(f"{path}: not a machine file (schema_version and rates are missing); `fathometer calibrate`")
+    if values["schema_version"] != VERSION:
+        raise InputError(f"{path}: found version {values['schema_version']}; allowed: {VERSION}")
+    try:
+        return Capability.model_validate(values)
+    except ValidationError as error:
+        raise InputError(f"{path}: {complaint(error, values, Capability)}") from None
+
+
+def save_capability(path: Path, capability: Capability) -> None:
+    """Write a MACHINE.json, whole or not at all; FathometerError where that fails."""
+    atomic.write(path, capability.written())

@@ -1,0 +1,1 @@
+"""The record of a run: its envelope, accounts of ranks, machine, usage, trace, roofline."""

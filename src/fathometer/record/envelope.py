@@ -1,0 +1,101 @@
+"""The envelope that every run leaves: run.json. run.schema.json, beside this file, describes it."""
+
+import dataclasses
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from fathometer.base import ledger
+from fathometer.storage import atomic
+
+SCHEMA_VERSION = 2
+RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"  # in the folder of a run's results
+SCHEMA = Path(__file__).with_name("run.schema.json")
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A figure of merit: a number with its SI unit, which way is better, and what it is there for.
+
+    role  "merit": what runs are compared by; "context": what explains the merits
+    """
+
+    name: str
+    value: float
+    unit: str
+    direction: Literal["higher", "lower", "none"]
+    role: Literal["merit", "context"] = "merit"
+
+
+def record(
+    *,
+    application: str,
+    command: Sequence[str],
+    input: Mapping[str, Any],
+    machine: Mapping[str, Any],
+    account: Mapping[str, Any],
+    figures: Sequence[Figure],
+    results: Mapping[str, Any],
+    reasons: Sequence[str] = (),
+    finished: bool = True,
+) -> dict[str, Any]:
+    """The envelope as a dictionary that JSON takes as it is.
+
+    reasons  why the run's results or figures are not to be trusted; a run without any is valid
+    finished whether the run came to its end
+    """
+    envelope: dict[str, Any] = plain(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "application": application,
+            "command": list(command),
+            "input": input,
+            "machine": machine,
+            "ledger": account,
+            "figures": list(figures),
+            "results": results,
+            "validity": {"valid": not reasons, "finished": finished, "reasons": list(reasons)},
+        }
+    )
+    return envelope
+
+
+def write_record(path: Path, envelope: Mapping[str, Any]) -> None:
+    """Write the envelope as JSON to `path`, which appears whole or not at all.
+
+    Raises FathometerError that names the file when it cannot be written.
+    """
+    text = json.dumps(plain(envelope), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    # A name that is not UTF-8 holds lone surrogates: JSON knows them as escapes.
+    with ledger.file("record", "write"):
+        atomic.write(path, text.encode(errors="backslashreplace"))
+
+
+def plain(value: Any) -> Any:
+    """`value` in JSON's own types; NumPy numbers and arrays, paths, dataclasses, tuples and sets converted.
+
+    A number that JSON does not know (NaN, infinity) becomes null: a record must not be lost over one figure.
+    Raises TypeError for anything else.
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if isinstance(value, set | frozenset):
+        return [plain(entry) for entry in sorted(value)]
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    raise TypeError(f"{value!r} of type {type(value).__name__} has no place in a record")

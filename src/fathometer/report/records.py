@@ -1,0 +1,95 @@
+"""Reading records: what is damaged, foreign or newer is told in one line, with what is allowed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from fathometer.base.errors import InputError
+from fathometer.record.envelope import RECORD, SCHEMA, SCHEMA_VERSION, UNFINISHED
+from fathometer.storage.volumes.block import readable, reading
+
+LONGEST_MESSAGE = 160  # letters
+NAMES = (RECORD, UNFINISHED)  # what a folder of results holds; the first that is there counts
+OWN = {"schema_version", "application", "ledger", "validity"}  # keys by which a record is known
+
+
+@dataclass(frozen=True)
+class Run:
+    """A record and where it was found."""
+
+    path: Path
+    record: dict[str, Any]
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run came to its end."""
+        return bool(self.record["validity"]["finished"])
+
+
+def read_record(place: Path) -> Run:
+    """The record in a file, or in a folder of results.
+
+    Raises InputError, in one line: no such file; no JSON (damaged); no record of this program (foreign); of another
+    version; a record in which something is missing or is not what it must be (damaged).
+    """
+    # Imported here, since a run that ends writes its page without reading a record.
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
+    path = _file_of(place)
+    with reading(path):
+        data = readable(path).read_bytes()
+    try:
+        value = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: damaged or no record: not text in UTF-8 (byte {error.start}); allowed: {_allowed()}"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: damaged or no record: not valid JSON: {error}; allowed: {_allowed()}") from None
+    if not isinstance(value, dict) or not value.keys() >= OWN:
+        found = f"an object without {', '.join(sorted(OWN - value.keys()))}" if isinstance(value, dict) else "no object"
+        raise InputError(f"{path}: not a record of Fathometer: found {found}; allowed: {_allowed()}")
+    _check_version(path, value["schema_version"])
+    wrong = best_match(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(value))
+    if wrong is not None:
+        where = wrong.json_path.removeprefix("$").removeprefix(".") or "the whole"
+        raise InputError(f"{path}: damaged: {where}: {_short(' '.join(wrong.message.split()))}")
+    return Run(path, value)
+
+
+def _short(text: str) -> str:
+    """A message quotes the value that it is about, however long that is."""
+    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
+
+
+def _file_of(place: Path) -> Path:
+    if not place.is_dir():
+        return place
+    for name in NAMES:
+        if (place / name).exists():
+            return place / name
+    raise InputError(f"{place}: a folder without a record; allowed: one with {' or '.join(NAMES)}, or the file itself")
+
+
+def _check_version(path: Path, version: object) -> None:
+    if version == SCHEMA_VERSION and not isinstance(version, bool):
+        return
+    if isinstance(version, int) and not isinstance(version, bool):
+        relation = "newer" if version > SCHEMA_VERSION else "older"
+        hint = "; a later Fathometer reads it" if version > SCHEMA_VERSION else "; run again to have a new one"
+        raise InputError(
+            f"{path}: found schema_version {version}, {relation} than this program's; allowed: {SCHEMA_VERSION}{hint}"
+        )
+    raise InputError(f"{path}: damaged: schema_version: found {version!r}; allowed: {SCHEMA_VERSION}")
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no number of JSON")
+
+
+def _allowed() -> str:
+    return "a run.json of this program"

@@ -1,0 +1,115 @@
+"""What came of a run in one sentence, made from its ledger alone.
+
+    87 % of 312 s in the kernel; halos took up to 6 % of a rank's time; “history push” moved 1.9 GB/s beside the
+    computation, fully hidden
+
+The kernel is what counts its work (flops), and the exchange of halos that goes with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fathometer.report.words import percent, scaled, seconds
+
+HALO = "halo exchange"
+LARGE = 0.10  # of the wall time: a phase outside the kernel that the sentence names
+WORTH_A_WORD = 0.005  # of the wall time: files that took less are named only if none took more
+HIDDEN, EXPOSED = 0.98, 0.02  # of what went on beside the main line: beyond, "fully" and "not"
+
+
+def kernel_phases(ledger: dict[str, Any]) -> list[str]:
+    """The phases whose work is counted, and the exchanges that they need."""
+    counted = [entry["phase"] for entry in ledger["phases"] if entry["total_flops"] > 0]
+    names = list(dict.fromkeys(counted))
+    halos = any(entry["phase"] == HALO for entry in ledger["phases"])
+    return [*names, HALO] if names and halos else names
+
+
+def kernel_seconds(ledger: dict[str, Any]) -> float:
+    """Seconds of the kernel on the rank that spent most in it."""
+    names = set(kernel_phases(ledger))
+    return max(_of(rank, names) for rank in ledger["ranks"])
+
+
+def verdict(record: dict[str, Any]) -> str:
+    """The sentence, without its full stop."""
+    ledger = record["ledger"]
+    wall = ledger["wall_seconds"]["max"]
+    if not wall > 0:
+        return "nothing was accounted"
+    parts = [_kernel(ledger, wall), _waiting(ledger), *_beside(ledger), *_files(ledger, wall)]
+    sentence = "; ".join(part for part in parts if part)
+    if not record["validity"]["finished"]:
+        return f"unfinished after {seconds(wall)}, as far as rank 0 knew: {sentence}"
+    return sentence
+
+
+def _of(rank: dict[str, Any], phases: Iterable[str], category: str | None = None) -> float:
+    """Seconds of one rank in some phases, in one category or all."""
+    spent = [entry for phase in phases for entry in rank["phases"].get(phase, {}).items()]
+    return float(sum(seconds for name, seconds in spent if category in (None, name)))
+
+
+def _kernel(ledger: dict[str, Any], wall: float) -> str:
+    """How much of the time was the kernel, and the largest phase beside it."""
+    kernel = kernel_phases(ledger)
+    others: dict[str, float] = {}
+    for entry in ledger["phases"]:
+        if entry["phase"] not in kernel and entry["category"] != "idle":
+            others[entry["phase"]] = others.get(entry["phase"], 0.0) + entry["seconds"]["max"]
+    largest = max(others, key=lambda name: others[name], default=None)
+    beside = f"{percent(others[largest] / wall)}%s in “{largest}”" if largest is not None else ""
+    if not kernel:
+        return beside.replace("%s", f" of {seconds(wall)}") or f"{seconds(wall)} in no phase"
+    text = f"{percent(min(1.0, kernel_seconds(ledger) / wall))} of {seconds(wall)} in the kernel"
+    if largest is not None and others[largest] >= LARGE * wall:
+        text += ", " + beside.replace("%s", "")
+    return text
+
+
+def _waiting(ledger: dict[str, Any]) -> str:
+    """The most that halos cost a rank, messages and waiting; without halos, who waited longest."""
+    ranks = ledger["ranks"]
+    if len(ranks) < 2:
+        return ""
+    kernel = kernel_phases(ledger)
+    if HALO in kernel:
+        return f"halos took up to {percent(max(_share(_of(rank, [HALO]), rank) for rank in ranks))} of a rank's time"
+    waiting = max(ranks, key=lambda rank: float(rank["categories"]["idle"]))
+    return f"rank {waiting['rank']} waited longest, {percent(_share(waiting['categories']['idle'], waiting))}"
+
+
+def _share(seconds: float, rank: dict[str, Any]) -> float:
+    return float(seconds / rank["wall_seconds"]) if rank["wall_seconds"] else 0.0
+
+
+def _beside(ledger: dict[str, Any]) -> list[str]:
+    """What other threads moved meanwhile, and how much of that the main line had to wait for."""
+    moved = [entry for entry in ledger["overlapped"] if entry["total_bytes"] and entry["seconds"]["max"]]
+    if not moved:
+        return []
+    most = max(moved, key=lambda entry: entry["total_bytes"])
+    waited = sum(
+        entry["seconds"]["max"]
+        for entry in ledger["phases"]
+        if entry["phase"] == most["phase"] and entry["category"] == "idle"
+    )
+    hidden = max(0.0, 1.0 - waited / most["seconds"]["max"])
+    how = "fully" if hidden >= HIDDEN else "not" if hidden <= EXPOSED else percent(hidden)
+    rate = scaled(most["total_bytes"] / most["seconds"]["max"], "B/s")
+    return [f"“{most['phase']}” moved {rate} beside the computation, {how} hidden"]
+
+
+def _files(ledger: dict[str, Any], wall: float) -> list[str]:
+    """The kind of file that took longest, or that was largest where none took long."""
+    files = [file for file in ledger["files"] if file["bytes_per_second"]]
+    if not files:
+        return []
+    slow = [file for file in files if file["seconds"] >= WORTH_A_WORD * wall]
+    one = max(slow, key=lambda file: file["seconds"]) if slow else max(files, key=lambda file: file["bytes"])
+    verb = {"read": "read", "write": "written"}[one["direction"]]
+    were = "were" if one["kind"].endswith("s") else "was"
+    rate, share = scaled(one["bytes_per_second"], "B/s"), percent(one["seconds"] / wall)
+    return [f"the {one['kind']} {were} {verb} at {rate}, {share} of the time"]

@@ -1,0 +1,1 @@
+"""Resumable runs: the application interface, journal of tasks, claims, contributions, exact sums."""

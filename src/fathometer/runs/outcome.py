@@ -1,0 +1,269 @@
+"""What a run leaves beside its results: the record run.json, or run-unfinished.json of a run that did not end well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError
+from fathometer.grid.stencil import FEWEST_ARRAYS
+from fathometer.grid.tuning import Tuned
+from fathometer.parallel.collectives import gathered
+from fathometer.parallel.threads import Binding, tasks_of
+from fathometer.record.envelope import UNFINISHED, Figure, record, write_record
+from fathometer.record.machine import machine, peak_memory
+from fathometer.record.ranks import account, disturbances, own_account, seconds
+from fathometer.record.roofline import yardstick
+from fathometer.runs.journal import Wish
+from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.traces.resampling import low_pass
+from fathometer.storage import atomic
+from fathometer.storage.volumes.formats import format_of
+from fathometer.storage.volumes.remembered import resolved
+from fathometer.storage.volumes.strategy import Strategy
+
+MERITED = ("model", "traces", "image", "history")  # kinds of files whose rates are figures
+# The time steps, exchanges included.
+KERNEL = (
+    "source propagation",
+    "source recomputation",
+    "receiver propagation",
+    "halo exchange",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a command runs, beside its survey: its words for the record, how much it says, where its threads are, and who
+    writes its page.
+
+    publish: writes the page of a record with the panels of its exhibit into a file; None: there is no page
+    wish: what to do with an earlier run's results in the same folder
+    """
+
+    command: tuple[str, ...]
+    quiet: bool
+    binding: Binding
+    say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
+    publish: Callable[[Path, dict[str, Any], list[dict[str, Any]]], None] | None = None
+    wish: Wish = field(default_factory=Wish)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command leaves: its files by kind, its record (complete on rank 0 only), and why shots are not in them."""
+
+    files: dict[str, Path]
+    record: dict[str, Any]
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What all ranks of a run have done together: shots, and updates of cells (computed twice, counted once)."""
+
+    shots: int
+    updates: float
+
+
+@contextmanager
+def accounted(experiment: Experiment, settings: Settings) -> Iterator[None]:
+    """Collective. A run whose input was accepted: should the block not reach its end, whatever ends it, there is a
+    record of what is known, marked as unfinished, in the folder of the results. An earlier run's record stays."""
+    path = experiment.survey.output_directory / UNFINISHED
+    first = experiment.comm.rank == 0
+
+    def write(reason: str) -> None:
+        if first:
+            with suppress(FathometerError):  # what hinders the results' writing is told where they are written
+                write_record(path, unfinished_record(experiment, settings, f"unfinished: {reason}"))
+
+    with ledger.phase("finish"):
+        write("the run goes on, or it was killed")
+    try:
+        yield
+    except BaseException as error:
+        write(_words(error))
+        raise
+    if first:
+        atomic.remove(path)
+
+
+def _words(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def unfinished_record(experiment: Experiment, settings: Settings, reason: str) -> dict[str, Any]:
+    """What this rank alone knows of a run that has not ended."""
+    return record(
+        application="seismic",
+        command=settings.command,
+        input=_input(experiment),
+        machine=_machine(experiment, [settings.binding.as_dict()]),
+        account=account([own_account(settings.binding)]),
+        figures=[],
+        results={"files": {}} | _facts(experiment) | _conditioning(experiment, [_dead(experiment)]),
+        reasons=[reason],
+        finished=False,
+    )
+
+
+def measured(experiment: Experiment, settings: Settings) -> dict[str, Any]:
+    """Collective. What the run's processors give, and the fewest bytes that a step must move for a cell: what makes a
+    roofline of the kernel's work."""
+    tasks = tasks_of(experiment.survey.threads.model_dump(), settings.binding)
+    roof = yardstick(experiment.comm, tasks, settings.binding.ranks_on_host)
+    return roof | {"bytes_per_point": experiment.scheme.dtype.itemsize * FEWEST_ARRAYS[_physics(experiment)]}
+
+
+def finished_record(
+    experiment: Experiment,
+    settings: Settings,
+    files: Mapping[str, Path],
+    tuned: Tuned | None,
+    done: Done,
+    facts: Mapping[str, Any],
+    reasons: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Collective. The run's envelope; empty on ranks above 0. facts: further results; reasons: why they are not all."""
+    peak = peak_memory()
+    with ledger.phase("yardstick"):
+        roof = measured(experiment, settings)
+    dead = gathered(experiment.comm, _dead(experiment))
+    ranks = gathered(experiment.comm, own_account(settings.binding, peak))
+    if experiment.comm.rank:
+        return {}
+    told = account(ranks)
+    return record(
+        application="seismic",
+        command=settings.command,
+        input=_input(experiment),
+        machine=_machine(experiment, [rank["binding"] for rank in ranks]),
+        account=told,
+        figures=_figures(told, done),
+        results={"files": files}
+        | _facts(experiment)
+        | _conditioning(experiment, dead)
+        | dict(facts)
+        | {
+            "tuning": tuned.as_dict() if tuned is not None else None,
+            "yardstick": roof,
+            "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
+        },
+        reasons=[*reasons, *disturbances(ranks)],
+    )
+
+
+def _input(experiment: Experiment) -> dict[str, Any]:
+    return experiment.survey.resolved() | {"survey": str(experiment.survey.path)}
+
+
+def _machine(experiment: Experiment, bindings: list[dict[str, Any]]) -> dict[str, Any]:
+    paths = [experiment.survey.output_directory, *experiment.files.paths, *experiment.acquisition.paths]
+    return machine(paths) | {"ranks": experiment.comm.size, "binding": bindings}
+
+
+def _figures(told: dict[str, Any], done: Done) -> list[Figure]:
+    """The run in numbers. Times are those of the slowest rank."""
+    total, kernel = told["wall_seconds"]["max"], seconds(told, KERNEL)
+    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in told["ranks"])
+    figures = [
+        Figure("total", total, "seconds", "lower"),
+        Figure("kernel", kernel, "seconds", "lower", "context"),
+        Figure("kernel share", kernel / total, "1", "higher"),
+        Figure("grid point updates", done.updates / kernel if kernel else 0.0, "points_per_second", "higher"),
+        Figure("shots", 3600 * done.shots / total, "shots_per_hour", "higher"),
+        Figure("peak memory", peak, "bytes", "lower"),
+    ]
+    for file in told["files"]:
+        if file["bytes_per_second"] and file["kind"] in MERITED:
+            name = f"{file['direction']} {file['kind']}"
+            figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
+    return figures
+
+
+def _strategies(experiment: Experiment) -> list[dict[str, Any]]:
+    """How the model's files are read and images written, and whether that was remembered (`fathometer io`)."""
+    survey, ranks = experiment.survey, experiment.comm.size
+
+    def told(path: Path, operation: str, wanted: str) -> dict[str, Any]:
+        form = format_of(path)
+        strategy, remembered = resolved(path, form, operation, Strategy.of(wanted), ranks)
+        taken = form.chosen(path, strategy, operation, ranks)
+        return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}
+
+    found = [told(path, "read", survey.storage.read) for path in experiment.files.paths]
+    if survey.acquisition.gathers is not None:
+        found.append(told(survey.output_directory / survey.output.image, "write", survey.storage.write))
+    return found
+
+
+def _dead(experiment: Experiment) -> set[tuple[int, int]]:
+    """The dead traces that this rank found, as (shot, receiver); ranks share receivers near their blocks' sides."""
+    dead = experiment.acquisition.conditioning.dead
+    return set() if dead is None else dead.found
+
+
+def _conditioning(experiment: Experiment, dead: Sequence[set[tuple[int, int]]]) -> dict[str, Any]:
+    """What was done to recorded traces, step by step, resampling included; `dead`: found by each rank."""
+    acquisition, time = experiment.acquisition, experiment.time
+    if not acquisition.recorded:
+        return {}
+    kernel = low_pass(experiment.wavelet.fmax, acquisition.sample_interval, time.dt)
+    resampling = {
+        "step": "resampling",
+        "from_seconds": acquisition.sample_interval,
+        "to_seconds": time.dt,
+        "passes_hertz": kernel.passes,
+        "stops_hertz": kernel.stops,
+    }
+    steps = acquisition.conditioning.record(acquisition.shots, set().union(*dead))
+    return {"conditioning": [*steps, resampling]}
+
+
+def _physics(experiment: Experiment) -> str:
+    return "isotropic" if experiment.files.isotropic else "vti"
+
+
+def _facts(experiment: Experiment) -> dict[str, Any]:
+    """What was decided before the first step."""
+    survey, grid, time = experiment.survey, experiment.grid, experiment.time
+    boundary = experiment.scheme.boundary
+    return {
+        "grid": {
+            "shape": grid.shape,
+            "padded_shape": grid.full_shape,
+            "spacing_metres": grid.spacing,
+            "origin_metres": grid.origin,
+            "padding_cells": grid.pad,
+            "decomposition": experiment.block.ranks,
+        },
+        "physics": _physics(experiment),
+        "slowest_metres_per_second": experiment.slowest,
+        "fastest_metres_per_second": experiment.fastest,
+        "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),
+        "space_weights": survey.propagation.space_weights,
+        "time_step_seconds": time.dt,
+        "time_step_limit_seconds": experiment.time_step_limit,
+        "time_dispersion": survey.propagation.time_dispersion,
+        "first_time_seconds": time.first,
+        "steps": time.steps,
+        "imaging_step": time.every,
+        "maximum_frequency_hertz": experiment.wavelet.fmax,
+        "points_per_shortest_wavelength": experiment.points_per_wavelength,
+        "shots": len(experiment.acquisition.shots),
+        "ranks_per_shot": experiment.ranks_per_shot,
+        "traces": sum(len(shot.receivers) for shot in experiment.acquisition.shots),
+        "sample_interval_seconds": experiment.acquisition.sample_interval,
+        "samples": experiment.acquisition.samples,
+        "predicted_memory_bytes": experiment.memory_bytes,
+        "strategies": _strategies(experiment),
+        "notes": experiment.warnings,
+        "image_unit": "arbitrary: the product of the scales of source and data",
+    }

@@ -1,0 +1,1 @@
+"""The history of the source wavefield: stores, encodings, checkpoints, the choice among them."""

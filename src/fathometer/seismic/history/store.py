@@ -1,0 +1,212 @@
+"""Stores of the source wavefield: what the source loop pushes, the receiver loop pops in reverse order.
+
+    history.begin(source)
+    source loop:     source.advance(history.room()); history.push()
+    receiver loop:   snapshot = history.pop()
+
+Where snapshots are kept (storage/scratch/stack.py: in memory or on disk) and how they are encoded (encoding.py) are
+independent choices; a store that keeps less and computes the rest again is checkpoint.py.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Protocol
+
+import numpy as np
+
+from fathometer.base import ledger
+from fathometer.grid.arrays import allocate
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.history.encoding import Encoding, relative_errors
+from fathometer.seismic.waves.propagator import State
+from fathometer.storage.scratch.stack import MemoryStack, Stack
+
+EXAMINED = 3  # snapshots of the first shot, of which the error of a lossy encoding is told
+
+
+class Source(Protocol):
+    """The source's wavefield of a shot, which can go back to what it was."""
+
+    def look(self, snapshot: np.ndarray) -> None:
+        """snapshot = the pressure now."""
+
+    def advance(self, snapshot: np.ndarray | None) -> None:
+        """Go on to the next imaging step and write the pressure there, if wanted."""
+
+    def save(self, room: np.ndarray | None = None) -> State:
+        """A copy of what changes, in `room` if given."""
+
+    def restore(self, state: State | None) -> None:
+        """Back to a saved state; None: to the first one, at rest."""
+
+
+class History(Protocol):
+    """Snapshots of one shot, last in, first out. The propagation writes a snapshot while its cells are in the cache.
+
+    Attributes:
+        snapshot_bytes: of one snapshot on this rank, as the propagation writes it.
+    """
+
+    snapshot_bytes: int
+
+    def begin(self, source: Source) -> None:
+        """A shot begins."""
+
+    def room(self) -> np.ndarray | None:
+        """Where the next snapshot is to be written, shape Propagator.image_shape; None where it is not wanted."""
+
+    def push(self) -> None:
+        """The next snapshot was written there, if it was wanted."""
+
+    def pop(self) -> np.ndarray:
+        """The latest snapshot that was not yet popped, shape Propagator.image_shape; valid until the next call.
+
+        Collective where snapshots are computed again.
+        """
+
+    def rewind(self) -> bool:
+        """After the last pop: whether all snapshots of the shot can be popped once more as they are."""
+
+    def close(self) -> None:
+        """Let go of memory, files and threads."""
+
+    def told(self) -> dict[str, Any]:
+        """What became of this rank's snapshots, for the record."""
+
+
+class KeptHistory:
+    """All snapshots of a shot on a stack.
+
+    Args:
+        stack: of records as the encoding makes them, or of plain snapshots.
+        encoding: None: snapshots are kept as they are, and written by the propagation where they stay.
+        snapshots: of a shot; some of the first one's are examined for the error of their encoding.
+        worker: the thread of an encoding that works beside; it is ended with the history.
+    """
+
+    def __init__(
+        self,
+        stack: Stack,
+        encoding: Encoding | None,
+        snapshots: int,
+        shape: Index3,
+        dtype: np.dtype[Any],
+        worker: ThreadPoolExecutor | None = None,
+    ) -> None:
+        self._stack, self._encoding = stack, encoding
+        self._shape, self._dtype = shape, dtype
+        self.snapshot_bytes = int(np.prod(shape)) * dtype.itemsize
+        self._pushed = self._left = 0
+        self._errors = (0.0, 0.0)
+        self._examine = {snapshots * n // (EXAMINED + 1) for n in range(1, EXAMINED + 1)} if encoding else set()
+        self._worker = worker
+        self._plain = [allocate(shape, dtype) for _ in range(2 if worker else 1)] if encoding else []
+        self._at = 0  # which of the plain ones is next
+        self._work: list[Future[Any] | None] = [None] * len(self._plain)
+        self._ahead = False  # the next one to be popped is being decoded
+        # Records whose size is not known beforehand are made apart, so that they take no more than they need.
+        apart = encoding is not None and not encoding.fixed
+        self._record = np.empty(encoding.largest, np.uint8) if apart and encoding is not None else None
+
+    def begin(self, source: Source) -> None:
+        self._left = 0
+
+    def room(self) -> np.ndarray:
+        if self._encoding is None:
+            return self._view(self._stack.room())
+        self._wait(self._at)
+        return self._plain[self._at]
+
+    def push(self) -> None:
+        if self._encoding is None:
+            self._stack.push(self.snapshot_bytes)
+        else:
+            examine = self._pushed in self._examine
+            self._do(self._at, self._encode, examine)
+            self._at = (self._at + 1) % len(self._plain)
+        self._pushed += 1
+        self._left += 1
+
+    def pop(self, ahead: bool = True) -> np.ndarray:
+        """ahead: the one before will be popped next, before anything is pushed."""
+        self._left -= 1
+        if self._encoding is None:
+            return self._view(self._stack.pop())
+        place = self._at
+        if not self._ahead:
+            for one in range(len(self._plain)):
+                self._wait(one)
+            self._do(place, self._decode)
+        self._wait(place)
+        self._ahead = ahead and self._worker is not None and self._left > 0
+        if self._ahead:
+            self._at = (place + 1) % len(self._plain)
+            self._do(self._at, self._decode)
+        return self._plain[place]
+
+    def rewind(self) -> bool:
+        if not isinstance(self._stack, MemoryStack):
+            return False
+        self._left = self._stack.rewind()
+        return True
+
+    def close(self) -> None:
+        if self._worker is not None:
+            self._worker.shutdown(wait=True)
+        self._stack.close()
+        self._plain.clear()
+
+    def told(self) -> dict[str, Any]:
+        """snapshots, logical_bytes, stored_bytes of all shots; held_bytes of memory for records, and plain_bytes beside
+        them; of a lossy encoding the largest errors among those examined."""
+        told: dict[str, Any] = {
+            "snapshots": self._pushed,
+            "logical_bytes": self._pushed * self.snapshot_bytes,
+            "stored_bytes": self._stack.stored_bytes,
+            "held_bytes": self._stack.held_bytes,
+            "plain_bytes": sum(one.nbytes for one in self._plain),
+        }
+        if self._encoding is not None:
+            told |= {"relative_l2_error": self._errors[0], "largest_error_of_peak": self._errors[1]}
+        return told
+
+    def _view(self, record: np.ndarray) -> np.ndarray:
+        snapshot: np.ndarray = record[: self.snapshot_bytes].view(self._dtype).reshape(self._shape)
+        return snapshot
+
+    def _do(self, place: int, task: Any, *more: Any) -> None:
+        if self._worker is None:
+            task(place, *more)
+        else:
+            self._wait(place)
+            # What is done with one snapshot begins when that with the one before is over: there is one worker.
+            self._work[place] = self._worker.submit(ledger.carried(task), place, *more)
+
+    def _wait(self, place: int) -> None:
+        work, self._work[place] = self._work[place], None
+        if work is not None:
+            ledger.awaited(work)
+
+    def _encode(self, place: int, examine: bool) -> None:
+        assert self._encoding is not None
+        snapshot, record = self._plain[place], self._record
+        if record is None:
+            record = self._stack.room()
+        with ledger.phase("encode snapshots", bytes=self.snapshot_bytes):
+            used = self._encoding.encode(snapshot, record)
+        if examine:
+            with ledger.phase("examine encoding"):
+                decoded = np.empty_like(snapshot)
+                self._encoding.decode(record[:used], decoded)
+                found = relative_errors(snapshot, decoded)
+                self._errors = (max(self._errors[0], found[0]), max(self._errors[1], found[1]))
+        if record is self._record:
+            self._stack.room(used)[:] = record[:used]
+        self._stack.push(used)
+
+    def _decode(self, place: int) -> None:
+        assert self._encoding is not None
+        record = self._stack.pop()
+        with ledger.phase("decode snapshots", bytes=self.snapshot_bytes):
+            self._encoding.decode(record, self._plain[place])

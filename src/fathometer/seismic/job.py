@@ -1,0 +1,40 @@
+"""The batch job of a migration."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fathometer.base.errors import InputError
+from fathometer.base.host import file_systems
+from fathometer.launch.slurm import Job
+from fathometer.runs.journal import FOLDER
+from fathometer.seismic.survey import Survey
+
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # which no other node sees
+
+
+def job_of(survey: Survey, program: Sequence[str], name: str | None, nodes: int, **asked: Any) -> Job:
+    """The job that migrates a survey; asked: further attributes of the job.
+
+    Raises InputError: a survey without gathers, a folder that the other nodes cannot see.
+    """
+    if survey.acquisition.gathers is None:
+        raise InputError(f"{survey.path}: [acquisition] gathers: missing; `submit` migrates recorded shots (SEG-Y)")
+    output = Path(survey.output_directory).absolute()
+    kinds = [str(one.get("type", "")) for one in file_systems([_there(output)])]
+    if nodes > 1 and set(kinds) & set(IN_MEMORY):
+        raise InputError(
+            f"{survey.path}: [output] directory: {output} lies in the memory of this host ({kinds[0]}); allowed: a "
+            f"file system that all {nodes} nodes share"
+        )
+    path = survey.path.absolute()
+    usual = "fathometer-" + re.sub(r"[^\w.-]", "-", path.stem)
+    return Job(tuple(program), path, output, output / FOLDER, name or usual, nodes, **asked)
+
+
+def _there(path: Path) -> Path:
+    """The folder, or the nearest one above it that exists."""
+    return next(one for one in (path, *path.parents) if one.exists())

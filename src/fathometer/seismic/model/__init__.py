@@ -1,0 +1,1 @@
+"""The subsurface model: vp, epsilon, delta; reading, checking, preparing."""

@@ -1,0 +1,1 @@
+"""Reverse time migration: the driver, the two loops, imaging conditions, products."""

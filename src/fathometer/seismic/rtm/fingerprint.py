@@ -1,0 +1,65 @@
+"""What a migration's image depends on: what must be the same for shots of two runs to be added up."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from fathometer import __version__
+from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.shots.acquisition import Acquisition
+from fathometer.seismic.survey import SampledWavelet
+from fathometer.storage.fingerprint import fingerprint
+
+SCHEMA = 1  # of the journal
+# Sections of the survey that change how an image is computed, not what it is.
+OF_NO_CONSEQUENCE = ("output", "parallel", "threads", "tuning", "storage", "history")
+LOSSY = ("encoding", "tolerance")  # keys of [history] that count where the encoding loses something
+
+
+def identity(experiment: Experiment) -> dict[str, Any]:
+    """Version, survey and files, for comparison. InputError where a file cannot be read."""
+    survey = experiment.survey.resolved()
+    kept = {name: keys for name, keys in survey.items() if name not in OF_NO_CONSEQUENCE}
+    if survey["history"]["encoding"] != "float32":
+        kept["history"] = {name: survey["history"][name] for name in LOSSY}
+    wavelet = experiment.survey.wavelet
+    series = [experiment.survey.directory / wavelet.path] if isinstance(wavelet, SampledWavelet) else []
+    return {
+        "journal": SCHEMA,
+        "version": __version__,
+        "survey": kept,
+        "model": fingerprint(experiment.files.paths),
+        "wavelet": fingerprint(series) if series else None,
+        "traces": fingerprint(experiment.acquisition.paths),
+        "shots": geometry(experiment.acquisition),
+    }
+
+
+def geometry(acquisition: Acquisition) -> str:
+    """Number and CRC-32 of the shots' sources, receivers and channels: an index may place the same files anew, and
+    a header may change between the pieces that a fingerprint looks at."""
+    crc = 0
+    for shot in acquisition.shots:
+        for one in (shot.source, shot.receivers, shot.channel):
+            crc = zlib.crc32(one.tobytes(), crc)
+    return f"{len(acquisition.shots)} shots, CRC-32 {crc:08x}"
+
+
+def differences(before: Any, now: Any, where: str = "") -> list[str]:
+    """Where two nested JSON values differ, in words."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        keys = [*before, *(key for key in now if key not in before)]
+        return [
+            line
+            for key in keys
+            for line in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
+        ]
+    if before == now:
+        return []
+    return [f"{where}: {_told(before)} then, {_told(now)} now"]
+
+
+def _told(value: Any) -> str:
+    return "none" if value is None else str(value)

@@ -1,0 +1,106 @@
+"""What a migration leaves: image, Laplacian-filtered image, illumination, picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from fathometer.base import ledger
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import together
+from fathometer.seismic.rtm.conditions import condition_of, laplacian
+from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.shots.offsets import ALL, volumes_of
+from fathometer.seismic.survey import Imaging
+from fathometer.storage.volumes.block import Volume
+from fathometer.storage.volumes.boxes import slabs, widened, within
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
+
+SLAB_CELLS = 1 << 20  # of an image that are filtered at a time
+
+
+def products_of(imaging: Imaging) -> tuple[str, ...]:
+    """Names of the volumes that a migration leaves, the image first."""
+    filtered = imaging.laplacian and not condition_of(imaging).laplacian
+    return (ALL, *(name for name in volumes_of(imaging) if name != ALL), *(["laplacian"] if filtered else []))
+
+
+def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:
+    """A volume of the model's cells, z fastest; two axes in two dimensions."""
+    return VolumeInfo(
+        tuple(grid.shape[a] for a in grid.axes),
+        dtype,
+        tuple(grid.spacing[a] for a in grid.axes),
+        tuple(grid.origin[a] for a in grid.axes),
+        tuple("xyz"[a] for a in grid.axes),
+        unit,
+    )
+
+
+def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = "") -> None:
+    """Collective. Write this rank's cells of the model (Propagator.image_shape) into the volume `path`."""
+    grid = experiment.grid
+    start, _ = grid.model_box(experiment.block)
+    axes = grid.axes
+    block = values.reshape([values.shape[a] for a in axes])
+    with ledger.phase("write image"), ledger.file("image", "write"):
+        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(experiment.survey.storage.write)
+        write_volume(path, info, block, [start[a] for a in axes], experiment.comm, strategy)
+
+
+def write_laplacian(
+    experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...], factor: float = 1.0
+) -> None:
+    """Collective. -∇² of the volume `image`, times a factor, each rank reading its own part and one cell around it.
+
+    `shape` is this rank's part. Beyond the image's sides the outermost cells repeat.
+    """
+    grid = experiment.grid
+    start, _ = grid.model_box(experiment.block)
+    with ledger.phase("post-process"), together(experiment.comm), open_volume(image.name, image.parent) as volume:
+        filtered = np.zeros(shape, volume.info.dtype)
+        lo = [start[a] for a in grid.axes]
+        hi = [start[a] + shape[a] for a in grid.axes]
+        own = filtered.reshape([shape[a] for a in grid.axes])
+        for slab_lo, slab_hi in slabs(lo, hi, SLAB_CELLS):
+            values = _filtered(volume, slab_lo, slab_hi, grid) * filtered.dtype.type(factor)
+            own[within((slab_lo, slab_hi), lo)] = values
+    write(experiment, path, filtered)
+
+
+def _filtered(volume: Volume, lo: Sequence[int], hi: Sequence[int], grid: Grid) -> np.ndarray:
+    """-∇² of some cells of an image, from a file."""
+    wide_lo, wide_hi = widened(lo, hi, 1, volume.info.shape)
+    around = [(1 - (a - wa), 1 - (wb - b)) for a, wa, b, wb in zip(lo, wide_lo, hi, wide_hi, strict=True)]
+    cells = [math.prod(b - a for a, b in zip(*box, strict=True)) for box in ((lo, hi), (wide_lo, wide_hi))]
+    with ledger.file("image", "read", cells[0] / cells[1]):
+        wide = np.pad(volume.read(wide_lo, wide_hi), around, mode="edge")
+    found = laplacian(wide[:, None] if grid.two_dimensional else wide, grid.spacing)
+    return found[:, 0] if grid.two_dimensional else found
+
+
+def draw(experiment: Experiment, image: Path, title: str, path: Path) -> None:
+    """Draw the image in the file `image` over the velocity; for one rank."""
+    from fathometer.pictures import Blocks, image_picture
+
+    grid, shots = experiment.grid, experiment.acquisition.shots
+    with open_volume(image.name, image.parent) as volume:
+
+        def cells(lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
+            shape = [b - a for a, b in zip(lo, hi, strict=True)]
+            return volume.read([lo[a] for a in grid.axes], [hi[a] for a in grid.axes]).reshape(shape)
+
+        image_picture(
+            path,
+            Blocks(grid.shape, cells),
+            Blocks(grid.shape, experiment.files.vp),
+            grid.spacing,
+            grid.origin,
+            np.array([shot.source for shot in shots]),
+            None,
+            title,
+        )

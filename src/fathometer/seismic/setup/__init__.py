@@ -1,0 +1,1 @@
+"""A survey made ready to run: layout, experiment, groups of ranks."""

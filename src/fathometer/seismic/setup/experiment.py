@@ -1,0 +1,215 @@
+"""All that is decided before the first time step: time step, imaging step, who works on what, and whether it fits.
+
+frame -> this rank's part of the model -> dt -> time axis -> ranks of a shot -> memory
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import together
+from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
+from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
+from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.model.medium import scaled_medium
+from fathometer.seismic.setup.layout import (
+    Frame,
+    check_amplitude,
+    check_sampling,
+    frame_of,
+    points_per_wavelength,
+    surface_of,
+    time_step,
+)
+from fathometer.seismic.setup.rank_groups import Group, ranks_of_a_shot, smallest_room
+from fathometer.seismic.shots.acquisition import Acquisition
+from fathometer.seismic.shots.offsets import check_bins
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.wavelet import Wavelet
+from fathometer.seismic.waves.points import SincPoints, sinc_points
+from fathometer.seismic.waves.propagator import Propagator, Scheme
+from fathometer.seismic.waves.timing import TimeAxis
+
+MODEL_BYTES = 24  # of a cell while the model is read and checked
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """A survey made ready for propagation on this rank.
+
+    Attributes:
+        comm: the ranks that share the frame's grid.
+        model: dt^2 M on this rank's block (medium.scaled_medium); None where groups of ranks have models of their own.
+        ranks_per_shot: of a group of ranks; those of comm where all work on one shot.
+        memory_bytes, spare_bytes: of a rank while it works on a shot.
+    """
+
+    frame: Frame
+    comm: MPI.Intracomm
+    block: Decomposition
+    scheme: Scheme
+    time: TimeAxis
+    model: list[np.ndarray] | None
+    slowest: float
+    fastest: float
+    time_step_limit: float
+    ranks_per_shot: int
+    memory_bytes: int
+    spare_bytes: int
+    warnings: tuple[str, ...]
+
+    @property
+    def survey(self) -> Survey:
+        return self.frame.survey
+
+    @property
+    def files(self) -> EarthFiles:
+        return self.frame.files
+
+    @property
+    def grid(self) -> Grid:
+        return self.frame.grid
+
+    @property
+    def acquisition(self) -> Acquisition:
+        return self.frame.acquisition
+
+    @property
+    def wavelet(self) -> Wavelet:
+        return self.frame.wavelet
+
+    @property
+    def points_per_wavelength(self) -> float:
+        """Grid cells per shortest wavelength."""
+        return points_per_wavelength(self.slowest, self.wavelet.fmax, self.grid)
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the error of the time steps is corrected."""
+        return self.survey.propagation.time_dispersion == "corrected"
+
+    def propagator(self) -> Propagator:
+        """A quiet wavefield in the model."""
+        assert self.model is not None
+        return Propagator(self.grid, self.block, self.model, self.scheme, self.frame.off_grid, self.comm)
+
+    def points(self, positions: np.ndarray) -> SincPoints:
+        """Weights of sources or receivers at `positions` (n, 3) in m."""
+        return sinc_points(self.grid.to_cells(np.atleast_2d(positions)), surface_of(self.scheme.free_surface))
+
+    def summary(self) -> list[str]:
+        """What a user wants to know before the run, a line each."""
+        g, t = self.grid, self.time
+        cells = " x ".join(str(n) for axis, n in enumerate(g.full_shape) if axis in g.axes)
+        kind = "isotropic" if self.files.isotropic else "VTI"
+        share = 100 * t.dt / self.time_step_limit
+        error = "corrected" if self.corrected else "not corrected"
+        space = f"order {2 * self.scheme.radius}, {self.scheme.space_weights} weights"
+        return [
+            f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
+            f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
+            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
+            f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0{' beside the history' * self.frame.imaging}",
+        ]
+
+    def _layout(self) -> str:
+        """How ranks share shots and grid, in words."""
+        group = Group.of(0, self.comm.size, self.ranks_per_shot)
+        ranks = f"{self.comm.size} rank{'s' * (self.comm.size > 1)}"
+        if self.model is not None:
+            return f"{ranks} as {' x '.join(map(str, self.block.ranks))}"
+        windows = "" if self.survey.imaging.aperture is None else ", each shot on a window of its own"
+        return f"{ranks} in {group.groups} group{'s' * (group.groups > 1)} with shots of their own{windows}"
+
+
+def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
+    """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
+
+    Raises InputError, the same on all ranks, for whatever is wrong with it.
+    """
+    usable = usable_memory(comm, survey.parallel.memory_budget)
+    with together(comm):
+        frame = frame_of(survey, imaging, ranks=comm.size)
+        ranks, cannot = _image_ranks(frame, comm.size) if imaging else (frame.ranks(comm.size), None)
+    grid, wavelet, acquisition = frame.grid, frame.wavelet, frame.acquisition
+    block = Decomposition(grid.full_shape, ranks, comm.rank)
+    model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
+    require_memory(model_bytes if imaging else frame.wavefield_bytes(block), usable, comm)
+    with ledger.phase("read model"):
+        earth = frame.files.read(grid, block, frame.radius, comm)
+    frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
+    room = smallest_room(comm, usable)
+    with together(comm):
+        dt = time_step(survey, earth.time_step_limit)
+        warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
+        warnings += check_bins(survey, acquisition.shots) if imaging else ()
+        time, more = frame.time(dt)
+        largest = frame.largest if imaging else frame
+        ranks_per_shot = ranks_of_a_shot(frame, time, comm.size, room) if imaging else comm.size
+        group = Group.of(comm.rank, comm.size, ranks_per_shot)
+        apart = group.groups > 1 or (imaging and survey.imaging.aperture is not None)
+        if apart:
+            frame.smallest.ranks(group.size)  # before the run, not in the middle of it
+            place = Decomposition(largest.grid.full_shape, largest.ranks(group.size), comm.rank - group.first)
+        else:
+            if cannot is not None:
+                raise cannot
+            largest, place = frame, block
+    if apart:
+        require_memory(frame.summing_bytes(math.prod(frame.image_shape(block))), usable, comm)
+    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm)
+    with together(comm):
+        check_amplitude(survey, wavelet, time, frame.dtype)
+    weights = survey.propagation.space_weights
+    scheme = Scheme(
+        dt, frame.radius, frame.dtype, frame.boundary, frame.free_surface, earth.fastest, frequency, weights
+    )
+    model = None if apart else scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, frame.dtype)
+    return Experiment(
+        frame,
+        comm,
+        block,
+        scheme,
+        time,
+        model,
+        earth.slowest,
+        earth.fastest,
+        earth.time_step_limit,
+        ranks_per_shot,
+        memory,
+        spare_memory(memory, usable, comm),
+        warnings + more + acquisition.notes,
+    )
+
+
+def _image_ranks(frame: Frame, size: int) -> tuple[Index3, InputError | None]:
+    """How all ranks share the whole image; and why they could not share its time steps, where that is so."""
+    try:
+        return frame.ranks(size), None
+    except InputError as error:
+        try:
+            return choose_ranks(frame.grid.full_shape, size, 1), error
+        except InputError:
+            raise error from None
+
+
+def on_shot(whole: Experiment, shot: Shot, comm: MPI.Intracomm) -> Experiment:
+    """Collective in a group of ranks, `comm`. The same, ready for one shot on its own window of the model.
+
+    Raises InputError on all of them: they are too many for it, the model cannot be read.
+    """
+    with together(comm):
+        frame = whole.frame.on(shot)
+        block = Decomposition(frame.grid.full_shape, frame.ranks(comm.size), comm.rank)
+    with ledger.phase("read model"):
+        parts = frame.files.parts(frame.grid, block, comm)
+    model = scaled_medium(parts["vp"], parts.get("epsilon"), parts.get("delta"), whole.time.dt, frame.dtype)
+    return replace(whole, frame=frame, comm=comm, block=block, model=model)

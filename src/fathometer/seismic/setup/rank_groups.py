@@ -1,0 +1,117 @@
+"""Groups of ranks, each with shots of its own: the fewest ranks a shot that the memory allows.
+
+Shots need nothing of each other, so they are the better parallelism: within a group ranks exchange halos at each step.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base.errors import InputError
+from fathometer.parallel.decomposition import Decomposition, divisors
+from fathometer.seismic.history.encoding import record_bytes
+from fathometer.seismic.setup.layout import Frame
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.waves.timing import TimeAxis
+
+PRICE = 0.15  # of the time of a shot: what each doubling of its ranks costs beside
+LOOKED_AT = 16  # blocks whose bytes are counted, spread over a group's
+
+
+@dataclass(frozen=True)
+class Group:
+    """One of `groups` groups of neighbouring ranks: its number, its first rank, its size."""
+
+    number: int
+    groups: int
+    first: int
+    size: int
+
+    @classmethod
+    def of(cls, rank: int, size: int, ranks_per_shot: int) -> Self:
+        """The group of a rank, of `size` ranks in groups of (nearly) ranks_per_shot.
+
+        >>> [Group.of(rank, 5, 2).number for rank in range(5)]
+        [0, 0, 0, 1, 1]
+        """
+        groups = max(1, size // ranks_per_shot)
+        number = rank * groups // size
+        first, end = (-(-size * n // groups) for n in (number, number + 1))
+        return cls(number, groups, first, end - first)
+
+
+def largest_first(frame: Frame) -> list[Shot]:
+    """The shots in the order in which they are begun: so that none is left over at the end that takes long."""
+    if frame.survey.imaging.aperture is None:
+        return list(frame.acquisition.shots)
+    return sorted(frame.acquisition.shots, key=lambda shot: (-frame.cells_of(shot), shot.index))
+
+
+def ranks_of_a_shot(frame: Frame, time: TimeAxis, size: int, room: float) -> int:
+    """Ranks that work on one shot, of `size`, each of which may take `room` bytes.
+
+    Raises InputError where the survey asks for more ranks than there are.
+    """
+    keys, shots = frame.survey.parallel, len(frame.acquisition.shots)
+    wanted = keys.ranks_per_shot
+    if wanted == "all":
+        return size
+    asked = None if keys.decomposition == "auto" else math.prod(keys.decomposition)
+    if wanted != "auto":
+        if wanted > size:
+            raise InputError(
+                f"{frame.survey.path}: [parallel] ranks_per_shot: found {wanted}; allowed: up to the {size} ranks that "
+                'are running, "auto" or "all"'
+            )
+        return wanted
+    if asked is not None:
+        return min(asked, size)
+    best, least, ends = size, math.inf, {frame.largest, frame.smallest}
+    for ranks in sorted({*divisors(size), min(size, -(-size // shots))}):
+        if any(bytes_of_a_rank(one, time, ranks) > room for one in ends):
+            continue
+        groups = size // ranks
+        cost = math.ceil(shots / groups) / ranks * (1 + PRICE * math.log2(ranks))
+        if cost < least:
+            best, least = ranks, cost
+    return best
+
+
+def bytes_of_a_rank(frame: Frame, time: TimeAxis, ranks: int) -> float:
+    """What the largest of some ranks needs for a shot, its history in memory included where it may be kept there;
+    infinite where they cannot share it."""
+    try:
+        parts = frame.ranks(ranks)
+    except InputError:
+        return math.inf
+    kept = frame.survey.history
+    encoding = "float32" if kept.encoding == "auto" else kept.encoding
+    needs = [0.0]
+    for rank in {ranks * n // min(ranks, LOOKED_AT) for n in range(min(ranks, LOOKED_AT))}:
+        block = Decomposition(frame.grid.full_shape, parts, rank)
+        own = sum((frame.wavefield_bytes(block) | frame.shot_bytes(block, time)).values())
+        if kept.store in ("auto", "memory"):
+            own += time.snapshots * record_bytes(frame.image_shape(block), frame.dtype)[encoding]
+        needs.append(own)
+    return max(needs)
+
+
+def smallest_room(comm: MPI.Intracomm, usable: int) -> float:
+    """Collective. Bytes for each rank on the host where that is least. usable: on this rank's host."""
+    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    room = usable / host.size
+    host.Free()
+    return float(np.min(comm.allgather(room)))
+
+
+def mean_share(frame: Frame, largest: Frame) -> float:
+    """Cells of a shot's grid over those of the largest, the mean of all shots."""
+    if frame.survey.imaging.aperture is None:
+        return 1.0
+    shots = frame.acquisition.shots
+    return sum(frame.cells_of(shot) for shot in shots) / len(shots) / math.prod(largest.grid.full_shape)

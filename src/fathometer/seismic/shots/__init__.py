@@ -1,0 +1,1 @@
+"""Shots: sources, receivers, recorded gathers, offset bins, windows."""

@@ -1,0 +1,259 @@
+"""Recorded gathers: which traces of which files make up each shot, and reading just those that are asked for."""
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base.errors import InputError
+from fathometer.seismic.shots.rotation import rotation_of
+from fathometer.seismic.shots.shot import Shot, frozen
+from fathometer.seismic.survey import Survey
+from fathometer.storage.traces.segy import TraceTable, read_traces, scan
+from fathometer.storage.traces.segy_layout import INDEX, Layout
+
+_SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Gather:
+    """Where the traces of one shot are, in the order of the shot's receivers."""
+
+    file: npt.NDArray[np.int64]  # (n,), index into the recording's files
+    trace: npt.NDArray[np.int64]  # (n,), index within its file
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """All traces of a survey's gathers, on disk."""
+
+    files: tuple[Path, ...]
+    layouts: tuple[Layout, ...]  # of the files
+    gathers: tuple[Gather, ...]  # one a shot
+    samples: int
+    interval: float  # s
+    delay: float  # s, time of the first sample
+    notes: tuple[str, ...]
+
+    def read(self, shot: int, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """The traces of these receivers of a shot, (n, samples), as recorded; raises InputError for NaN and
+        infinity."""
+        gather = self.gathers[shot]
+        traces = np.empty((len(receivers), self.samples), dtype=np.float32)
+        file = gather.file[receivers]
+        for one in np.unique(file):
+            rows = np.flatnonzero(file == one)
+            traces[rows] = read_traces(self.layouts[one], gather.trace[receivers[rows]])
+        return traces
+
+
+def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recording]:
+    """The shots in the survey's gathers, from trace headers or from an index only: by file, then by first
+    appearance of an FFID.
+
+    Live traces of one FFID are one shot, others are left out; files that share an FFID are merged where the source
+    is at one place.
+    `flat`: the survey is 2D, so y is not looked at and y = 0 is handed out. Places are in the grid's coordinates
+    ([acquisition] origin and azimuth). Raises InputError
+    where no file matches, where a source moves within an FFID, or where files differ in samples, interval or
+    delay.
+    """
+    files = _matches(survey)
+    tables, notes = _tables(survey, files)
+    _check_alike(tables)
+    _check_placed(tables)
+    rotation = rotation_of(survey.acquisition)
+    if rotation is not None:
+        tables = [rotation.table(table) for table in tables]
+        notes += rotation.notes(tables, flat)
+    elif flat:
+        notes += _across(tables)
+    parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
+    for number, table in enumerate(tables):
+        live = np.flatnonzero(table.live)
+        if not len(live):
+            continue
+        order = live[np.argsort(table.ffid[live], kind="stable")]
+        cuts = np.flatnonzero(np.diff(table.ffid[order])) + 1
+        groups = sorted(np.split(order, cuts), key=lambda group: int(group[0]))
+        for group in groups:
+            parts.setdefault(int(table.ffid[group[0]]), []).append((number, group.astype(np.int64)))
+    if not parts:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: all traces of {tables[0].path} are marked as dead or as other than "
+            "seismic data; needed: live traces (trace identification code 1, or 0)"
+        )
+    shots: list[Shot] = []
+    gathers: list[Gather] = []
+    moved: list[InputError] = []
+    repeated = 0
+    for ffid, pieces in parts.items():
+        try:
+            source = _source(survey, tables, ffid, pieces, flat)
+        except InputError as error:  # a number used twice, a spoilt header: no reason to lose the other shots
+            moved.append(error)
+            continue
+        receivers = np.concatenate([tables[number].receiver[group] for number, group in pieces])
+        channel = np.concatenate([tables[number].channel[group] for number, group in pieces])
+        repeated += _repeated(channel, receivers)
+        if flat:
+            receivers[:, 1] = 0.0
+        if survey.acquisition.receiver_depth is not None:
+            receivers[:, 2] = survey.acquisition.receiver_depth
+        shots.append(Shot(len(shots), ffid, frozen(source), frozen(receivers), frozen(channel)))
+        gathers.append(
+            Gather(
+                np.concatenate([np.full(len(group), number, dtype=np.int64) for number, group in pieces]),
+                np.concatenate([group for _, group in pieces]),
+            )
+        )
+    if not shots:
+        raise moved[0]
+    if moved:
+        notes += (f"{len(moved)} of {len(parts)} shots are left out, since their source moves; first: {moved[0]}",)
+    if repeated:
+        notes += (
+            f"{repeated} traces have shot, channel and receiver of another one, and are migrated too; an index "
+            "(`fathometer survey build`) leaves such traces out",
+        )
+    first = tables[0]
+    recording = Recording(
+        files=tuple(table.path for table in tables),
+        layouts=tuple(table.layout for table in tables),
+        gathers=tuple(gathers),
+        samples=first.samples,
+        interval=first.interval,
+        delay=first.delay,
+        notes=_notes(tables) + notes,
+    )
+    return tuple(shots), recording
+
+
+def _repeated(channel: npt.NDArray[np.int64], receivers: npt.NDArray[np.float64]) -> int:
+    """Traces of a shot whose channel (n,) and receiver (n, 3) are those of an earlier one."""
+    if len(np.unique(channel)) == len(channel):
+        return 0
+    keys = np.stack((channel, *receivers.T))
+    ordered = keys[:, np.lexsort(keys)]
+    return int(np.count_nonzero((ordered[:, 1:] == ordered[:, :-1]).all(axis=0)))
+
+
+def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tuple[str, ...]]:
+    """The headers of all files, from themselves or from the one index that these are; and notes."""
+    indices = [path for path in files if path.suffix.lower() == INDEX]
+    if not indices:
+        return [scan(path) for path in files], ()
+    if len(files) > 1:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
+            "index, or files of traces"
+        )
+    from fathometer.seismic.shots.indexed import indexed_tables  # and pyarrow with it, which the other runs do without
+
+    return indexed_tables(files[0])
+
+
+def _matches(survey: Survey) -> list[Path]:
+    pattern = survey.acquisition.gathers
+    assert pattern is not None
+    directory = survey.directory
+    if (directory / pattern).exists():  # a name may hold brackets of its own
+        return [directory / pattern]
+    names = glob.glob(pattern, root_dir=directory, recursive=True)
+    files = sorted(directory / name for name in names if (directory / name).is_file())
+    if not files:
+        raise InputError(
+            f'{survey.path}: [acquisition] gathers: found no file for "{pattern}" in {directory}; '
+            "allowed: a SEG-Y or SU file, a pattern that some match, or an index of them"
+        )
+    return files
+
+
+def _notes(tables: Sequence[TraceTable]) -> tuple[str, ...]:
+    """The files' notes, each once, with the first file that it is for and how many more there are."""
+    files: dict[str, list[Path]] = {}
+    for table in tables:
+        for note in table.notes:
+            files.setdefault(note, []).append(table.path)
+    return tuple(
+        f"{paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}" for note, paths in files.items()
+    )
+
+
+def _check_alike(tables: Sequence[TraceTable]) -> None:
+    first = tables[0]
+    for table in tables[1:]:
+        for what, mine, other in (
+            ("samples a trace", first.samples, table.samples),
+            ("s sample interval", first.interval, table.interval),
+            ("s delay", first.delay, table.delay),
+        ):
+            if mine != other:
+                raise InputError(
+                    f"{table.path}: found {other:g} {what}, but {mine:g} in {first.path}; "
+                    "allowed: the same in all gathers of a survey"
+                )
+
+
+def _across(tables: Sequence[TraceTable]) -> tuple[str, ...]:
+    """A note on y, where there is any, which a 2D survey does not look at."""
+    places = [place[table.live, 1] for table in tables if table.live.any() for place in (table.source, table.receiver)]
+    spread = float(max(y.max() for y in places) - min(y.min() for y in places)) if places else 0.0
+    if spread <= _SAME_PLACE:
+        return ()
+    return (
+        f"y of sources and receivers spreads over {spread:.6g} m and is not looked at in 2D; [acquisition] origin and "
+        "azimuth turn a line to the x axis",
+    )
+
+
+def _check_placed(tables: Sequence[TraceTable]) -> None:
+    for table in tables:
+        if len(table.ffid) > 1 and not (table.source[:, :2].any() or table.receiver[:, :2].any()):
+            raise InputError(
+                f"{table.path}: the trace headers carry no coordinates: every source and receiver is at 0; "
+                "needed: source and receiver coordinates (bytes 73 to 88)"
+            )
+
+
+def _source(
+    survey: Survey,
+    tables: Sequence[TraceTable],
+    ffid: int,
+    pieces: Sequence[tuple[int, npt.NDArray[np.int64]]],
+    flat: bool,
+) -> npt.NDArray[np.float64]:
+    """The one place (3,) of a shot's source; raises InputError where it moves within the shot."""
+    number, group = pieces[0]
+    place: npt.NDArray[np.float64] = _moved(survey, tables[number].source[group[:1]], flat)[0]
+    for number, group in pieces:
+        here = _moved(survey, tables[number].source[group], flat)
+        away = np.flatnonzero(np.max(np.abs(here - place), axis=1) > _SAME_PLACE)
+        if away.size:
+            first = tables[pieces[0][0]].path
+            beside = "" if number == pieces[0][0] else f" (in {first})"
+            raise InputError(
+                f"{tables[number].path}: FFID {ffid}: found its source at {point(here[away[0]])} m in trace "
+                f"{group[away[0]]} (from 0), but at {point(place)} m before{beside}; "
+                "allowed: one place an FFID (`fathometer survey build --shot-key` tells shots apart by another header "
+                "word, or by file)"
+            )
+    return place
+
+
+def _moved(survey: Survey, source: npt.NDArray[np.float64], flat: bool) -> npt.NDArray[np.float64]:
+    """Source places (n, 3) of the headers, with what the survey replaces."""
+    place = np.array(source, dtype=np.float64)
+    if flat:
+        place[:, 1] = 0.0
+    if survey.acquisition.source_depth is not None:
+        place[:, 2] = survey.acquisition.source_depth
+    return place
+
+
+def point(place: npt.NDArray[np.float64]) -> str:
+    """A place (3,) for people: (x, y, z)."""
+    return f"({', '.join(f'{value:.10g}' for value in place)})"

@@ -1,0 +1,44 @@
+"""The shots of a geometry that a survey describes by ranges."""
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.seismic.shots.shot import Shot, frozen
+from fathometer.seismic.survey import Receivers, Sources
+
+
+def shots_of_ranges(sources: Sources, receivers: Receivers) -> tuple[Shot, ...]:
+    """One shot for each source place, numbered along x first, then y; FFID and channels count from 1.
+
+    Fixed receivers are the same array in all shots; relative ones lie around each source in x and y, their
+    depth is as given.
+    """
+    spread = _product(receivers.x, receivers.y, receivers.z)
+    channel = frozen(np.arange(1, len(spread) + 1, dtype=np.int64))
+    frozen(spread)
+    shots = []
+    for index, source in enumerate(_product(sources.x, sources.y, sources.z)):
+        place = spread
+        if receivers.relative:
+            place = frozen(spread + np.array([source[0], source[1], 0.0]))
+        shots.append(Shot(index, index + 1, frozen(source.copy()), place, channel))
+    return tuple(shots)
+
+
+def places(values: float | tuple[float, float, float] | None) -> npt.NDArray[np.float64]:
+    """The places (m) of a range [first, last, step], last included; of a number, itself; of none, 0."""
+    if values is None:
+        return np.zeros(1)
+    if isinstance(values, float | int):
+        return np.array([values], dtype=np.float64)
+    first, last, step = values
+    count = round((last - first) / step) + 1
+    return first + step * np.arange(count, dtype=np.float64)
+
+
+def _product(
+    x: float | tuple[float, float, float], y: float | tuple[float, float, float] | None, z: float
+) -> npt.NDArray[np.float64]:
+    """All pairs of x and y at depth z, (n, 3), x fastest."""
+    along_y, along_x = np.meshgrid(places(y), places(x), indexing="ij")
+    return np.stack([along_x.ravel(), along_y.ravel(), np.full(along_x.size, z)], axis=1)

@@ -1,0 +1,1 @@
+"""What is done to traces and wavelets: conditioning, resampling, dispersion correction."""

@@ -1,0 +1,136 @@
+"""Low-pass and resample time series in one step, with a Kaiser-windowed sinc.
+
+Kaiser & Schafer 1980, IEEE Trans. ASSP 28(1):
+
+    y(t) = dt_in * sum_k x_k h(t - t_k),
+    h(t) = 2 fc sinc(2 fc t) I0(beta sqrt(1 - (t/T)^2)) / I0(beta) for |t| <= T, else 0
+
+The pass band ends at fmax, the stop band begins at min(1.5 fmax, Nyquist frequency of the coarser side); fc
+lies midway between them and T follows from their distance. What lies in the stop band, images and aliases
+with it, is 100 dB down. Series are zero outside their samples, so the first and last T of a result that does
+not start and end quietly are not those of the longer series.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base.errors import InputError
+
+_ATTENUATION = 100.0  # dB; the ripple of the pass band, 1e-5, follows from it
+_TRACES_AT_ONCE = 32  # of a chunk that stays in cache; the result does not depend on it
+
+Real = TypeVar("Real", np.float32, np.float64)
+
+
+@dataclass(frozen=True)
+class LowPass:
+    """The kernel h: passes up to `passes` (Hz), stops from `stops` (Hz), is zero beyond `half_width` (s)."""
+
+    passes: float
+    stops: float
+
+    @property
+    def half_width(self) -> float:
+        """T in s: Kaiser's estimate of the length for this attenuation and width of the transition."""
+        return (_ATTENUATION - 7.95) / (2.0 * 2.285 * 2.0 * math.pi * (self.stops - self.passes))
+
+    def __call__(self, t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """h(t) in 1/s, same shape as t (s)."""
+        beta = 0.1102 * (_ATTENUATION - 8.7)
+        twice_cutoff = self.passes + self.stops
+        inside = np.clip(1.0 - (t / self.half_width) ** 2, 0.0, None)
+        window = np.where(np.abs(t) <= self.half_width, np.i0(beta * np.sqrt(inside)) / np.i0(beta), 0.0)
+        return np.asarray(twice_cutoff * np.sinc(twice_cutoff * t) * window)
+
+
+def low_pass(fmax: float, *intervals: float) -> LowPass:
+    """The kernel that passes up to fmax (Hz) between series of these sample intervals (s).
+
+    Raises InputError where fmax is not below the Nyquist frequency of each of them.
+    """
+    coarsest = max(intervals)
+    nyquist = 0.5 / coarsest
+    if not fmax < nyquist:
+        raise InputError(
+            f"highest frequency of the wavelet: found {fmax:g} Hz; allowed: below {nyquist:g} Hz, "
+            f"the Nyquist frequency of the sample interval {coarsest:g} s"
+        )
+    return LowPass(passes=fmax, stops=min(1.5 * fmax, nyquist))
+
+
+def resample(
+    traces: npt.NDArray[Real],
+    first_in: float,
+    dt_in: float,
+    first_out: float,
+    dt_out: float,
+    n_out: int,
+    fmax: float,
+) -> npt.NDArray[Real]:
+    """Low-pass traces to fmax (Hz) and sample them anew.
+
+    `traces` is (n, ns), float32 or float64, sample k at first_in + k dt_in (s), zero outside; the result is
+    (n, n_out), same dtype, sample j at first_out + j dt_out. It is summed in float64, tap by tap in a fixed
+    order and without BLAS, so that a trace's result is bitwise the same whatever other traces it is handed in
+    with and however many threads there are. Raises InputError where fmax is not below the Nyquist frequency
+    of both sides.
+    """
+    if traces.dtype not in (np.float32, np.float64) or traces.ndim != 2:
+        raise TypeError(f"traces: found {traces.ndim} axes of {traces.dtype}; allowed: 2 axes of float32 or float64")
+    kernel = low_pass(fmax, dt_in, dt_out)
+    n, ns = traces.shape
+    result = np.zeros((n, n_out), dtype=traces.dtype)
+    taps = _taps(kernel, ns, first_in, dt_in, first_out + dt_out * np.arange(n_out, dtype=np.float64))
+    for start in range(0, n, _TRACES_AT_ONCE):
+        chunk = slice(start, min(start + _TRACES_AT_ONCE, n))
+        # Time first: a tap then takes whole rows, one sample of all traces of the chunk.
+        samples = np.ascontiguousarray(traces[chunk].T, dtype=np.float64)
+        total = np.zeros((n_out, samples.shape[1]))
+        for indices, weights, rows in taps:
+            total[rows] += weights[:, np.newaxis] * samples[indices]
+        result[chunk] = total.T
+    return result
+
+
+Tap = tuple[slice | npt.NDArray[np.int64], npt.NDArray[np.float64], slice]
+
+
+def _taps(kernel: LowPass, ns: int, first: float, dt: float, times: npt.NDArray[np.float64]) -> list[Tap]:
+    """For each tap: the samples that it takes, their weights (with dt in them), and the outputs that it adds
+    to.
+
+    `times` increases evenly, so the outputs whose sample exists are one stretch.
+    """
+    nearest = np.floor((times - first) / dt).astype(np.int64)
+    reach = math.ceil(kernel.half_width / dt)
+    taps: list[Tap] = []
+    for offset in range(-reach, reach + 2):
+        index = nearest + offset
+        low, high = np.searchsorted(index, [0, ns])
+        if low < high:
+            rows = slice(int(low), int(high))
+            weights = dt * kernel(times[rows] - (first + dt * index[rows]))
+            taps.append((index[rows], weights, rows))
+    return taps
+
+
+def interpolate(
+    series: npt.NDArray[np.float64], first: float, dt: float, times: npt.NDArray[np.float64], fmax: float
+) -> npt.NDArray[np.float64]:
+    """Values of one series (ns,), zero outside its samples, at any times (s), low-passed to fmax (Hz); the
+    shape of `times`."""
+    kernel = low_pass(fmax, dt)
+    flat = np.asarray(times, dtype=np.float64).ravel()
+    nearest = np.floor((flat - first) / dt).astype(np.int64)
+    total = np.zeros_like(flat)
+    reach = math.ceil(kernel.half_width / dt)
+    for offset in range(-reach, reach + 2):
+        index = nearest + offset
+        there = (index >= 0) & (index < len(series))
+        at = index[there]
+        total[there] += dt * kernel(flat[there] - (first + dt * at)) * series[at]
+    return total.reshape(np.shape(times))

@@ -1,0 +1,1 @@
+"""Wave propagation: propagator, absorbing layers, points between cells, time axis."""

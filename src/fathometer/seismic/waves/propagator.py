@@ -1,0 +1,409 @@
+"""Time stepping of one wavefield on this rank's block, with its sources, receivers, sides and halos.
+
+    advance(k):  in sweeps of some steps
+        send halos of w; meanwhile all steps of the cells that need no neighbour's
+        for each step: send halos, compute the rest
+
+The kernel is the same for sources and, on reversed time, for receivers: the scheme is self-adjoint.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer import _native
+from fathometer.base import ledger
+from fathometer.base.errors import NotFiniteError
+from fathometer.grid.arrays import CACHE_LINE, CACHE_SETS, allocate, padded
+from fathometer.grid.grid import Grid
+from fathometer.grid.stencil import flops_per_point, second_derivative_weights, staggered_weights
+from fathometer.grid.tiling import PLAIN
+from fathometer.parallel.collectives import reduced
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.parallel.halo import HaloExchange, HaloField
+from fathometer.parallel.threads import Tasks
+from fathometer.seismic.waves.boundary import Boundary
+from fathometer.seismic.waves.layers import Layer, damping_profiles, layers_of
+from fathometer.seismic.waves.points import HALF_WIDTH, SincPoints
+
+PIECES = 4  # of the cells inside, between which messages are given time to travel
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """What the time stepping depends on beside the model.
+
+    Attributes:
+        dt: s. radius: the stencil reaches R cells, order 2R. dtype: float32 or float64.
+        boundary: the absorbing sides. free_surface: pressure is zero in the model's first z plane.
+        vmax: largest (horizontal) velocity of the model in m/s, frequency: peak of the wavelet in Hz; the absorbing
+            layers are tuned to them.
+        space_weights: kind of the weights of the second derivatives, "taylor" or "optimised".
+    """
+
+    dt: float
+    radius: int
+    dtype: np.dtype[Any]
+    boundary: Boundary
+    free_surface: bool
+    vmax: float
+    frequency: float
+    space_weights: str = "taylor"
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """The points that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
+
+    indices: np.ndarray
+    native: Any
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Zero-lag products with a snapshot p_s: image += p_s p, illumination += p_s^2; all of Propagator.image_shape."""
+
+    snapshot: np.ndarray
+    image: np.ndarray
+    illumination: np.ndarray
+
+
+@dataclass(frozen=True)
+class State:
+    """A wavefield put aside: the step, which time level is now, and copies of all that changes on the owned cells."""
+
+    step: int
+    level: int
+    arrays: list[np.ndarray]
+
+
+def halo_depth(radius: int, off_grid: bool) -> int:
+    """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
+    return max(radius, HALF_WIDTH) if off_grid else radius
+
+
+class Propagator:
+    """One wavefield, zero at first.
+
+    Args:
+        grid: the computational grid with its padding.
+        block: this rank's block of `grid.full_shape`.
+        model: dt^2 M on the owned cells from earth.scaled_medium: one array (isotropic) or three (VTI).
+        off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
+        comm: the communicator whose ranks share the grid.
+
+    Attributes:
+        tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
+        threads: of each task; 0: as many as the process has.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        block: Decomposition,
+        model: list[np.ndarray],
+        scheme: Scheme,
+        off_grid: bool,
+        comm: MPI.Intracomm,
+    ) -> None:
+        self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
+        self.step = 0
+        self.tiling = PLAIN
+        self.threads = Tasks(0, 0, 1)
+        self._depth = halo_depth(scheme.radius, off_grid)
+        self._first, shape = field_layout(block, self._depth, scheme.dtype)
+        fields = 1 if len(model) == 1 else 2
+        # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
+        self._buffers = [allocate(shape, scheme.dtype, stagger=n) for n in range(2 * fields)]
+        single = scheme.dtype == np.float32
+        weights, staggered = (
+            second_derivative_weights(scheme.radius, scheme.space_weights),
+            staggered_weights((scheme.radius + 1) // 2),
+        )
+        kind: Any = _native.WavefieldFloat32 if single else _native.WavefieldFloat64
+        self._job: Any = _native.JobFloat32 if single else _native.JobFloat64
+        self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
+        self._wave = kind(
+            radius=scheme.radius,
+            has_y=not grid.two_dimensional,
+            shape=block.local_shape,
+            first=self._first,
+            buffers=self._buffers,
+            model=model,
+            weights=np.array([weights / h**2 for h in grid.stencil_spacing], scheme.dtype),
+            staggered=np.array([staggered / h for h in grid.stencil_spacing], scheme.dtype),
+            damping=damping_profiles(grid, block, scheme),
+            free_surface=scheme.free_surface and block.lo[2] == 0,
+            cut=[[block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)],
+            exchanged=self._depth if block.size > 1 else 0,
+        )
+        self._layers: list[Layer] = layers_of(grid, block, scheme)
+        for layer in self._layers:
+            self._wave.add_layer(**layer.arguments())
+        self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
+        self._scale = 1 / grid.cell_volume
+        self._flops = flops_per_point(2 * scheme.radius, fields, grid.two_dimensional)
+
+    @property
+    def image_box(self) -> tuple[Index3, Index3]:
+        """Local half-open range of the owned cells that belong to the model (not to its padding)."""
+        return self.grid.local_box(self.block)
+
+    @property
+    def image_shape(self) -> Index3:
+        lo, hi = self.image_box
+        return hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]
+
+    def injectors(self, points: SincPoints) -> PointSet:
+        """The points whose boxes touch this rank's cells, as sources."""
+        return self._point_set(points, points.touching(self.block), receivers=False)
+
+    def samplers(self, points: SincPoints) -> PointSet:
+        """The points whose nearest cell this rank owns, as receivers."""
+        return self._point_set(points, points.owned(self.block), receivers=True)
+
+    def _point_set(self, points: SincPoints, indices: np.ndarray, receivers: bool) -> PointSet:
+        native = self._points_kind(
+            first=np.ascontiguousarray(points.first[indices] - np.array(self.block.lo)),
+            count=np.ascontiguousarray(points.count[indices]),
+            weight=np.ascontiguousarray(points.weight[indices], self.scheme.dtype),
+            column=np.arange(len(indices), dtype=np.int64),
+            shape=self.block.local_shape,
+            receivers=receivers,
+        )
+        return PointSet(indices, native)
+
+    def reset(self) -> None:
+        """Back to a quiet medium at step 0."""
+        for array in self._arrays():
+            array.fill(0)
+        self._wave.level = 0
+        self.step = 0
+
+    def save(self, room: np.ndarray | None = None) -> State:
+        """A copy of the whole wavefield as it is now, less the halos, which are exchanged before they are used.
+
+        room: memory to copy it to, `state_bytes` long, whose first byte begins a cache line; None: new memory.
+        """
+        room = np.empty(self.state_bytes, np.uint8) if room is None else room
+        arrays, at = [], 0
+        for array in self._changing():
+            copy = room[at : at + array.nbytes].view(array.dtype).reshape(array.shape)
+            copy[...] = array
+            arrays.append(copy)
+            at += padded(array.nbytes, 1)
+        return State(self.step, self._wave.level, arrays)
+
+    def restore(self, state: State) -> None:
+        """Back to what `save` of this propagator returned."""
+        for array, saved in zip(self._changing(), state.arrays, strict=True):
+            array[...] = saved
+        self._wave.level = state.level
+        self.step = state.step
+
+    def _arrays(self) -> list[np.ndarray]:
+        """All that changes from step to step: fields and the layers' memories."""
+        return self._buffers + self._memories()
+
+    def _memories(self) -> list[np.ndarray]:
+        return [memory for layer in self._layers for memory in (layer.psi, layer.zeta)]
+
+    def _changing(self) -> list[np.ndarray]:
+        """The same, of the fields only this rank's own cells and their mirror image above a free surface."""
+        (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
+        above = self.scheme.radius if self.scheme.free_surface and self.block.lo[2] == 0 else 0
+        own = [array[x : x + nx, y : y + ny, z - above : z + nz] for array in self._buffers]
+        return own + self._memories()
+
+    @property
+    def changing_bytes(self) -> int:
+        """Of the fields with their halos and the layers' memories: what a second wavefield in the same model takes."""
+        return sum(array.nbytes for array in self._arrays())
+
+    @property
+    def state_bytes(self) -> int:
+        """Of what `save` returns."""
+        return sum(padded(array.nbytes, 1) for array in self._changing())
+
+    def owned(self, array: np.ndarray) -> np.ndarray:
+        """View of the owned cells of one of the fields' arrays."""
+        (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
+        return array[x : x + nx, y : y + ny, z : z + nz]
+
+    def fields(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """Views of the owned cells: the fields now, and one step before."""
+        level = self._wave.level
+        return (
+            [self.owned(a) for a in self._buffers[level::2]],
+            [self.owned(a) for a in self._buffers[1 - level :: 2]],
+        )
+
+    def advance(
+        self,
+        steps: int,
+        sources: PointSet | None = None,
+        injected: np.ndarray | None = None,
+        receivers: PointSet | None = None,
+        recorded: np.ndarray | None = None,
+        snapshot: np.ndarray | None = None,
+        correlation: Correlation | None = None,
+    ) -> None:
+        """Take `steps` time steps.
+
+        Args:
+            injected: (steps, sources) in the propagation's dtype: row n is injected in step n.
+            recorded: (steps, receivers), written: row n is the pressure before step n.
+            snapshot: image_shape, written: the pressure after the last step.
+            correlation: accumulated after the last step.
+        """
+        self.threads.use(self.threads.propagate)
+        points = float(steps) * math.prod(self.block.local_shape)
+        ledger.work(points, self._flops * points)
+        make_job = partial(self._make_job, sources, injected, receivers, recorded)
+        if not self._exchanges:
+            self._wave.advance(steps, make_job(slice(None), snapshot, correlation), self.tiling.numbers)
+        else:
+            depth = min(self.tiling.depth, max(steps, 1))
+            sweeps = -(-steps // depth)
+            for sweep in range(sweeps):
+                first, end = steps * sweep // sweeps, steps * (sweep + 1) // sweeps
+                at_end = (snapshot, correlation) if sweep + 1 == sweeps else ()
+                self._exchanged_sweep(end - first, make_job(slice(first, end), *at_end))
+        self.step += steps
+
+    def _make_job(
+        self,
+        sources: PointSet | None,
+        injected: np.ndarray | None,
+        receivers: PointSet | None,
+        recorded: np.ndarray | None,
+        steps: slice,
+        snapshot: np.ndarray | None = None,
+        correlation: Correlation | None = None,
+    ) -> Any:
+        arguments: dict[str, Any] = {}
+        if sources is not None and injected is not None and len(sources.indices):
+            arguments |= {"sources": sources.native, "injected": injected[steps], "scale": self._scale}
+        if receivers is not None and recorded is not None and len(receivers.indices):
+            arguments |= {"receivers": receivers.native, "recorded": recorded[steps]}
+        lo, hi = self.image_box
+        if correlation is not None:
+            arguments |= {
+                "source": correlation.snapshot,
+                "image": correlation.image,
+                "illumination": correlation.illumination,
+            }
+        return self._job(lo=lo, hi=hi, snapshot=snapshot, **arguments)
+
+    def _exchanged_sweep(self, steps: int, job: Any) -> None:
+        wave, skew = self._wave, self._wave.skew(job)
+        halo = self._exchanges[wave.level]
+        halo.start()
+        for piece in range(PIECES):
+            wave.advance_inside(steps, job, self.tiling.numbers, piece, PIECES)
+            halo.test()
+        for n in range(steps):
+            last = n + 1 == steps
+            if n:
+                halo = self._exchanges[(wave.level + n) % 2]
+                halo.start()
+                wave.advance_rim(n, job, last, skew, (n + 1) * skew)
+            halo.wait()
+            wave.advance_rim(n, job, last, 0, skew)
+        wave.level = (wave.level + steps) % 2
+
+    def pressure(self, out: np.ndarray) -> None:
+        """out (image_shape) = pressure of the model's cells of this rank."""
+        self._image(out, None)
+
+    def correlate(self, correlation: Correlation) -> None:
+        """Accumulate the products with the pressure now."""
+        self._image(None, correlation)
+
+    def _image(self, snapshot: np.ndarray | None, correlation: Correlation | None) -> None:
+        self.threads.use(self.threads.imaging)
+        self._wave.image(self._make_job(None, None, None, None, slice(None), snapshot, correlation))
+
+    def check(self, where: str) -> None:
+        """Collective. Raises NotFiniteError on all ranks, with step and place, if a field is not finite.
+
+        `where`: shot and loop, in words.
+        """
+        with ledger.phase("check"):
+            self._check(where)
+
+    def _check(self, where: str) -> None:
+        local = self._wave.first_nonfinite()
+        nothing = np.iinfo(np.int64).max
+        found = nothing
+        if local >= 0:
+            _, ny, nz = self.block.local_shape
+            _, full_ny, full_nz = self.grid.full_shape
+            i, j, k = local // (ny * nz), local // nz % ny, local % nz
+            x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
+            found = (x * full_ny + y) * full_nz + z
+        found = reduced(self.comm, found, "MIN")
+        if found != nothing:
+            _, full_ny, full_nz = self.grid.full_shape
+            cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)
+            place = ", ".join(
+                f"{'xyz'[a]} = {self.grid.origin[a] + (cell[a] - self.grid.pad[a][0]) * self.grid.spacing[a]:g} m"
+                for a in self.grid.axes
+            )
+            raise NotFiniteError(
+                f"{where}: the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
+                "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
+            )
+
+    def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
+        """One exchange a time level. Without off-grid points u travels sideways and v up and down only."""
+        fields = len(self._buffers) // 2
+        axes = {1: ((0, 1, 2),), 2: ((0, 1), (2,))}[fields]
+        return [
+            HaloExchange(
+                self.comm,
+                self.block,
+                [HaloField(self._buffers[2 * f + level], self._first, axes[f]) for f in range(fields)],
+                self._depth,
+                corners=off_grid,
+            )
+            for level in (0, 1)
+        ]
+
+    def close(self) -> None:
+        """Free what MPI holds for the exchanges."""
+        for exchange in self._exchanges:
+            exchange.close()
+        self._exchanges = []
+
+
+def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tuple[Index3, Index3]:
+    """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines.
+
+    Rows and planes are padded until those that a stencil reaches at once lie in different sets of the first cache.
+    """
+    nx, ny, nz = block.local_shape
+    across = 0 if block.shape[1] == 1 else depth
+    line = CACHE_LINE // dtype.itemsize
+    above = padded(depth, dtype.itemsize)
+    rows, lines = ny + 2 * across, padded(above + nz + depth, dtype.itemsize) // line
+    if rows > 1:
+        lines = least_crowded(lines, 1, 2 * depth + 1)
+    rows = least_crowded(rows, lines, 2 * depth + 1)
+    return (depth, across, above), (nx + 2 * depth, rows, lines * line)
+
+
+def least_crowded(count: int, lines: int, streams: int) -> int:
+    """`count`, or a little more, so that `streams` addresses `count * lines` cache lines apart share few sets."""
+
+    def crowd(n: int) -> int:
+        places = [i * n * lines % CACHE_SETS for i in range(streams)]
+        return max(places.count(place) for place in places)
+
+    return min(range(count, count + 8), key=lambda n: (crowd(n), n))

@@ -1,0 +1,1 @@
+"""Traces: the layout of SEG-Y and SU files, reading, writing."""

@@ -1,0 +1,1 @@
+"""Volumes: all ranks write or read one together, by named strategies."""

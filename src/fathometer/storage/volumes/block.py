@@ -1,0 +1,154 @@
+"""Blocks of volumes: what a volume says of itself, and how one rank reads the part that it needs.
+
+A *block* is the half-open box [lo, hi) of a volume, in the order of the file's axes (slowest first).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+
+Floats = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class VolumeInfo:
+    """What a volume's file says of itself; tuples are in the file's axis order, slowest first."""
+
+    shape: tuple[int, ...]  # cells along each axis: two or three of them
+    dtype: np.dtype[Any]  # of the values in the file, its byte order included
+    spacing: tuple[float, ...] | None  # m; None where the file carries none
+    origin: tuple[float, ...] | None  # m; None where the file carries none
+    labels: tuple[str, ...] | None  # names of the axes
+    unit: str | None  # of the values
+
+
+@runtime_checkable
+class Volume(Protocol):
+    """A volume open for reading; a context manager."""
+
+    path: Path
+    info: VolumeInfo
+
+    def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
+        """The block [lo, hi), shape hi - lo: an own copy in native byte order, C-contiguous, in the dtype
+        that `float_type` gives. InputError where the block does not lie within the volume or cannot be
+        read.
+        """
+
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class BlockReader:
+    """What all formats share of a Volume; a format adds `_block` and, if it holds a file, `close`."""
+
+    def __init__(self, path: Path, info: VolumeInfo) -> None:
+        self.path = path
+        self.info = info
+
+    def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
+        """See Volume.read."""
+        check_box(self.path, self.info.shape, lo, hi)
+        box = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi, strict=True))
+        with reading(self.path), ledger.io(bytes=self._bytes(box)):
+            block = self._block(box)
+            return np.array(block, dtype=float_type(self.info.dtype), order="C", copy=True)
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _bytes(self, box: tuple[slice, ...]) -> int:
+        """What reading a block moves."""
+        return math.prod(int(s.stop - s.start) for s in box) * self.info.dtype.itemsize
+
+    def close(self) -> None:
+        """Let go of the file; reading afterwards is an error of the caller."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """float32 for values that it holds exactly (half, single, integers up to 16 bits), float64 for all
+    others.
+    """
+    if dtype.kind == "f":
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
+
+
+def check_values(name: str, dtype: np.dtype[Any]) -> None:
+    """InputError unless `dtype` is one real number per cell."""
+    if dtype.fields is not None or dtype.subdtype is not None or dtype.kind not in "fiu":
+        raise InputError(f"{name}: values of type {dtype} are not real numbers (allowed: floats and integers)")
+
+
+def check_box(path: Path, shape: Sequence[int], lo: Sequence[int], hi: Sequence[int]) -> None:
+    """InputError unless the block [lo, hi) lies within the shape."""
+    inside = len(lo) == len(hi) == len(shape) and all(0 <= a <= b <= n for a, b, n in zip(lo, hi, shape, strict=True))
+    if not inside:
+        raise InputError(f"{path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {tuple(shape)}")
+
+
+def check_shape(name: str, shape: Sequence[int]) -> tuple[int, ...]:
+    """`shape` as a tuple; InputError unless it has two or three axes, all at least 1 long."""
+    if len(shape) not in (2, 3):
+        raise InputError(f"{name}: an array of {len(shape)} dimensions, shape {tuple(shape)}, where 2 or 3 are allowed")
+    if any(n < 1 for n in shape):
+        raise InputError(f"{name}: shape {tuple(shape)} holds no cell")
+    return tuple(int(n) for n in shape)
+
+
+def check_size(path: Path, found: int, expected: int, what: str) -> None:
+    """InputError unless `found` bytes of data are the `expected` ones; `what` tells where that number comes
+    from.
+    """
+    if found != expected:
+        raise InputError(f"{path}: holds {found} bytes of data where {what} asks for {expected} bytes")
+
+
+def readable(path: Path) -> Path:
+    """`path`; InputError unless it is a file that can be opened for reading."""
+    with reading(path):
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
+            raise InputError(f"{path}: is not a file")
+        os.close(os.open(path, os.O_RDONLY))
+    return path
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn an operating-system error inside the block into an InputError that names `path`; want of memory into a
+    FathometerError."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except MemoryError:
+        raise FathometerError(f"{path}: cannot be read: not enough memory") from None

@@ -1,0 +1,1 @@
+"""Formats of volumes, a module each."""

@@ -1,0 +1,56 @@
+"""Axes of a volume as the self-describing formats have them: a name and the coordinates of the cells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.storage.volumes.block import VolumeInfo
+
+
+def names_of(info: VolumeInfo) -> tuple[str, ...]:
+    """A name for each axis, fit for a dimension: its label where that is a word and no other's, else axis0, axis1, …"""
+    labels = info.labels or ("",) * len(info.shape)
+
+    def fits(label: str) -> bool:
+        taken = label == "values" or label.startswith("axis")
+        return label.isidentifier() and label.isascii() and labels.count(label) == 1 and not taken
+
+    return tuple(label if fits(label) else f"axis{n}" for n, label in enumerate(labels))
+
+
+def coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
+    """Of the cells along an axis, m; the first at 0 where the origin is unknown. The spacing must be known."""
+    assert info.spacing is not None
+    first = 0.0 if info.origin is None else info.origin[axis]
+    return np.asarray(first + info.spacing[axis] * np.arange(info.shape[axis]), np.float64)
+
+
+def described(info: VolumeInfo) -> dict[str, Any]:
+    """What a file says of a volume beside shape and type, as attributes; what is unknown is left out."""
+    told = {"spacing": info.spacing, "origin": info.origin, "labels": info.labels, "units": info.unit}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items() if value is not None}
+
+
+def info_of(shape: tuple[int, ...], dtype: np.dtype[Any], attributes: Any) -> VolumeInfo:
+    """The volume that such attributes describe; those that do not fit its shape are as if they were not there."""
+
+    def numbers(key: str) -> tuple[float, ...] | None:
+        try:
+            values = tuple(float(value) for value in attributes[key])
+        except (KeyError, TypeError, ValueError):
+            return None
+        return values if len(values) == len(shape) and all(np.isfinite(values)) else None
+
+    labels, unit = attributes.get("labels"), attributes.get("units")
+    spacing = numbers("spacing")
+    return VolumeInfo(
+        shape,
+        dtype,
+        spacing if spacing is None or min(spacing) > 0 else None,
+        numbers("origin"),
+        None if labels is None or len(labels) != len(shape) else tuple(str(label) for label in labels),
+        unit if isinstance(unit, str) else None,
+    )

@@ -1,0 +1,158 @@
+"""Volumes as a folder of blocks: one NPY file for each rank that wrote, and index.json, which says what lies where.
+
+Nobody shares a file, so this is how fast a file system can be asked to be; the number of files grows with the ranks.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.parallel.collectives import gathered, together
+from fathometer.storage import atomic
+from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
+from fathometer.storage.volumes.boxes import Box, extent, overlap, within
+from fathometer.storage.volumes.files.axes import info_of
+from fathometer.storage.volumes.files.npy import npy_header, open_npy
+from fathometer.storage.volumes.raw import PosixFile, RawArray
+from fathometer.storage.volumes.strategy import Strategy
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+INDEX = "index.json"
+LAYOUT = "fathometer blocks 1"
+
+
+def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+    """A folder."""
+    return [atomic.Piece(path, folder=True)]
+
+
+def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
+    """Each rank opens the files that it needs."""
+
+
+class BlocksSink:
+    """See formats.Sink. A rank's file is made with its first block; a rank that hands several makes several."""
+
+    def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        self._path = path
+        self._folder, self._info, self._comm, self._strategy = part, info, comm, strategy
+        self._written: list[tuple[Path, Sequence[int], Sequence[int]]] = []
+        self._files: list[PosixFile] = []
+
+    def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """See formats.Sink."""
+        if not block.size:
+            return
+        path = self._folder / f"block-{self._comm.rank:05d}-{len(self._files):05d}.npy"
+        head = npy_header(VolumeInfo(block.shape, block.dtype, None, None, None, None))
+        handle = path.open("xb")
+        with handle:
+            atomic.reserve(handle.fileno(), len(head) + block.nbytes)
+            with ledger.io(bytes=len(head)):
+                atomic.write_at(handle.fileno(), memoryview(head), 0)
+        file = PosixFile(RawArray(path, len(head), block.shape, block.dtype), self._strategy, write=True)
+        self._files.append(file)
+        self._written.append((path, tuple(map(int, lo)), block.shape))
+        file.write(block, (0,) * block.ndim)
+
+    def flush(self) -> None:
+        """See formats.Sink."""
+        for file in self._files:
+            file.flush()
+
+    def close(self) -> None:
+        """See formats.Sink. Rank 0 writes the index."""
+        with together(self._comm), atomic.writing(self._path):
+            for file in self._files:
+                file.close()
+        found = gathered(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
+        with together(self._comm), atomic.writing(self._path):
+            if self._comm.rank == 0:
+                self._write_index([one for rank in found for one in rank])
+        if self._strategy.sync != "none":
+            atomic.flush_folder(self._folder)
+
+    def _write_index(self, written: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+        info = self._info
+        index = {
+            "layout": LAYOUT,
+            "shape": info.shape,
+            "dtype": info.dtype.str,
+            "spacing_metres": info.spacing,
+            "origin_metres": info.origin,
+            "labels": info.labels,
+            "unit": info.unit,
+            "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in written],
+        }
+        text = json.dumps(index, indent=1).encode()
+        with (self._folder / INDEX).open("xb") as file, ledger.io(bytes=len(text)):
+            file.write(text)
+            file.flush()
+            if self._strategy.sync != "none":
+                os.fsync(file.fileno())
+
+    def abandon(self, error: FathometerError) -> None:
+        """See formats.Sink."""
+        for file in self._files:
+            file.close()
+
+
+class BlocksVolume(BlockReader):
+    """Such a folder for reading. InputError: no such folder, an index that is none, blocks that do not fill it."""
+
+    def __init__(self, path: Path, key: str | None = None) -> None:
+        if key is not None:
+            raise InputError(f"{path}:{key}: a .blocks folder holds one array and takes no key")
+        with reading(path / INDEX):
+            text = (path / INDEX).read_bytes()
+        try:
+            index = json.loads(text)
+            if index["layout"] != LAYOUT:
+                raise ValueError(f"layout {index['layout']!r}")
+            dtype = np.dtype(index["dtype"])
+            self._blocks: list[tuple[Path, Box]] = [
+                (path / Path(one["file"]).name, _box(one["first"], one["shape"])) for one in index["blocks"]
+            ]
+            shape = check_shape(str(path), index["shape"])
+            whole_box: Box = (0,) * len(shape), shape
+            if outside := [box for _, box in self._blocks if overlap(box, whole_box) != box]:
+                raise ValueError(f"a block {outside[0]} in a volume of {shape}")
+            names = {"spacing": "spacing_metres", "origin": "origin_metres", "labels": "labels", "units": "unit"}
+            info = info_of(shape, dtype, {key: index[name] for key, name in names.items()})
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{path / INDEX}: is not the index of a .blocks folder ({error})") from None
+        check_values(str(path), dtype)
+        super().__init__(path, info)
+        held = sum(math.prod(extent(box)) for _, box in self._blocks)
+        if held != math.prod(shape):
+            raise InputError(f"{path}: its blocks hold {held} cells where its index asks for {math.prod(shape)}")
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        wanted: Box = tuple(s.start for s in box), tuple(s.stop for s in box)
+        block = np.zeros(extent(wanted), self.info.dtype)
+        for path, place in self._blocks:
+            if shared := overlap(place, wanted):
+                try:
+                    with open_npy(path) as part:
+                        if part.info.shape != extent(place):
+                            raise InputError(f"{path}: holds {part.info.shape} cells, by the index {extent(place)}")
+                        block[within(shared, wanted[0])] = part.mapped(within(shared, place[0]))
+                except FathometerError as error:
+                    raise InputError(f"{self.path}: {error}") from None
+        return block
+
+
+def _box(lo: Sequence[int], shape: Sequence[int]) -> Box:
+    return tuple(map(int, lo)), tuple(int(a) + int(n) for a, n in zip(lo, shape, strict=True))

@@ -1,0 +1,343 @@
+"""HDF5 datasets: `file.h5:group/dataset`. Each read takes the hyperslab of its block only.
+
+Written chunked, as the dataset "values", with the spacing and so on as its attributes and, where cells have a spacing,
+dimension scales. Chunks are the same on any number of ranks, so that what a filter loses is the same too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib.util
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from time import sleep
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.ledger import now
+from fathometer.parallel.collectives import NAP_SECONDS, gathered, meet, reduced, together
+from fathometer.storage import atomic
+from fathometer.storage.volumes.block import (
+    BlockReader,
+    Volume,
+    VolumeInfo,
+    check_shape,
+    check_values,
+    readable,
+    reading,
+)
+from fathometer.storage.volumes.boxes import Box, extent, slabs, within
+from fathometer.storage.volumes.files.axes import coordinates, described, info_of, names_of
+from fathometer.storage.volumes.files.keys import choose_key
+from fathometer.storage.volumes.raw import check_opening, hints, room_for
+from fathometer.storage.volumes.samples import Samples
+from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+LARGEST_CALL = 1 << 30  # bytes
+DATASET = "values"
+PATIENCE = 5.0  # s that a rank whose write failed gives the others to come out of theirs
+CHUNK_BYTES = 1 << 20
+CHUNK = {2: 512, 3: 64}  # cells along each axis, at most: 1 MiB of float32
+METADATA_BYTES = 1 << 18  # what the library writes beside the values before their place is reserved, at most
+INSTALL = (
+    "apt-get install libhdf5-openmpi-dev; HDF5_MPI=ON CC=mpicc HDF5_DIR=/usr/lib/$(gcc -dumpmachine)/hdf5/openmpi "
+    "pip install --no-binary=h5py --no-build-isolation --force-reinstall --no-deps h5py==3.14.0"
+)
+
+
+def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+    """One file; the library writes its head, and crashes or hangs where there is no place for that."""
+    return [atomic.Piece(path, size=METADATA_BYTES)]
+
+
+def parallel() -> bool:
+    """Whether h5py was built with MPI."""
+    return bool(h5py.get_config().mpi)
+
+
+def missing(name: str, ranks: int) -> str:
+    """See formats.Format.missing."""
+    if name in (SHARED, ROOT) or ranks == 1 or parallel():
+        return ""
+    return f"HDF5 on several ranks needs an h5py that knows MPI, unlike this one, or {ROOT}: {INSTALL}"
+
+
+def filters_missing() -> str:
+    """What lacks for compression, with how to install it; "" for nothing."""
+    if importlib.util.find_spec("hdf5plugin"):
+        return ""
+    return "filter=zfp, sperr and blosc2 need hdf5plugin: pip install hdf5plugin"
+
+
+def filter_options(strategy: Strategy) -> dict[str, Any]:
+    """What create_dataset takes for a filter. OSError where hdf5plugin is missing."""
+    if strategy.filter == "none":
+        return {}
+    if lacking := filters_missing():
+        raise OSError(errno.ENOSYS, lacking)
+    import hdf5plugin
+
+    match strategy.filter:
+        case "zfp":
+            found = hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True)
+        case "sperr":
+            found = hdf5plugin.Sperr(rate=strategy.bits or 8)
+        case _:
+            found = hdf5plugin.Blosc2(cname="zstd", filters=hdf5plugin.Blosc2.SHUFFLE)
+    return {**found, "fletcher32": True}  # a checksum: damage must not be unpacked into something else
+
+
+def chunk_of(shape: Sequence[int]) -> tuple[int, ...]:
+    """Cells of a chunk along each axis. Chunks are stored whole: as even as can be, so that few cells lie outside.
+
+    >>> chunk_of((240, 65, 3))
+    (60, 33, 3)
+    """
+    most = CHUNK[len(shape)]
+    return tuple(-(-n // -(-n // most)) for n in shape)
+
+
+class Hdf5Sink:
+    """See formats.Sink."""
+
+    def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        check_opening(part, comm, os.O_RDWR)
+        self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
+        self._shared = comm.size > 1
+        self._samples = Samples(CHUNK_BYTES)
+        self._broken = False  # a collective write failed here
+        options = filter_options(strategy)
+        driver = {"driver": "mpio", "comm": comm, "info": hints(strategy.hints)} if self._shared else {}
+        with _system_errors(), ledger.io():
+            self._file = h5py.File(part, "w", libver=("earliest", "v110"), **driver)
+            self._values = self._create(info, options)
+        self._reserve()
+
+    def _create(self, info: VolumeInfo, options: dict[str, Any]) -> Any:
+        chunks = chunk_of(info.shape)
+        values = self._file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
+        for key, value in described(info).items():
+            values.attrs[key] = value
+        if info.spacing is not None:
+            for axis, name in enumerate(names_of(info)):
+                scale = self._file.create_dataset(name, data=coordinates(info, axis))
+                scale.make_scale(name)
+                scale.attrs["units"] = "m"
+                values.dims[axis].attach_scale(scale)
+        return values
+
+    def _reserve(self) -> None:
+        """Have a full disk show now: in the middle of collective writes the library ends some ranks only.
+
+        What compression leaves of it is given back by `close`.
+        """
+        # Chunks are stored whole. Of several ranks' the file's size may count the places already.
+        values, failures = self._values, list[OSError]()
+        cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, values.chunks, strict=True))
+        missing = cells * values.dtype.itemsize - values.id.get_storage_size()
+        if self._comm.rank == 0:
+            try:
+                with self._part.open("r+b") as file:
+                    atomic.reserve(file.fileno(), self._part.stat().st_size + missing)
+            except OSError as error:
+                failures.append(error)
+        for failure in gathered(self._comm, failures)[0]:
+            self.close()
+            raise failure
+
+    def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """See formats.Sink."""
+        try:
+            _move(self._values, block, lo, self._comm, self._strategy, True)
+        except OSError as error:
+            self._broken = self._shared
+            self._await_others(atomic.failure(self._path, error))
+            raise
+        self._await_others(None)
+        if self._shared and self._strategy.filter == "none":
+            self._samples.take(block, lo)
+
+    def flush(self) -> None:
+        """See formats.Sink."""
+        with _system_errors(), ledger.flush():
+            self._file.flush()
+            if self._strategy.sync != "none":
+                handle = os.open(self._part, os.O_WRONLY)
+                try:
+                    os.fsync(handle)
+                finally:
+                    os.close(handle)
+
+    def close(self) -> None:
+        """See formats.Sink."""
+        with together(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
+            if self._shared:
+                self._file.close()
+            else:  # without MPI the library keeps what compression left of the reserved space
+                self._file.flush()
+                size = self._file.id.get_filesize()
+                self._file.close()
+                os.truncate(self._part, size)
+        if self._shared:
+            with _system_errors(), h5py.File(self._part, "r") as file:
+                values = file[DATASET]
+                self._samples.check(lambda cell: np.asarray(values[cell]).tobytes())
+
+    def _await_others(self, error: FathometerError | None) -> None:
+        """Where a write fails on one rank the library may leave the others waiting for it in the next of its calls."""
+        if not self._shared:
+            return
+        deadline = now() + PATIENCE
+        with ledger.idle():
+            everyone = self._comm.Ibarrier()
+            while not everyone.Test():
+                sleep(NAP_SECONDS)
+                if error is not None and now() > deadline:
+                    print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
+                    atomic.remove(self._part)
+                    self._comm.Abort(error.exit_code)
+
+    def abandon(self, error: FathometerError) -> None:
+        """See formats.Sink. To close such a file, the library's ranks would wait for each other without end."""
+        if not any(gathered(self._comm, self._broken)):
+            with _system_errors():
+                self._file.close()
+        else:
+            if self._comm.rank == 0:
+                print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
+            meet(self._comm)
+            self._comm.Abort(error.exit_code)
+
+
+class Hdf5Volume(BlockReader):
+    """One dataset of an HDF5 file. Spacing and so on are what the attributes of a dataset written here say; HDF5 itself
+    has no convention for them."""
+
+    def __init__(self, path: Path, key: str | None) -> None:
+        readable(path)
+        try:
+            self._file = h5py.File(path, "r")
+        except OSError as error:
+            raise InputError(f"{path}: is not a readable HDF5 file ({str(error).splitlines()[0]})") from None
+        try:
+            with reading(path), _system_errors():
+                found: dict[str, Any] = {}
+                self._file.visititems(lambda n, one: found.update({n: one}) if isinstance(one, h5py.Dataset) else None)
+                names = [name for name, one in found.items() if not (one.is_scale and DATASET in found)]
+                self.key = choose_key(path, key, names)
+                self._values = self._file[self.key]
+                _know_filters(self._values)
+                name = f"{path}:{self.key}"
+                check_values(name, self._values.dtype)
+                shape = check_shape(name, self._values.shape or ())
+                super().__init__(path, info_of(shape, self._values.dtype, self._values.attrs))
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        with _system_errors():
+            return np.asarray(self._values[box])
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _know_filters(values: Any) -> None:
+    """Load hdf5plugin where a dataset is compressed by one of its filters."""
+    plan = values.id.get_create_plist()
+    codes = [plan.get_filter(number)[0] for number in range(plan.get_nfilters())]
+    if not all(h5py.h5z.filter_avail(code) for code in codes):
+        with contextlib.suppress(ImportError):
+            import hdf5plugin  # noqa: F401
+
+
+class Hdf5Source:
+    """See formats.Source."""
+
+    def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        check_opening(volume.path, comm, os.O_RDONLY)
+        self._path, self._comm, self._strategy = volume.path, comm, strategy
+        driver = {"driver": "mpio", "comm": comm, "info": hints(strategy.hints)} if comm.size > 1 else {}
+        with _system_errors(), ledger.io():
+            self._file = h5py.File(volume.path, "r", **driver)
+            self._values = self._file[volume.key]
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """See formats.Source."""
+        block = room_for(self._path, box, self._values.dtype, self._comm)
+        _move(self._values, block, box[0], self._comm, self._strategy, False)
+        return block
+
+    def close(self) -> None:
+        """See formats.Source."""
+        self._file.close()
+
+
+def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Source | None:
+    """None where each rank reads by itself."""
+    assert isinstance(volume, Hdf5Volume)
+    return None if strategy.name == SHARED else Hdf5Source(volume, comm, strategy)
+
+
+def _move(
+    values: Any, block: NDArray[Any], lo: Sequence[int], comm: MPI.Intracomm, strategy: Strategy, write: bool
+) -> None:
+    """Collective. This rank's block, which may be empty, to or from a dataset; all ranks make as many calls."""
+    # Ranks that share a compressed chunk would read the same bytes in one collective call: see SharedVolume._apart.
+    compressed = values.id.get_create_plist().get_nfilters() > 0
+    collective = strategy.name == COLLECTIVE and comm.size > 1 and (write or not compressed)
+    hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
+    boxes: list[Box | None] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
+    if collective:
+        boxes += [None] * (int(reduced(comm, len(boxes), "MAX")) - len(boxes))
+    errors: list[OSError] = []
+    access = h5py.h5p.create(h5py.h5p.DATASET_XFER)
+    if collective:
+        access.set_dxpl_mpio(h5py.h5fd.MPIO_COLLECTIVE)
+    with ledger.io(bytes=block.nbytes):
+        for box in boxes:
+            try:
+                with _system_errors():
+                    _call(values, None if box is None else block[within(box, lo)], box, access, write)
+            except OSError as error:
+                errors.append(error)
+    if errors:
+        raise errors[0]
+
+
+def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, write: bool) -> None:
+    space = values.id.get_space()
+    if part is None or box is None:
+        space.select_none()
+        memory = h5py.h5s.create_simple((1,))
+        memory.select_none()
+        part = np.empty((1,), values.dtype)
+    else:
+        space.select_hyperslab(box[0], extent(box))
+        memory = h5py.h5s.create_simple(part.shape)
+    (values.id.write if write else values.id.read)(memory, space, part, dxpl=access)
+
+
+@contextlib.contextmanager
+def _system_errors() -> Iterator[None]:
+    """What the library raises, as errors of the system: one line."""
+    try:
+        yield
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise OSError(errno.EIO, f"HDF5: {str(error).splitlines()[0]}") from None
+    except OSError as error:  # the library's words for those of the system have many lines
+        words = os.strerror(error.errno) if error.errno else f"HDF5: {str(error).splitlines()[0]}"
+        raise OSError(error.errno or errno.EIO, words) from None

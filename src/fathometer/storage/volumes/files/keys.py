@@ -1,0 +1,22 @@
+"""The key of one array in a file of many: `file:key`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fathometer.base.errors import InputError
+
+
+def choose_key(path: Path, key: str | None, names: Sequence[str]) -> str:
+    """`key` if the file has it, the only name if no key was given; InputError that lists the names
+    otherwise.
+    """
+    listed = ", ".join(sorted(names)) or "none"
+    if key is None:
+        if len(names) == 1:
+            return names[0]
+        raise InputError(f"{path}: needs a key, as in {path.name}:key (it holds: {listed})")
+    if key.strip("/") not in names:
+        raise InputError(f"{path}:{key}: no such array in the file (it holds: {listed})")
+    return key.strip("/")

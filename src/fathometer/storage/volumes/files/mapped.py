@@ -1,0 +1,49 @@
+"""Raw values in a file, mapped into memory: the pages of the block asked for are read, no others."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_size, readable, reading
+from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.raw import RawArray
+
+
+class MappedVolume(BlockReader):
+    """A volume whose values lie in `data` (the file itself or another) from byte `offset` to its end."""
+
+    def __init__(self, path: Path, info: VolumeInfo, data: Path, offset: int, order: Literal["C", "F"] = "C") -> None:
+        super().__init__(path, info)
+        readable(data)
+        expected = math.prod(info.shape) * info.dtype.itemsize
+        whose = "its header" if data == path else f"the header {path}"
+        check_size(data, data.stat().st_size - offset, expected, f"{whose} (shape {info.shape}, {info.dtype})")
+        reverse = slice(None, None, -1 if order == "F" else 1)
+        self.raw = RawArray(data, offset, info.shape[reverse], info.dtype)
+        self._reverse = reverse
+        with reading(data):
+            self._values: NDArray[Any] = np.memmap(data, info.dtype, "r", offset, info.shape, order)
+
+    def mapped(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        """The block itself, of the file's type, mapped: whoever uses it reads it."""
+        block: NDArray[Any] = self._values[box]
+        return block
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        return self.mapped(box)
+
+    def raw_box(self, box: Box) -> Box:
+        """See RawVolume."""
+        return box[0][self._reverse], box[1][self._reverse]
+
+    def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
+        """See RawVolume."""
+        return block if self._reverse.step == 1 else block.T
+
+    def close(self) -> None:
+        self._values = np.empty((0,) * len(self.info.shape), self.info.dtype)

@@ -1,0 +1,359 @@
+"""NetCDF through PnetCDF: written as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
+
+The array is the variable "values"; where cells have a spacing, each axis has a coordinate variable in m, as xarray and
+other tools expect, and the numbers themselves are attributes of "values", so that they come back exactly.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.parallel.collectives import gathered, reduced
+from fathometer.storage import atomic
+from fathometer.storage.volumes.block import (
+    BlockReader,
+    Volume,
+    VolumeInfo,
+    check_shape,
+    check_values,
+    readable,
+    reading,
+)
+from fathometer.storage.volumes.boxes import Box, extent, slabs
+from fathometer.storage.volumes.files import pnetcdf
+from fathometer.storage.volumes.files.axes import coordinates, info_of, names_of
+from fathometer.storage.volumes.files.keys import choose_key
+from fathometer.storage.volumes.raw import RawArray, check_opening, hints, room_for
+from fathometer.storage.volumes.samples import Samples
+from fathometer.storage.volumes.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT, Strategy
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+LARGEST_CALL = 1 << 30  # bytes
+VARIABLE = "values"
+# Where things lie must not depend on the hints that a user gives.
+ALIGNMENT = {"nc_header_align_size": "4096", "nc_var_align_size": "4096"}
+
+
+def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+    """One file; the library writes its head."""
+    return [atomic.Piece(path)]
+
+
+def missing(name: str, ranks: int) -> str:
+    """See formats.Format.missing."""
+    return pnetcdf.missing()
+
+
+class NetcdfFile:
+    """A file that all ranks of a communicator have open; values move by a strategy."""
+
+    def __init__(self, path: Path, comm: MPI.Intracomm, strategy: Strategy, create: bool) -> None:
+        self._call = pnetcdf.library()
+        self._comm, self._strategy = comm, strategy
+        if ":" in os.fspath(path):  # which the library takes for the end of a file system's name
+            raise OSError(errno.EINVAL, "PnetCDF does not take a colon in a file's name or folder")
+        number = ctypes.c_int()
+        mode = pnetcdf.CDF5 if create else 0
+        info = hints((ALIGNMENT | dict(strategy.hints)).items())
+        try:
+            with ledger.io():
+                function = "create" if create else "open"
+                self._call(function, _handle(comm), os.fsencode(path), mode, _handle(info), ctypes.byref(number))
+        finally:
+            info.Free()
+        self.number = number.value
+
+    def __call__(self, name: str, *arguments: Any) -> None:
+        """A function of the library for this file."""
+        self._call(name, self.number, *arguments)
+
+    def asked(self, name: str, *arguments: Any, kind: Any = ctypes.c_int) -> int:
+        """A number that a function of the library gives as its last argument."""
+        value = kind()
+        self._call(name, self.number, *arguments, ctypes.byref(value))
+        return int(value.value)
+
+    def move(self, variable: int, block: NDArray[Any], lo: Sequence[int], write: bool) -> None:
+        """Collective. This rank's block, which may be empty, from or into the file, at most LARGEST_CALL bytes a call.
+
+        All ranks make the same number of collective calls, also where one of them failed.
+        """
+        hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
+        boxes: list[Box] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
+        verb, flat = "put" if write else "get", block.reshape(-1)
+        kind = _handle(_datatype(block.dtype))
+        errors: list[OSError] = []
+
+        def step(name: str, *arguments: Any) -> None:
+            try:
+                self(name, *arguments)
+            except OSError as error:
+                errors.append(error)
+
+        def moved(name: str, box: Box, first: int, *more: Any) -> int:
+            shape = extent(box)
+            count = math.prod(shape)
+            step(name, variable, _longs(box[0]), _longs(shape), flat[first:].ctypes.data, count, kind, *more)
+            return first + count
+
+        first = 0
+        most = int(reduced(self._comm, len(boxes), "MAX")) if self._strategy.name == COLLECTIVE else 0
+        with ledger.io(bytes=block.nbytes):
+            if self._strategy.name == INDEPENDENT:
+                step("begin_indep_data")
+                for box in boxes:
+                    first = moved(f"{verb}_vara", box, first)
+                step("end_indep_data")
+            elif self._strategy.name == NONBLOCKING:
+                requests = (ctypes.c_int * max(1, len(boxes)))()
+                states = (ctypes.c_int * max(1, len(boxes)))()
+                for place, box in enumerate(boxes):
+                    request = ctypes.c_int()
+                    first = moved(f"i{verb}_vara", box, first, ctypes.byref(request))
+                    requests[place] = request.value
+                step("begin_indep_data")
+                step("wait", len(boxes), requests, states)
+                step("end_indep_data")
+            else:
+                nothing = tuple(lo), tuple(lo)
+                for box in boxes + [nothing] * (most - len(boxes)):
+                    first = moved(f"{verb}_vara_all", box, first)
+        if errors:
+            raise errors[0]
+
+    def close(self) -> None:
+        """Collective. Let go of the file."""
+        number, self.number = self.number, -1
+        if number >= 0:
+            with ledger.io():
+                self._call("close", number)
+
+
+class NetcdfSink:
+    """See formats.Sink."""
+
+    def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        check_opening(part, comm, os.O_RDWR)
+        self._sync = strategy.sync != "none"
+        if strategy.name == ROOT:  # which has a communicator of its own
+            strategy = Strategy.of(COLLECTIVE)
+        self._samples = Samples()
+        self._file = NetcdfFile(part, comm, strategy, create=True)
+        try:
+            self._define(info)
+            self._reserve(part, info, comm)
+            for variable, places in self._axes:
+                mine = places if comm.rank == 0 else places[:0]
+                self._file.move(variable, mine, (0,), True)
+        except OSError:
+            self._file.close()
+            raise
+
+    def _define(self, info: VolumeInfo) -> None:
+        file, dimensions = self._file, (ctypes.c_int * len(info.shape))()
+        self._axes: list[tuple[int, NDArray[np.float64]]] = []
+        names = names_of(info)
+        for axis, (name, cells) in enumerate(zip(names, info.shape, strict=True)):
+            dimensions[axis] = file.asked("def_dim", name.encode(), cells)
+        if info.spacing is not None:
+            for axis, name in enumerate(names):
+                own = (ctypes.c_int * 1)(dimensions[axis])
+                variable = file.asked("def_var", name.encode(), pnetcdf.DOUBLE, 1, own)
+                self._text(variable, "units", "m")
+                self._axes.append((variable, coordinates(info, axis)))
+        kind = pnetcdf.FLOAT if info.dtype.itemsize == 4 else pnetcdf.DOUBLE
+        self._variable = file.asked("def_var", VARIABLE.encode(), kind, len(info.shape), dimensions)
+        for key, numbers in (("spacing", info.spacing), ("origin", info.origin)):
+            if numbers is not None:
+                values = (ctypes.c_double * len(numbers))(*numbers)
+                file("put_att_double", self._variable, key.encode(), pnetcdf.DOUBLE, len(numbers), values)
+        if info.unit is not None:
+            self._text(self._variable, "units", info.unit)
+        if info.labels is not None:
+            self._text(self._variable, "labels", "\n".join(info.labels))
+        self._text(pnetcdf.GLOBAL, "Conventions", "CF-1.8")
+        file("enddef")
+
+    def _text(self, variable: int, key: str, text: str) -> None:
+        data = text.encode()
+        self._file("put_att_text", variable, key.encode(), len(data), data)
+
+    def _reserve(self, part: Path, info: VolumeInfo, comm: MPI.Intracomm) -> None:
+        """Have a full disk show now."""
+        start = self._file.asked("inq_varoffset", self._variable, kind=ctypes.c_longlong)
+        self._array = RawArray(part, start, info.shape, info.dtype.newbyteorder(">"))
+        failures: list[OSError] = []
+        if comm.rank == 0:
+            try:
+                handle = os.open(part, os.O_WRONLY)
+                try:
+                    atomic.reserve(handle, start + math.prod(info.shape) * info.dtype.itemsize)
+                finally:
+                    os.close(handle)
+            except OSError as error:
+                failures.append(error)
+        for failure in gathered(comm, failures)[0]:
+            raise failure
+
+    def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """See formats.Sink."""
+        self._file.move(self._variable, block, lo, True)
+        self._samples.take(block.astype(self._array.dtype), lo)
+
+    def flush(self) -> None:
+        """See formats.Sink."""
+        if self._sync:
+            with ledger.flush():
+                self._file("sync")
+
+    def close(self) -> None:
+        """See formats.Sink."""
+        self._file.close()
+        self._samples.check_raw(self._array)
+
+    def abandon(self, error: FathometerError) -> None:
+        """See formats.Sink."""
+        self._file.close()
+
+
+class NetcdfVolume(BlockReader):
+    """One variable of a NetCDF file, open for one rank."""
+
+    def __init__(self, path: Path, key: str | None) -> None:
+        from mpi4py import MPI
+
+        readable(path)
+        try:
+            with reading(path):
+                self._file = NetcdfFile(path, MPI.COMM_SELF, Strategy.of(INDEPENDENT), create=False)
+        except InputError as error:
+            raise InputError(f"{path}: is not a readable NetCDF file of the classic kinds ({error})") from None
+        try:
+            with reading(path):
+                found = self._variables()
+                arrays = {name: one for name, one in found.items() if len(one[2]) in (2, 3)}
+                self.key = choose_key(path, key, list(arrays) or list(found))
+                self.variable, kind, dimensions = found[self.key]
+                name = f"{path}:{self.key}"
+                dtype = np.dtype(pnetcdf.NUMPY.get(kind, "S1"))
+                check_values(name, dtype)
+                shape = check_shape(name, [cells for _, cells in dimensions])
+                names = tuple(one for one, _ in dimensions)
+                start = self._file.asked("inq_varoffset", self.variable, kind=ctypes.c_longlong)
+                if path.stat().st_size < start + math.prod(shape) * dtype.itemsize:  # the library would read zeros
+                    raise InputError(f"{name}: is truncated: {path.stat().st_size} bytes, its values reach beyond")
+                labels = self._text("labels")
+                told = {
+                    "spacing": self._numbers("spacing", len(shape)),
+                    "origin": self._numbers("origin", len(shape)),
+                    "labels": names if labels is None else labels.split("\n"),
+                    "units": self._text("units"),
+                }
+                info = info_of(shape, dtype.newbyteorder(">"), told)
+        except BaseException:
+            self._file.close()
+            raise
+        super().__init__(path, info)
+
+    def _variables(self) -> dict[str, tuple[int, int, list[tuple[str, int]]]]:
+        """Of each variable: number, type, and name and length of each of its dimensions."""
+        found = {}
+        for number in range(self._file.asked("inq_nvars")):
+            name = ctypes.create_string_buffer(pnetcdf.NAME_LENGTH + 1)
+            kind, count, attributes = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
+            dimensions = (ctypes.c_int * 1024)()
+            byref = ctypes.byref
+            self._file("inq_var", number, name, byref(kind), byref(count), dimensions, byref(attributes))
+            axes = [self._dimension(dimension) for dimension in dimensions[: count.value]]
+            found[name.value.decode("utf-8", "replace")] = (number, kind.value, axes)
+        return found
+
+    def _dimension(self, number: int) -> tuple[str, int]:
+        label = ctypes.create_string_buffer(pnetcdf.NAME_LENGTH + 1)
+        cells = self._file.asked("inq_dim", number, label, kind=ctypes.c_longlong)
+        return label.value.decode("utf-8", "replace"), cells
+
+    def _numbers(self, key: str, count: int) -> tuple[float, ...] | None:
+        try:
+            if self._file.asked("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong) != count:
+                return None
+            values = (ctypes.c_double * count)()
+            self._file("get_att_double", self.variable, key.encode(), values)
+        except pnetcdf.PnetcdfError:
+            return None
+        return tuple(values)
+
+    def _text(self, key: str) -> str | None:
+        try:
+            length = self._file.asked("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong)
+            text = ctypes.create_string_buffer(length + 1)
+            self._file("get_att_text", self.variable, key.encode(), text)
+        except pnetcdf.PnetcdfError:
+            return None
+        return text.value.decode("utf-8", "replace") or None
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        block = np.empty([s.stop - s.start for s in box], self.info.dtype.newbyteorder("="))
+        self._file.move(self.variable, block, [s.start for s in box], False)
+        return block
+
+    def _bytes(self, box: tuple[slice, ...]) -> int:
+        return 0  # counted where they are moved
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class NetcdfSource:
+    """See formats.Source."""
+
+    def __init__(self, volume: NetcdfVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        check_opening(volume.path, comm, os.O_RDONLY)
+        self._volume, self._comm = volume, comm
+        self._file = NetcdfFile(volume.path, comm, strategy, create=False)
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """See formats.Source."""
+        block = room_for(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
+        self._file.move(self._volume.variable, block, box[0], False)
+        return block
+
+    def close(self) -> None:
+        """See formats.Source."""
+        self._file.close()
+
+
+def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> NetcdfSource:
+    """See formats.Format.source."""
+    assert isinstance(volume, NetcdfVolume)
+    return NetcdfSource(volume, comm, strategy)
+
+
+def _handle(what: Any) -> ctypes.c_void_p:
+    """What Open MPI's C functions take: a pointer."""
+    from mpi4py import MPI
+
+    return ctypes.c_void_p(MPI._handleof(what))
+
+
+def _datatype(dtype: np.dtype[Any]) -> Any:
+    from mpi4py.util import dtlib
+
+    return dtlib.from_numpy_dtype(dtype)
+
+
+def _longs(numbers: Sequence[int]) -> Any:
+    return (ctypes.c_longlong * len(numbers))(*map(int, numbers))

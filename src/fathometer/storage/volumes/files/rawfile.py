@@ -1,0 +1,111 @@
+"""RSF, NPY and SEG-Y volumes on several ranks: one file of raw values, by POSIX calls or by MPI-IO."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base.errors import FathometerError
+from fathometer.parallel.collectives import together
+from fathometer.storage import atomic
+from fathometer.storage.atomic import Piece
+from fathometer.storage.volumes.block import Volume, VolumeInfo
+from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.files.npy import npy_header
+from fathometer.storage.volumes.files.rsf import rsf_header
+from fathometer.storage.volumes.files.segy_cube import SegyCube
+from fathometer.storage.volumes.raw import RawArray, RawVolume, open_raw
+from fathometer.storage.volumes.strategy import Strategy
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+Encode = Callable[[NDArray[Any], Sequence[int]], tuple[NDArray[Any], Sequence[int]]]
+
+
+def rsf_pieces(path: Path, info: VolumeInfo) -> list[Piece]:
+    """Values, then the header that names them."""
+    data = path.with_name(path.name + "@")
+    size = math.prod(info.shape) * info.dtype.itemsize
+    return [Piece(data, b"", size), Piece(path, rsf_header(info, f"./{data.name}"))]
+
+
+def npy_pieces(path: Path, info: VolumeInfo) -> list[Piece]:
+    """One file."""
+    return [Piece(path, npy_header(info), math.prod(info.shape) * info.dtype.itemsize)]
+
+
+def segy_pieces(path: Path, info: VolumeInfo) -> list[Piece]:
+    """One file."""
+    cube = SegyCube(path, info)
+    return [Piece(path, cube.head, math.prod(cube.raw.shape))]
+
+
+class RawSink:
+    """See formats.Sink."""
+
+    def __init__(
+        self, array: RawArray, comm: MPI.Intracomm, strategy: Strategy, encode: Encode = lambda block, lo: (block, lo)
+    ) -> None:
+        self._encode, self._comm = encode, comm
+        self._path = array.path
+        self._file = open_raw(array, strategy, comm, write=True)
+
+    def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """See formats.Sink."""
+        with together(self._comm), atomic.writing(self._path):
+            encoded, place = self._encode(block, lo)
+        self._file.write(encoded, place)
+
+    def flush(self) -> None:
+        """See formats.Sink."""
+        self._file.flush()
+
+    def close(self) -> None:
+        """See formats.Sink."""
+        self._file.close()
+
+    def abandon(self, error: FathometerError) -> None:
+        """See formats.Sink."""
+        self._file.close()
+
+
+def sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
+    """For RSF and NPY."""
+    start = len(npy_header(info)) if path.suffix.lower() == ".npy" else 0
+    return RawSink(RawArray(part, start, info.shape, info.dtype), comm, strategy)
+
+
+def segy_sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
+    """For SEG-Y."""
+    cube = SegyCube(path, info)
+    return RawSink(cube.raw.at(part), comm, strategy, cube.encode)
+
+
+class RawSource:
+    """See formats.Source."""
+
+    def __init__(self, volume: RawVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        self._volume = volume
+        self._file = open_raw(volume.raw, strategy, comm, write=False)
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """See formats.Source."""
+        lo, hi = self._volume.raw_box(box)
+        empty = any(a >= b for a, b in zip(*box, strict=True))
+        found = self._file.read((lo, lo) if empty else (lo, hi))
+        return np.empty([b - a for a, b in zip(*box, strict=True)]) if empty else self._volume.from_raw(found)
+
+    def close(self) -> None:
+        """See formats.Source."""
+        self._file.close()
+
+
+def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> RawSource | None:
+    """None for what is no raw array, such as an archive's member."""
+    return RawSource(volume, comm, strategy) if isinstance(volume, RawVolume) else None

@@ -1,0 +1,136 @@
+"""Volumes as SEG-Y revision 1: one trace a place, the samples along the last axis, IEEE floats, big-endian.
+
+The file is a raw array of bytes, (inlines, crosslines, header + samples), so that a rank's block is a box of it:
+whoever has the first sample of a trace writes the trace's header too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base.errors import InputError
+from fathometer.storage.traces.segy_layout import HEADER
+from fathometer.storage.traces.segy_writer import (
+    LARGEST_SHORT,
+    METRES,
+    SEISMIC,
+    binary_header,
+    choose_scalar,
+    text_lines,
+    trace_type,
+)
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.raw import RawArray
+
+STACKED = 4  # sorting code: horizontally stacked
+MILLIMETRES = 1000  # in a metre
+MOST_TRACES = np.iinfo(np.int32).max  # that their numbers hold
+
+
+class SegyCube:
+    """How the blocks of a volume lie in a SEG-Y file. InputError where it does not fit the format."""
+
+    def __init__(self, path: Path, info: VolumeInfo) -> None:
+        *lines, samples = info.shape
+        if samples > LARGEST_SHORT:
+            raise InputError(f"{path}: {samples} samples a trace do not fit SEG-Y (1 to {LARGEST_SHORT})")
+        if math.prod(lines) > MOST_TRACES:
+            raise InputError(f"{path}: {math.prod(lines)} traces do not fit SEG-Y (1 to {MOST_TRACES})")
+        self.path, self.info = path, info
+        self.interval, words = _interval(info)
+        self.head = _text(info, words) + binary_header(samples, self.interval, STACKED)
+        self.raw = RawArray(path, len(self.head), (*lines, HEADER + 4 * samples), np.dtype(np.uint8))
+        places = [_places(info, axis) for axis in range(len(lines))]
+        self._x, self._y = (places[0], places[1] if len(lines) == 2 else np.zeros(1))
+        self._scalar = choose_scalar(path, np.concatenate([self._x, self._y]))
+
+    def encode(self, block: NDArray[Any], lo: Sequence[int]) -> tuple[NDArray[np.uint8], tuple[int, ...]]:
+        """The bytes of a block at `lo`, and where they lie in the raw array."""
+        values = np.ascontiguousarray(block, ">f4")
+        (*lines, samples), (*start, first) = values.shape, lo
+        if first > 0 or values.size == 0:
+            place = HEADER + 4 * first if values.size else 0
+            return values.view(np.uint8).reshape(*lines, 4 * samples), (*start, place)
+        traces = np.zeros((*lines, HEADER + 4 * samples), np.uint8)
+        traces[..., :HEADER] = self._headers(lines, start)
+        traces[..., HEADER:] = values.view(np.uint8)
+        return traces, (*start, 0)
+
+    def _headers(self, lines: Sequence[int], start: Sequence[int]) -> NDArray[np.uint8]:
+        """The trace headers of some lines, bytes (inlines, crosslines, HEADER); 2D: (traces, HEADER)."""
+        x, *y = (np.arange(first, first + n) for first, n in zip(start, lines, strict=True))
+        i, j = np.meshgrid(x, y[0] if y else np.zeros(1, int), indexing="ij")
+        block = np.zeros(i.shape, trace_type(0))
+        number = i * len(self._y) + j + 1
+        block["line_sequence"] = block["file_sequence"] = number
+        block["ffid"], block["channel"] = i + 1, j + 1
+        block["cdp"], block["cdp_trace"] = number, 1
+        block["inline"], block["crossline"] = i + 1, j + 1
+        block["kind"] = SEISMIC
+        block["coordinate_units"], block["coordinate_scalar"] = METRES, self._scalar
+        for letter, places in (("x", self._x[i]), ("y", self._y[j])):
+            for point in ("source", "group", "cdp"):
+                block[f"{point}_{letter}"] = np.rint(places * abs(self._scalar))
+        block["samples"], block["interval"] = self.info.shape[-1], self.interval
+        heads = block.reshape(-1).view(np.uint8).reshape(block.size, -1)[:, :HEADER]
+        return heads.reshape(*lines, HEADER)
+
+
+def _places(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
+    """Coordinates of the cells along an axis, m; of a volume without spacing their numbers."""
+    step = 1.0 if info.spacing is None else info.spacing[axis]
+    first = 0.0 if info.origin is None else info.origin[axis]
+    return np.asarray(first + step * np.arange(info.shape[axis]), np.float64)
+
+
+def _interval(info: VolumeInfo) -> tuple[int, str]:
+    """The field for the sample interval, and what it means in words: SEG-Y itself has none for depth."""
+    if info.spacing is None:
+        return MILLIMETRES, "unknown"
+    step = info.spacing[-1]
+    millimetres = round(step * MILLIMETRES)
+    if 1 <= millimetres <= LARGEST_SHORT:
+        return millimetres, f"{step:.10g} m; in headers, in millimetres: {millimetres}"
+    metres = min(max(1, round(step)), LARGEST_SHORT)
+    return metres, f"{step:.10g} m; in headers, rounded to metres: {metres}"
+
+
+def _text(info: VolumeInfo, interval: str) -> bytes:
+    """The textual header."""
+    first = "unknown" if info.origin is None else f"{info.origin[-1]:.10g} m"
+    labels = info.labels or ("",) * len(info.shape)
+    names = ("inline", "crossline", "samples") if len(info.shape) == 3 else ("inline", "samples")
+    axes = [
+        f"{name:<10} {labels[axis]:<12.12} {info.shape[axis]:>8} cells"
+        + ("" if info.spacing is None else f" of {info.spacing[axis]:.10g} m")
+        + ("" if info.origin is None else f" from {info.origin[axis]:.10g} m")
+        for axis, name in enumerate(names)
+    ]
+    return text_lines(
+        [
+            "Written by Fathometer",
+            f"Volume in depth, values in: {info.unit or '(no unit)'}",
+            *axes,
+            f"Sample interval: {interval}",
+            f"First sample at: {first}",
+            "IEEE floats, 4 bytes, big-endian (format 5), fixed trace length",
+            "",
+            "Bytes of the trace header:",
+            "  1-4, 5-8    trace number in the file",
+            "  9-12        field record: inline       13-16  channel: crossline",
+            "  21-24       ensemble: trace number     25-28  trace in the ensemble: 1",
+            "  29-30       trace identification code",
+            "  71-72       scalar of coordinates (negative divides)",
+            "  73-76, 81-84, 181-184  x of the trace",
+            "  77-80, 85-88, 185-188  y of the trace",
+            "  89-90       unit of coordinates (1: length)",
+            "  115-116     samples                    117-118  interval",
+            "  189-192     inline, from 1             193-196  crossline, from 1",
+        ]
+    )

@@ -1,0 +1,148 @@
+"""SEG-Y as a volume: traces on a regular grid of inlines and crosslines, or along one line; samples are
+depth.
+
+Labels are "inline" and "crossline" in the order in which the file is sorted (slowest first), then "z"; a
+line of traces has "trace" and "z". A sample interval may stand for milliseconds of time or for millimetres
+or metres of depth, and numbers of lines are not distances, so that spacing and origin are left unknown.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base.errors import InputError
+from fathometer.storage.traces.segy_layout import FORMATS, HEADER, IBM, INT24, Layout, layout_of
+from fathometer.storage.volumes.block import BlockReader, VolumeInfo
+from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.raw import RawArray
+
+
+class SegyVolume(BlockReader):
+    """A SEG-Y volume for reading. InputError: as for gathers; traces that form no full, regular grid."""
+
+    def __init__(self, path: Path, key: str | None = None) -> None:
+        if key is not None:
+            raise InputError(f"{path}:{key}: a SEG-Y file holds one array and takes no key")
+        self._layout: Layout = layout_of(path)
+        if holds_gathers(self._layout):
+            raise InputError(f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume")
+        head = self._layout.headers(("inline", "crossline"))
+        lengths, labels = grid_of(path, head["inline"], head["crossline"])
+        shape = (*lengths, self._layout.samples)
+        dtype = self._layout.sample_type
+        if self._layout.format in (IBM, INT24):  # what they are decoded to
+            dtype = np.dtype(np.float32)
+        super().__init__(path, VolumeInfo(shape, dtype, None, None, (*labels, "z"), None))
+        self._rows = self._layout.rows()
+        self.raw = RawArray(path, self._layout.start, (*lengths, self._layout.trace_bytes), np.dtype(np.uint8))
+
+    @property
+    def format_name(self) -> str:
+        """The sample format in words."""
+        return FORMATS[self._layout.format][1]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the headers contradict."""
+        return self._layout.notes
+
+    def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        lengths = self.info.shape[:-1]
+        numbers = np.arange(math.prod(lengths)).reshape(lengths)[box[:-1]]
+        traces = self._layout.decode(self._rows[numbers.reshape(-1)])
+        return traces.reshape(*numbers.shape, self.info.shape[-1])[..., box[-1]]
+
+    def raw_box(self, box: Box) -> Box:
+        """See RawVolume: the bytes of samples, behind those of each trace's header."""
+        width = self._layout.sample_type.itemsize
+        (*lo, first), (*hi, last) = box
+        return (*lo, HEADER + width * first), (*hi, HEADER + width * last)
+
+    def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
+        """See RawVolume."""
+        samples = block.shape[-1] // self._layout.sample_type.itemsize
+        part = replace(self._layout, samples=samples)
+        return part.decode_samples(block.reshape(math.prod(block.shape[:-1]), -1)).reshape(*block.shape[:-1], samples)
+
+    def _bytes(self, box: tuple[slice, ...]) -> int:
+        return math.prod(int(s.stop - s.start) for s in box[:-1]) * self._layout.trace_bytes
+
+    def close(self) -> None:
+        self._rows = np.empty((0, self._layout.trace_bytes), np.uint8)
+
+
+def holds_gathers(layout: Layout) -> bool:
+    """Whether the traces of a SEG-Y are gathers rather than a volume. They are if one of these is so:
+
+    - the offset differs between traces;
+    - source and receiver coordinates are both given, and differ in some trace;
+    - all traces have the same coordinates, but source depth or receiver elevation differs (a vertical
+    profile); - no grid of inlines and crosslines is numbered, but several field records of several traces
+    are.
+
+    Stacks and models fail all four: they have one offset (0, or 1 by some writers), the cell's place in one
+    of the pairs of coordinates or in both, and line numbers or one trace a record.
+    """
+    head = layout.headers(
+        (
+            *("offset", "source_depth", "receiver_elevation", "source_x", "source_y", "group_x", "group_y"),
+            *("inline", "crossline", "ffid"),
+        )
+    )
+    varies = {name for name, values in head.items() if (values != values[0]).any()}
+    if "offset" in varies:
+        return True
+    source = np.stack((head["source_x"], head["source_y"]))
+    group = np.stack((head["group_x"], head["group_y"]))
+    if source.any() and group.any() and (source != group).any():
+        return True
+    if not varies & {"source_x", "source_y", "group_x", "group_y"} and varies & {
+        "source_depth",
+        "receiver_elevation",
+    }:
+        return True
+    records = len(np.unique(head["ffid"]))
+    return not varies & {"inline", "crossline"} and 1 < records < layout.traces
+
+
+def grid_of(
+    path: Path, inline: NDArray[np.int64], crossline: NDArray[np.int64]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Lengths and labels of the axes that the traces lie along, slowest first.
+
+    >>> grid_of(Path("a.segy"), np.array([1, 1, 2, 2]), np.array([5, 6, 5, 6]))
+    ((2, 2), ('inline', 'crossline'))
+    """
+    count = len(inline)
+    for slow, fast, labels in (
+        (inline, crossline, ("inline", "crossline")),
+        (crossline, inline, ("crossline", "inline")),
+    ):
+        changes = np.flatnonzero(np.diff(slow))
+        run = int(changes[0]) + 1 if len(changes) else count
+        if run == count or count % run:
+            continue
+        rows, columns = slow.reshape(-1, run), fast.reshape(-1, run)
+        if (rows == rows[:, :1]).all() and (columns == columns[:1]).all():
+            if run > 1 and _regular(rows[:, 0]) and _regular(columns[0]):
+                return (count // run, run), labels
+            if run == 1 and _regular(slow) and not np.diff(fast).any():
+                return (count,), ("trace",)
+    if not (np.diff(inline).any() or np.diff(crossline).any()):
+        return (count,), ("trace",)
+    raise InputError(
+        f"{path}: its {count} traces form neither a line nor a regular grid of inlines and crosslines "
+        f"({len(np.unique(inline))} and {len(np.unique(crossline))} different numbers, bytes 189 and 193)"
+    )
+
+
+def _regular(numbers: NDArray[np.int64]) -> bool:
+    """Whether line numbers rise or fall by one step."""
+    steps = np.diff(numbers)
+    return bool(len(steps) == 0 or (steps[0] != 0 and (steps == steps[0]).all()))

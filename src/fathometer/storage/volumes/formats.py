@@ -1,0 +1,186 @@
+"""The kinds of files that hold volumes: suffixes, strategies, how each is read and written, what it needs.
+
+A further format is one module, and its entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from numpy.typing import NDArray
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.storage.atomic import Piece
+from fathometer.storage.volumes.block import Volume, VolumeInfo
+from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.files import blocks, hdf5, netcdf, rawfile, zarr_volume
+from fathometer.storage.volumes.files.npy import open_npy
+from fathometer.storage.volumes.files.npz import NpzVolume
+from fathometer.storage.volumes.files.rsf import open_rsf
+from fathometer.storage.volumes.files.segy_volume import SegyVolume
+from fathometer.storage.volumes.strategy import (
+    AUTO,
+    COLLECTIVE,
+    INDEPENDENT,
+    NONBLOCKING,
+    PER_RANK,
+    ROOT,
+    SHARED,
+    Strategy,
+)
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+
+class Source(Protocol):
+    """A volume open on several ranks; its calls are collective over them."""
+
+    def read(self, box: Box) -> NDArray[Any]:
+        """The values of a box of the volume, in any real type."""
+
+    def close(self) -> None: ...
+
+
+class Sink(Protocol):
+    """A volume being written by several ranks; its calls are collective over them.
+
+    Local errors are OSErrors, MemoryErrors or FathometerErrors on the ranks that have them, after all ranks' calls have
+    been made: none hangs.
+    """
+
+    def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """Put a rank's block, C-contiguous and of the volume's type, at `lo`; it may be empty."""
+
+    def flush(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def abandon(self, error: FathometerError) -> None:
+        """Let go after a step that failed with `error` on all ranks; what it ends with is of no interest."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of files.
+
+    Attributes:
+        name, suffixes: as people know it.
+        reads, writes: names of the strategies, the usual one first; empty: cannot.
+        opener: (path, key) to a volume for one rank.
+        source: (volume, ranks, strategy) to what reads it on all of them; None: each rank by itself, by its volume.
+        pieces: (path, info) to the files of a volume, the one that holds the array first.
+        sink: (first piece's unfinished file, path, info, ranks, strategy) to what writes it.
+        missing: what this machine lacks for (a strategy's name, ranks), with how to install it; "": nothing.
+        note: what else is to be said of it.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    opener: Callable[[Path, str | None], Volume]
+    source: Callable[[Volume, MPI.Intracomm, Strategy], Source | None]
+    pieces: Callable[[Path, VolumeInfo], list[Piece]] | None = None
+    sink: Callable[[Path, Path, VolumeInfo, MPI.Intracomm, Strategy], Sink] | None = None
+    missing: Callable[[str, int], str] = lambda name, ranks: ""
+    filters: tuple[str, ...] = ("none",)
+    note: str = ""
+
+    def chosen(self, path: Path, strategy: Strategy, direction: str, ranks: int) -> Strategy:
+        """The strategy with its name filled in. InputError where this format, or this machine, has not got it."""
+        names = self.reads if direction == "read" else self.writes
+        if not names:
+            raise InputError(f"{path}: {self.name} is not written (allowed: {', '.join(written())})")
+        if strategy.name == AUTO:
+            strategy = replace(Strategy.of(names[0]), sync=strategy.sync, filter=strategy.filter, bits=strategy.bits)
+        if strategy.name not in names:
+            raise InputError(
+                f"{path}: {self.name} is not {'read' if direction == 'read' else 'written'} by {strategy.name} "
+                f"(allowed: {', '.join(names)})"
+            )
+        if direction == "write" and strategy.filter not in self.filters:
+            raise InputError(
+                f"{path}: {self.name} is not written with filter={strategy.filter} (allowed: {', '.join(self.filters)})"
+            )
+        if direction == "write" and strategy.filter != "none" and strategy.name == INDEPENDENT:
+            raise InputError(
+                f"{path}: filter={strategy.filter} with {INDEPENDENT}: ranks share compressed chunks "
+                f"(allowed: {COLLECTIVE}, {ROOT})"
+            )
+        if lacking := self.missing(strategy.name, ranks):
+            raise InputError(f"{path}: {lacking}")
+        return strategy
+
+
+RAW = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
+MPIIO = (COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
+
+FORMATS = (
+    Format("RSF", (".rsf",), RAW, RAW, open_rsf, rawfile.source, rawfile.rsf_pieces, rawfile.sink),
+    Format("NPY", (".npy",), RAW, RAW, open_npy, rawfile.source, rawfile.npy_pieces, rawfile.sink),
+    Format("NPZ", (".npz",), (SHARED, ROOT), (), NpzVolume, rawfile.source, note="each rank reads all of it"),
+    Format("SEG-Y", (".segy", ".sgy"), RAW, RAW, SegyVolume, rawfile.source, rawfile.segy_pieces, rawfile.segy_sink),
+    Format(
+        "NetCDF",
+        (".nc",),
+        MPIIO,
+        MPIIO,
+        netcdf.NetcdfVolume,
+        netcdf.source,
+        netcdf.pieces,
+        netcdf.NetcdfSink,
+        netcdf.missing,
+    ),
+    Format(
+        "HDF5",
+        (".h5", ".hdf5"),
+        (SHARED, COLLECTIVE, INDEPENDENT, ROOT),
+        (COLLECTIVE, INDEPENDENT, ROOT),
+        hdf5.Hdf5Volume,
+        hdf5.source,
+        hdf5.pieces,
+        hdf5.Hdf5Sink,
+        hdf5.missing,
+        ("none", "zfp", "sperr", "blosc2"),
+    ),
+    Format(
+        "Zarr",
+        (".zarr",),
+        (PER_RANK, ROOT),
+        (PER_RANK, ROOT),
+        zarr_volume.ZarrVolume,
+        zarr_volume.source,
+        zarr_volume.pieces,
+        zarr_volume.ZarrSink,
+        zarr_volume.missing,
+    ),
+    Format(
+        "blocks",
+        (".blocks",),
+        (PER_RANK, ROOT),
+        (PER_RANK, ROOT),
+        blocks.BlocksVolume,
+        blocks.source,
+        blocks.pieces,
+        blocks.BlocksSink,
+        note="a folder: an NPY for each rank, and index.json",
+    ),
+)
+BY_SUFFIX = {suffix: one for one in FORMATS for suffix in one.suffixes}
+
+
+def format_of(path: Path) -> Format:
+    """By the suffix; InputError where it is none of the known ones."""
+    found = BY_SUFFIX.get(path.suffix.lower())
+    if found is None:
+        raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
+    return found
+
+
+def written() -> list[str]:
+    """The suffixes of what can be written."""
+    return [suffix for suffix, one in BY_SUFFIX.items() if one.writes]

@@ -1,0 +1,148 @@
+"""A volume read by all ranks of a communicator, each the box that it needs, halo included."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.parallel.collectives import gathered, reduced, together
+from fathometer.parallel.decomposition import split
+from fathometer.storage.volumes.block import Floats, Volume, check_box, float_type, reading
+from fathometer.storage.volumes.boxes import Box, overlap, slabs, surrounding, within
+from fathometer.storage.volumes.exchange import exchange
+from fathometer.storage.volumes.formats import Source, format_of
+from fathometer.storage.volumes.raw import room_for
+from fathometer.storage.volumes.remembered import recalled
+from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, Strategy
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+SLAB = 1 << 28  # bytes that rank 0 reads and sends at a time
+
+
+class SharedVolume:
+    """Collective, each of its methods too. A volume that each rank has open for itself, read by all together.
+
+    A context manager; closing it leaves the volume open.
+
+    Raises InputError, the same on all ranks: the strategy is not for this format, a library is missing, a file cannot
+    be read.
+    """
+
+    def __init__(self, volume: Volume, comm: MPI.Intracomm, strategy: Strategy | None = None) -> None:
+        form = format_of(volume.path)
+        self.path, self.info, self.comm = volume.path, volume.info, comm
+        self._volume = volume
+        self._source: Source | None = None
+        strategy = recalled(volume.path, form, "read", strategy, comm)
+        with together(comm):
+            self.strategy = form.chosen(volume.path, strategy, "read", comm.size)
+        self._by_root = self.strategy.name == ROOT
+        if not self._by_root:
+            with self._step():
+                self._source = form.source(volume, comm, self.strategy)
+
+    @contextlib.contextmanager
+    def _step(self) -> Iterator[None]:
+        try:
+            with together(self.comm), reading(self.path):
+                yield
+        except FathometerError:
+            self._release()
+            raise
+
+    def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
+        """The block [lo, hi), shape hi - lo, which may be empty: as of Volume.read. Ranks' blocks may overlap.
+
+        The root strategy: rank 0 reads everything that any rank may want, and sends.
+        """
+        box = tuple(map(int, lo)), tuple(map(int, hi))
+        with together(self.comm):
+            check_box(self.path, self.info.shape, lo, hi)
+        if self._by_root:
+            return self._from_root(box)
+        if self.strategy.name == COLLECTIVE:
+            return self._apart(box)
+        return self._own(box)
+
+    def _own(self, box: Box) -> Floats:
+        """This rank's box from the file."""
+        with self._step():
+            if self._source is None:
+                values = self._volume.read(*box)
+            else:
+                values = np.ascontiguousarray(self._source.read(box), float_type(self.info.dtype))
+        return values
+
+    def _apart(self, box: Box) -> Floats:
+        """The same by one collective call: no two ranks' boxes may overlap in it.
+
+        Open MPI's own implementation of MPI-IO (seen in 4.1.4) gives wrong values, and no error, where two ranks ask
+        for pieces that begin at the same byte. Where boxes overlap, each rank reads a slab of what all want, and the
+        ranks send each other what they wanted.
+        """
+        boxes = gathered(self.comm, box)
+        others = (other for rank, other in enumerate(boxes) if rank != self.comm.rank)
+        if not reduced(self.comm, any(overlap(box, other) for other in others), "MAX"):
+            return self._own(box)
+        around = surrounding([one for one in boxes if overlap(one, one)])
+        first, last = around[0][0], around[1][0]
+        ends = [split(last - first, self.comm.size, self.comm.rank)[end] + first for end in (0, 1)]
+        slab = (ends[0], *around[0][1:]), (ends[1], *around[1][1:])
+        return exchange(self.comm, self._own(slab), slab[0], *box)
+
+    def _from_root(self, box: Box) -> Floats:
+        kind = float_type(self.info.dtype)
+        result = room_for(self.path, box, kind, self.comm)
+        shape = self.info.shape
+        for lo, hi in slabs((0,) * len(shape), shape, SLAB // kind.itemsize):
+            with together(self.comm):
+                try:
+                    slab = self._volume.read(lo, hi) if self.comm.rank == 0 else np.empty((0,) * len(shape), kind)
+                except MemoryError:
+                    raise FathometerError(f"{self.path}: not enough memory to read it whole on rank 0") from None
+            wanted_lo = tuple(min(max(a, b), c) for a, b, c in zip(box[0], lo, hi, strict=True))
+            wanted_hi = tuple(max(a, min(b, c)) for a, b, c in zip(wanted_lo, box[1], hi, strict=True))
+            part = exchange(self.comm, slab, lo, wanted_lo, wanted_hi)
+            if part.size:
+                result[within((wanted_lo, wanted_hi), box[0])] = part
+        return result
+
+    def _release(self) -> None:
+        source, self._source = self._source, None
+        if source is not None:
+            with contextlib.suppress(OSError, InputError):
+                source.close()
+
+    def close(self) -> None:
+        """Let go of what reading needed."""
+        self._release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:  # otherwise perhaps of this rank alone: nothing collective
+            self.close()
+
+
+@contextlib.contextmanager
+def open_shared(
+    reference: str, directory: Path, comm: MPI.Intracomm, strategy: Strategy | None = None
+) -> Iterator[SharedVolume]:
+    """Collective. Open a volume by its reference on all ranks, by a strategy; see storage.volume for references."""
+    from fathometer.storage.volumes.volume import open_volume
+
+    with contextlib.ExitStack() as stack:
+        with together(comm):
+            volume = stack.enter_context(open_volume(reference, directory))
+        yield stack.enter_context(SharedVolume(volume, comm, strategy))

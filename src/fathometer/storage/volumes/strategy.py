@@ -1,0 +1,107 @@
+"""How a volume's bytes move between ranks and files, by name and options.
+
+    posix-shared                                   pwrite and pread at offsets of one file
+    mpiio-collective:datatype=subarray,cb_nodes=2  MPI-IO, with a hint for its aggregators
+
+Which of them a format can be read and written with, says storage.formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from fathometer.base.errors import InputError
+
+AUTO = "auto"  # the first strategy of the format
+ROOT = "root-broadcast"
+PER_RANK = "posix-per-rank"
+SHARED = "posix-shared"
+INDEPENDENT, COLLECTIVE, NONBLOCKING = "mpiio-independent", "mpiio-collective", "mpiio-nonblocking"
+
+MEANINGS: Mapping[str, str] = MappingProxyType(
+    {
+        SHARED: "all ranks in one file, each its own runs of bytes at their offsets",
+        PER_RANK: "one file a rank, and an index",
+        COLLECTIVE: "MPI-IO, all ranks in one call: aggregators gather, then move few large pieces",
+        INDEPENDENT: "MPI-IO, each rank for itself",
+        NONBLOCKING: "MPI-IO, each rank for itself: all calls are begun, then waited for",
+        ROOT: "the old way, kept as the baseline: rank 0 alone has the file open, and sends or gathers everything",
+    }
+)
+NAMES = (AUTO, *MEANINGS)
+DATATYPES = ("contiguous", "subarray", "hindexed")
+SYNCS = ("none", "fsync", "o_dsync")
+FILTERS = ("none", "zfp", "sperr", "blosc2")
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy with its options; `Strategy.of(text)` and `str(strategy)` are each other's inverse.
+
+    Attributes:
+        name: one of NAMES.
+        datatype: how MPI-IO is told where a block's bytes lie. contiguous: a call for each run of them; subarray: one
+            type for the block; hindexed: a list of single elements, kept as the baseline (some 160 B of memory an
+            element). POSIX strategies move runs: contiguous.
+        sync: how written bytes reach the device before the file gets its name. none: when the system pleases; fsync
+            (MPI_File_sync under MPI-IO); o_dsync: with each write (POSIX strategies). Of no consequence for reading.
+        filter: compression of chunks (HDF5 only). zfp and blosc2 are lossless, sperr is not, nor is zfp with `bits`.
+        bits: fixed rate of zfp or sperr, bits a value; 0: lossless, where the filter can be (sperr: 8).
+        hints: what is handed to MPI-IO as it is, such as cb_nodes, cb_buffer_size, striping_factor, striping_unit.
+    """
+
+    name: str = AUTO
+    datatype: str = "contiguous"
+    sync: str = "fsync"
+    filter: str = "none"
+    bits: int = 0
+    hints: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether a cell that several ranks want to read is read by each of them."""
+        return self.name not in (ROOT, COLLECTIVE)
+
+    @classmethod
+    def of(cls, text: str) -> Strategy:
+        """The strategy of a text NAME or NAME:option=value,…; InputError that says what is allowed."""
+        name, colon, rest = text.partition(":")
+        if name not in NAMES:
+            raise InputError(f"{text}: no storage strategy {name!r} (allowed: {', '.join(NAMES)})")
+        mpiio = name.startswith("mpiio")
+        datatypes = DATATYPES if mpiio else DATATYPES[:1]
+        syncs = SYNCS[:2] if mpiio else SYNCS
+        allowed = {"datatype": datatypes, "sync": syncs, "filter": FILTERS, "bits": [str(n) for n in range(1, 65)]}
+        found: dict[str, str] = {}
+        for option in rest.split(",") if colon else ():
+            key, equals, value = (part.strip() for part in option.partition("="))
+            if not equals or not key or not value or key in found:
+                raise InputError(f"{text}: found {option!r}; allowed: NAME:key=value,key=value, each key once")
+            if key in allowed and value not in allowed[key]:
+                span = "1 to 64" if key == "bits" else ", ".join(allowed[key])
+                raise InputError(f"{text}: {key}={value} is not for {name} (allowed: {span})")
+            if key not in allowed and not mpiio:
+                raise InputError(f"{text}: {key} is no option of {name} (allowed: {', '.join(allowed)})")
+            found[key] = value
+        if found.get("filter", "none") in ("none", "blosc2") and "bits" in found:
+            raise InputError(f"{text}: bits: found without filter=zfp or filter=sperr; allowed: only with them")
+        return cls(
+            name,
+            found.get("datatype", "subarray" if mpiio else "contiguous"),
+            found.get("sync", "fsync"),
+            found.get("filter", "none"),
+            int(found.get("bits", 0)),
+            tuple((key, value) for key, value in found.items() if key not in allowed),
+        )
+
+    def __str__(self) -> str:
+        usual = Strategy.of(self.name)
+        options = [
+            f"{key}={getattr(self, key)}"
+            for key in ("datatype", "sync", "filter", "bits")
+            if getattr(self, key) != getattr(usual, key)
+        ]
+        options += [f"{key}={value}" for key, value in self.hints]
+        return self.name + (":" + ",".join(options) if options else "")

@@ -1,0 +1,206 @@
+"""A volume written by all ranks of a communicator, each its own block; it appears whole or not at all.
+
+    open    rank 0 creates every file beside its target, reserves its size, writes its head; all ranks open it
+    write   each rank's block, by the strategy
+    flush   what the system still holds back
+    close   all ranks let go, rank 0 renames the files into place
+
+Every step that can fail on one rank is followed by an exchange, so that no rank waits for another that has given up:
+all return, or all raise the same FathometerError, and none of the new files is left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.parallel.collectives import gathered, together
+from fathometer.storage import atomic
+from fathometer.storage.volumes.block import VolumeInfo, check_shape
+from fathometer.storage.volumes.boxes import slabs
+from fathometer.storage.volumes.exchange import exchange
+from fathometer.storage.volumes.formats import Format, Sink, format_of, written
+from fathometer.storage.volumes.remembered import recalled
+from fathometer.storage.volumes.strategy import ROOT, Strategy
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+SLAB = 1 << 28  # bytes that rank 0 gathers at a time
+
+
+def check_writable(path: Path, strategy: Strategy, ranks: int) -> tuple[Format, Strategy]:
+    """The format of a volume to be written, and the strategy that `ranks` ranks will write it by.
+
+    InputError: a suffix that is not written, a strategy that it is not written by, a library that is missing.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in written():
+        raise InputError(f"{path}: volumes are written as {', '.join(written())}, not {suffix or 'without a suffix'}")
+    form = format_of(path)
+    return form, form.chosen(path, strategy, "write", ranks)
+
+
+class VolumeWriter:
+    """Collective, each of its methods too. A volume of `info` under `path`; a context manager, which closes.
+
+    Values are written as float32 or float64 (info.dtype) in native byte order, where the format does not say otherwise.
+
+    Raises InputError: suffix, shape, type, strategy; FathometerError: the system refused (disk full, no permission, no
+    such folder). Both the same on all ranks.
+    """
+
+    def __init__(self, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy | None = None) -> None:
+        from mpi4py import MPI
+
+        dtype = np.dtype(info.dtype).newbyteorder("=")
+        if dtype not in (np.float32, np.float64):
+            raise InputError(f"{path}: values of type {info.dtype} cannot be written (allowed: float32, float64)")
+        self.path, self.comm = path, comm
+        self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
+        with together(comm):
+            form, _ = check_writable(path, strategy or Strategy(), comm.size)
+        found = recalled(path, form, "write", strategy, comm)
+        with together(comm):
+            self.strategy = form.chosen(path, found, "write", comm.size)
+        assert form.pieces is not None
+        assert form.sink is not None
+        self._by_root = self.strategy.name == ROOT
+        self._pieces = form.pieces(path, self.info)
+        self._parts: list[Path] = []  # on rank 0 only
+        self._sink: Sink | None = None
+        self._cells = 0
+        with self._step():
+            if comm.rank == 0:
+                for piece in self._pieces:
+                    self._parts.append(piece.create(self.strategy.sync != "none"))
+        with ledger.communication():
+            part = comm.bcast(self._parts[:1], root=0)[0]
+        with self._step():
+            if not self._by_root or comm.rank == 0:
+                ranks = MPI.COMM_SELF if self._by_root else comm
+                self._sink = form.sink(part, path, self.info, ranks, self.strategy)
+
+    @contextlib.contextmanager
+    def _step(self) -> Iterator[None]:
+        """Collective. One step of all ranks; where it fails on one, all let go of the file and raise the same."""
+        try:
+            with together(self.comm), atomic.writing(self.path):
+                yield
+        except FathometerError as error:
+            self._discard()
+            sink, self._sink = self._sink, None
+            if sink is not None:
+                with contextlib.suppress(OSError, FathometerError):
+                    sink.abandon(error)
+            raise
+        except BaseException:  # an interrupt, of this rank alone: nothing collective
+            self._discard()
+            raise
+
+    def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        """Write this rank's block at `lo`: [lo, lo + block.shape), which may be empty.
+
+        The blocks of all ranks must tile the volume. The root strategy takes them to rank 0 in slabs.
+        """
+        with self._step():
+            self._check_block(block, lo)
+            values = np.ascontiguousarray(block, self.info.dtype)
+        self._cells += values.size
+        if not self._by_root:
+            with self._step():
+                if self._sink is not None:
+                    self._sink.write(values, lo)
+            return
+        shape = self.info.shape
+        for slab_lo, slab_hi in slabs((0,) * len(shape), shape, SLAB // self.info.dtype.itemsize):
+            mine = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
+            slab = exchange(self.comm, values, lo, *mine)
+            with self._step():
+                if self._sink is not None:
+                    self._sink.write(slab, slab_lo)
+
+    def _check_block(self, block: NDArray[Any], lo: Sequence[int]) -> None:
+        inside = block.ndim == len(self.info.shape) == len(lo) and all(
+            a >= 0 and a + n <= length for a, n, length in zip(lo, block.shape, self.info.shape, strict=True)
+        )
+        if not inside:
+            raise InputError(
+                f"{self.path}: a block of shape {block.shape} at {tuple(lo)} does not lie in {self.info.shape}"
+            )
+
+    def flush(self) -> None:
+        """Have the system put on the device what was written, as the strategy's `sync` says."""
+        with self._step():
+            if self._sink is not None:
+                self._sink.flush()
+
+    def close(self) -> None:
+        """Let go of the file and give it its name. InputError where the ranks' blocks do not fill the volume."""
+        cells = sum(gathered(self.comm, self._cells))
+        with self._step():
+            if cells != math.prod(self.info.shape):
+                raise InputError(
+                    f"{self.path}: the ranks' blocks hold {cells} cells, the volume {math.prod(self.info.shape)}"
+                )
+        with self._step():
+            sink, self._sink = self._sink, None
+            if sink is not None:
+                sink.close()
+        with self._step():
+            if self.comm.rank == 0:
+                self._place()
+
+    def _place(self) -> None:
+        placed: list[Path] = []
+        try:
+            for piece, part in zip(self._pieces, self._parts, strict=True):
+                with ledger.flush():
+                    atomic.place(part, piece.target, self.strategy.sync != "none")
+                placed.append(piece.target)
+        except OSError:
+            for target in placed:
+                atomic.remove(target)
+            raise
+        self._parts = []
+
+    def _discard(self) -> None:
+        for part in self._parts:
+            atomic.remove(part)
+        self._parts = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None:
+            self.close()
+        else:  # perhaps of this rank alone: nothing collective
+            self._discard()
+
+
+def write_volume(
+    path: Path,
+    info: VolumeInfo,
+    block: NDArray[Any],
+    lo: Sequence[int],
+    comm: MPI.Intracomm,
+    strategy: Strategy | None = None,
+) -> None:
+    """Collective. Write a volume, every rank its block [lo, lo + block.shape): see VolumeWriter, and storage.formats
+    for what the suffix chooses."""
+    with VolumeWriter(path, info, comm, strategy) as writer:
+        writer.write(block, lo)
+        writer.flush()
