@@ -1,0 +1,275 @@
+"""How a run chooses its tiling: the survey's word, the cache, the search, the model of the caches."""
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+import pytest
+from cli_support import clean_environment, mpirun
+from hypothesis import given
+from hypothesis import strategies as st
+from paths import SUPPORT
+from support import Medium
+
+from fathometer.base.errors import InputError
+from fathometer.grid import tuning
+from fathometer.grid.tiling import PLAIN, Stepping, Tiling
+from fathometer.lab.statistics import typical
+from fathometer.record.machine import Caches, caches
+from fathometer.seismic.survey import Tuning
+
+STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1)
+HERE = Caches(1 << 20, 24 << 20, 2)
+
+
+def quiet(shape=(24, 20, 18)):
+    return Medium(shape, 12.5, 2000.0, 0.2, 0.1, dtype=np.float32).propagator
+
+
+def tune(wanted, folder, wavefield=None, steps=5, threads=2, said=None):
+    wavefield = wavefield or quiet()
+    said = [] if said is None else said
+    tuned = tuning.tune(wavefield, wanted, steps, 100, threads, said.append, folder)
+    assert wavefield.tiling == tuned.tiling
+    assert wavefield.step == 0
+    assert not any(field.any() for field in wavefield.fields()[0])
+    return tuned
+
+
+def test_a_search_is_made_once_and_kept(tmp_path, monkeypatch):
+    first = tune(Tuning(search="always"), tmp_path)
+    assert first.source == "search"
+    assert first.gain > 0
+    monkeypatch.setattr(tuning, "search", lambda *_: pytest.fail("searched again"))
+    again = tune(Tuning(), tmp_path)
+    assert (again.tiling, again.source, again.gain) == (first.tiling, "cache", first.gain)
+
+
+@pytest.mark.parametrize("change", ["cpu", "caches", "shape", "order", "physics", "threads", "steps"])
+def test_what_was_found_elsewhere_is_not_used(change, tmp_path, monkeypatch):
+    tuning.remember(STEPPING, tuning.Tuned(Tiling(5, 4, 30, 1), "search", 1.5), lambda _: None, tmp_path)
+    assert tuning.recall(STEPPING, lambda _: None, tmp_path) is not None
+    other = STEPPING
+    match change:
+        case "cpu":
+            monkeypatch.setattr(tuning, "cpu_model", lambda: "another")
+        case "caches":
+            monkeypatch.setattr(tuning, "caches", lambda: HERE)
+        case "shape":
+            other = replace(STEPPING, shape=(320, 320, 321))
+        case "order":
+            other = replace(STEPPING, radius=5)
+        case "physics":
+            other = replace(STEPPING, fields=1)
+        case "threads":
+            other = replace(STEPPING, threads=4)
+        case "steps":
+            other = replace(STEPPING, steps=6)
+    assert tuning.recall(other, lambda _: None, tmp_path) is None
+
+
+def test_a_kept_choice_that_does_not_fit_is_not_used(tmp_path):
+    path = tmp_path / "tuning.json"
+    for tiling in ([6, 4, 30, 1], [5, 0, 30, 1], [5, 4, 321, 1], [5, 4, 30, 3], [5, 4, 30], "x"):
+        entry = {"tiling": tiling, "gain": 1.5}
+        path.write_text(json.dumps({"schema_version": 1, "choices": {tuning.key_of(STEPPING): entry}}))
+        assert tuning.recall(STEPPING, lambda _: None, tmp_path) is None
+
+
+@pytest.mark.parametrize("content", ["", "not json", "[1, 2]", '{"choices": 3}', '{"schema_version": 1, "choices": 3}'])
+def test_a_corrupt_cache_is_ignored_with_one_warning_and_rewritten(content, tmp_path):
+    path = tmp_path / "tuning.json"
+    path.write_text(content)
+    said = []
+    # As long as a real run: a search follows.
+    wavefield = quiet()
+    tuned = tuning.tune(wavefield, Tuning(), 5, 10**9, 2, said.append, tmp_path)
+    assert tuned.source == "search"
+    assert len(said) == 1
+    assert str(path) in said[0]
+    assert tune(Tuning(), tmp_path, said=said).source == "cache"
+    assert len(said) == 1
+
+
+def test_a_cache_that_cannot_be_written_is_a_note(tmp_path):
+    (tmp_path / "file").write_text("")
+    said = []
+    assert tune(Tuning(search="always"), tmp_path / "file" / "below", said=said).source == "search"
+    assert len(said) == 1
+
+
+def test_short_runs_do_not_search(tmp_path):
+    assert tune(Tuning(), tmp_path).source == "model"
+    assert tune(Tuning(search="never"), tmp_path).source == "model"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_survey_has_the_last_word(tmp_path):
+    whole = Tuning(time_depth=3, block=5, tile=7, team=2)
+    assert tune(whole, tmp_path).tiling == Tiling(3, 5, 7, 2)
+    assert tune(Tuning(time_depth=1), tmp_path).tiling.depth == 1
+    searched = tune(Tuning(time_depth=3, search="always"), tmp_path)
+    assert searched.tiling.depth == 3
+    assert not list(tmp_path.iterdir())  # a search under conditions is not kept
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"time_depth": 6}, "[tuning] time_depth: found 6; allowed: 1 to 5"),
+        ({"block": 41}, "[tuning] block: found 41; allowed: 1 to 40"),
+        ({"tile": 37}, "[tuning] tile: found 37; allowed: 1 to 36"),
+        ({"team": 3}, "[tuning] team: found 3; allowed: 1 to 2"),
+    ],
+)
+def test_a_choice_that_does_not_fit_is_an_error_with_the_range(wanted, words, tmp_path):
+    with pytest.raises(InputError) as error:
+        tune(Tuning(**wanted), tmp_path)
+    assert words in str(error.value)
+
+
+def test_threads_make_whole_teams(tmp_path):
+    with pytest.raises(InputError, match=r"team: found 2; allowed: 1, 3, since a rank has 3 threads"):
+        tune(Tuning(team=2), tmp_path, threads=3)
+
+
+@given(
+    st.tuples(*[st.integers(1, 700)] * 3),
+    st.integers(1, 8),
+    st.sampled_from([1, 2]),
+    st.sampled_from([4, 8]),
+    st.integers(1, 40),
+    st.integers(1, 24),
+    st.integers(1, 8),
+)
+def test_whatever_is_suggested_fits(shape, radius, fields, itemsize, steps, threads, ranks):
+    stepping = Stepping(shape, radius, fields, itemsize, steps, threads, ranks)
+    assert stepping.fits(stepping.expected(HERE))
+    tried = tuning.candidates(stepping, HERE)
+    assert PLAIN in tried
+    assert all(stepping.fits(tiling) for tiling in tried)
+
+
+def test_the_model_fills_the_cache_and_no_more():
+    tiling = STEPPING.expected(HERE)
+    assert tiling.depth > 2
+    assert 0.7 * HERE.of_thread(2) < STEPPING.bytes_in_flight(tiling) <= HERE.of_thread(2)
+    assert replace(STEPPING, shape=(32, 32, 32)).expected(HERE) == PLAIN  # stays in the cache by itself
+
+
+def test_caches_are_read_where_they_are_told(tmp_path):
+    def tell(index, level, kind, size, cpus):
+        folder = tmp_path / f"index{index}"
+        folder.mkdir()
+        for name, value in {"level": level, "type": kind, "size": size, "shared_cpu_list": cpus}.items():
+            (folder / name).write_text(f"{value}\n")
+
+    assert caches(tmp_path) == Caches(1 << 20, 1 << 20, 1)  # nothing told
+    tell(0, 1, "Data", "32K", "0,8")
+    tell(1, 1, "Instruction", "32K", "0,8")
+    tell(2, 2, "Unified", "512K", "0,8")
+    tell(3, 3, "Unified", "16384K", "0-3,8-11")
+    assert caches(tmp_path) == Caches(512 << 10, 16 << 20, 8)
+    assert caches(tmp_path).of_thread(2) == (512 << 10) + (8 << 20)
+
+
+@pytest.mark.parametrize(("n", "low", "high"), [(6, 0, 5), (7, 0, 6), (9, 1, 7), (15, 3, 11), (20, 5, 14)])
+def test_order_statistic_interval(n, low, high):
+    """Ranks as in the tables of Conover 1999."""
+    values = np.random.default_rng(3).permutation(np.arange(float(n)))
+    found = typical(values)
+    assert (found.low, found.high) == (low, high)
+    assert found.median == median(values)
+    assert found.coverage >= 0.95
+    assert math.isclose(found.coverage, 1 - sum(math.comb(n, k) for k in range(low + 1)) / 2 ** (n - 1))
+
+
+def test_few_values_say_how_little_they_cover():
+    assert typical([3.0, 1.0, 2.0]).coverage == 0.75
+    assert typical([1.0]).coverage == 0.0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[Infinity, 1, 1, 1]",
+        "[2.9, 4, 30, 1]",
+        "[true, 4, 30, 1]",
+        '["5", 4, 30, 1]',
+        "[5, 4, 30]",
+        "null",
+        "[5, 4, 999, 1]",
+    ],
+)
+def test_a_damaged_choice_is_a_note(content, tmp_path):
+    key = json.dumps(tuning.key_of(STEPPING))
+    (tmp_path / "tuning.json").write_text(
+        f'{{"schema_version": 1, "choices": {{{key}: {{"tiling": {content}, "gain": 1.5}}}}}}'
+    )
+    said = []
+    assert tuning.recall(STEPPING, said.append, tmp_path) is None
+    assert len(said) == 1
+
+
+def test_a_cache_of_endless_brackets_is_a_note(tmp_path):
+    (tmp_path / "tuning.json").write_text("[" * 100_000)
+    said = []
+    assert tuning.recall(STEPPING, said.append, tmp_path) is None
+    assert len(said) == 1
+
+
+def test_where_the_cache_lies(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert tuning.cache_file(None) == tmp_path / "fathometer" / "tuning.json"
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for ignored in ("", "relative/folder"):
+        monkeypatch.setenv("XDG_CACHE_HOME", ignored)
+        assert tuning.cache_file(None) == tmp_path / "home" / ".cache" / "fathometer" / "tuning.json"
+
+    def homeless():
+        raise RuntimeError
+
+    monkeypatch.setattr(tuning.Path, "home", homeless)
+    assert tuning.cache_file(None) is None
+    said = []
+    assert tuning.recall(STEPPING, said.append) is None
+    tuning.remember(STEPPING, tuning.Tuned(PLAIN, "search", 1.0), said.append)
+    assert len(said) == 1
+
+
+UNEVEN = """
+import sys
+from mpi4py import MPI
+from support import Medium
+from fathometer import _native
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.grid import tuning
+from fathometer.seismic.survey import Tuning
+comm = MPI.COMM_WORLD
+threads = 3 - comm.rank
+_native.set_threads(threads)
+p = Medium((40, 30, 20), 10.0, 2000.0, block=Decomposition((56, 46, 36), (2, 1, 1), comm.rank), comm=comm,
+           off_grid=False).propagator
+tuned = tuning.tune(p, Tuning(search="always"), 4, 8, threads, lambda line: None)
+assert comm.allgather(tuned.tiling) == [tuned.tiling] * 2
+try:
+    tuning.tune(p, Tuning(team=3), 4, 8, threads, lambda line: None)
+except Exception as error:
+    assert "found 3; allowed: 1 to 2" in str(error), error
+else:
+    raise AssertionError("team 3 of 2 threads")
+p.close()
+"""
+
+
+def test_ranks_with_different_numbers_of_threads_try_the_same(tmp_path):
+    program = tmp_path / "uneven.py"
+    program.write_text(UNEVEN)
+    environ = clean_environment() | {"PYTHONPATH": str(SUPPORT), "XDG_CACHE_HOME": str(tmp_path)}
+    command = [*mpirun(2), sys.executable, str(program)]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

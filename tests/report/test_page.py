@@ -1,0 +1,261 @@
+"""The page in a browser: Chromium without a screen (packages-test.txt); skipped where there is none.
+
+FATHOMETER_SCREENSHOTS names a folder in which the pictures of the pages are kept, to be looked at.
+"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fathometer.report.page import Exhibit, write_page
+from fathometer.report.records import Run, read_record
+from fathometer.seismic.panels import heading, panels_of_record
+from tests.support.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
+from tests.support.report_support import a_record
+
+PATIENCE_SECONDS = 60
+WIDTHS = (1280, 400)
+DEEP = {
+    "model.spacing": [40.0, 40.0, 20.0],
+    "acquisition.sources": {"x": [200.0, 600.0, 400.0], "y": 160.0, "z": 40.0},
+    "acquisition.receivers": {"x": [0.0, 800.0, 80.0], "y": [0.0, 320.0, 80.0], "z": 40.0},
+    "wavelet.peak_frequency": 6.0,
+    "propagation.duration": 0.3,
+    "output.directory": "shots",
+}
+
+
+def programs():
+    """Chromium and its driver; the test is skipped where one is missing."""
+    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    if None in found:
+        pytest.skip("no chromium and chromedriver here (packages-test.txt; `make test` as root installs them)")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a screen."""
+    chromium, driver = programs()
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    os.environ["SE_OFFLINE"] = "true"  # selenium looks for nothing on the network
+    with webdriver.Chrome(options=options, service=Service(driver)) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """One page of each kind, by name."""
+    programs()
+    folder = tmp_path_factory.mktemp("pages")
+    flat, deep = folder / "flat", folder / "deep"
+    for one in (flat, deep):
+        one.mkdir()
+    inputs(flat)
+    assert call("model", survey(flat, MODEL | {"output.directory": "shots"}, "shots.toml")).code == 0
+    assert call("migrate", survey(flat, MIGRATE | {"output.directory": "image"}, "<b>&.toml")).code == 0
+    vp = np.full((21, 9, 26), 1500.0, np.float32)
+    vp[:, :, 8:] = 2200.0
+    np.save(deep / "vp.npy", vp)
+    assert call("model", survey(deep, MODEL | DEEP, "shots.toml"), "--ranks", "2").code == 0
+    keys = {name: value for name, value in (MODEL | DEEP).items() if not name.startswith("acquisition")}
+    keys |= {"acquisition.gathers": "shots/shots.segy", "output.directory": "image", "propagation.duration": None}
+    assert call("migrate", survey(deep, keys, "image.toml"), "--ranks", "2").code == 0
+    found = {
+        "section": flat / "image" / "report.html",
+        "modelling": flat / "shots" / "report.html",
+        "slices": deep / "image" / "report.html",
+    }
+    base = read_record(deep / "image")
+    unfinished = copy.deepcopy(base.record)
+    unfinished |= {"figures": [], "validity": {"valid": False, "finished": False, "reasons": ["unfinished: killed"]}}
+    unfinished["results"] |= {"files": {}}
+    for name, runs in {
+        "compared": [base, read_record(flat / "image"), Run(folder / "other" / "run.json", a_record())],
+        "unfinished": [Run(deep / "image" / "run-unfinished.json", unfinished)],
+        "ranks": [Run(folder / "many" / "run.json", many(40))],
+    }.items():
+        found[name] = folder / f"{name}.html"
+        shown = name != "ranks"
+        exhibit = (
+            Exhibit(panels=panels_of_record(runs[0].record, runs[0].path), **heading(runs[0].record))
+            if shown
+            else Exhibit()
+        )
+        write_page(found[name], runs, exhibit)
+    assert float(RECEIVERS[-1, 0]) == SPACING * 39
+    return found
+
+
+def many(ranks):
+    """A record of many ranks: each as one of the two of `a_record`."""
+    told = a_record()
+    two = told["ledger"]["ranks"]
+    told["ledger"]["ranks"] = [two[n % 2] | {"rank": n} for n in range(ranks)]
+    told["ledger"]["timelines"] = [told["ledger"]["timelines"][n % 2] | {"rank": n} for n in range(8)]
+    return told
+
+
+NAMES = ("section", "modelling", "slices", "compared", "unfinished", "ranks")
+
+
+def open_page(browser, path, width):
+    """Load a page as wide as that and wait until its figures are drawn; the severe lines of its console."""
+    browser.get_log("browser")
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    )
+    browser.get(path.as_uri())
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while browser.execute_script("return document.documentElement.dataset.drawn") != "yes":
+        assert time.monotonic() < deadline, browser.get_log("browser")
+        time.sleep(0.05)
+    return [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
+
+
+def photograph(browser, name):
+    folder = os.environ.get("FATHOMETER_SCREENSHOTS")
+    if folder:
+        width, height = browser.execute_script(
+            "const e = document.documentElement; return [innerWidth, e.scrollHeight]"
+        )
+        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+        taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
+
+
+# Of each figure: how many plots, and of these with marks (bars, lines, cells); the widest part beyond the window.
+DRAWN = """
+return [...document.querySelectorAll(".figure")].map((box) => {
+  const plots = [...box.querySelectorAll(".js-plotly-plot")];
+  const mark = ".trace path, .heatmaplayer image, .bars path, .points path";
+  const marks = plots.filter((plot) => plot.querySelector(mark));
+  return [box.dataset.figure || "volume", plots.length, marks.length];
+});
+"""
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_page_is_drawn_and_fits(browser, pages, name, width):
+    assert open_page(browser, pages[name], width) == []
+    photograph(browser, f"{name}-{width}")
+    figures = browser.execute_script(DRAWN)
+    wanted = {"categories", "phases", "timeline", "lanes", "roofline"}
+    wanted |= {"map", "gather"} if name != "ranks" else set()
+    wanted |= {"volume"} if name not in ("ranks", "unfinished") else set()
+    wanted |= {"compared"} if name == "compared" else set()
+    assert {figure[0] for figure in figures} == wanted
+    for figure, plots, marked in figures:
+        assert plots == marked == (3 if figure == "volume" and name in ("slices", "compared") else 1), figure
+    check_width(browser, width)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_of_the_storage_benchmark(browser, tmp_path, width):
+    words = ("--grid", "24,20,28", "--repeat", "2", "--strategy", "all", "--format", "rsf,blocks")
+    page = tmp_path / "io.html"
+    assert call("io", tmp_path, *words, "-o", page, "--ranks", "2").code == 0
+    assert open_page(browser, page, width) == []
+    photograph(browser, f"storage-{width}")
+    figures = browser.execute_script(DRAWN)
+    assert [figure[0] for figure in figures] == ["rates-write", "rates-read", "categories", "phases"]
+    assert all(plots == marked == 1 for _, plots, marked in figures)
+    check_width(browser, width)
+
+
+def check_width(browser, width):
+    """Nothing reaches beyond the window."""
+    wide, window = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
+    assert window == width
+    assert wide <= window
+    # Nothing is cut off either, but within the boxes that scroll.
+    beyond = browser.execute_script(
+        "return [...document.querySelectorAll('main *')].filter((one) => !one.closest('.scroll, svg, .plot, .slices') "
+        "&& one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.outerHTML.slice(0, 80))"
+    )
+    assert beyond == []
+    inner = browser.execute_script(
+        "return [...document.querySelectorAll('.plot, .slices')].every((box) => "
+        "[...box.querySelectorAll('.main-svg')].every((svg) => "
+        "svg.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1))"
+    )
+    assert inner
+
+
+SLICES = """
+return [...document.querySelectorAll(".slices > div")].map((plot) =>
+  JSON.stringify(plot.data.map((trace) => trace.z.map((row) => [...row]))));
+"""
+TITLES = "return [...document.querySelectorAll('.slices > div')].map((plot) => plot.layout.annotations[0].text)"
+MOVE = """
+const input = document.querySelector('input[name="' + arguments[0] + '"]');
+input.value = arguments[1];
+input.dispatchEvent(new Event("input", { bubbles: true }));
+"""
+
+
+@pytest.mark.parametrize(("slider", "changed"), [("x", 1), ("y", 0), ("z", 2)])
+def test_a_slider_moves_its_slice(browser, pages, slider, changed):
+    open_page(browser, pages["slices"], 1280)
+    before, titles = browser.execute_script(SLICES), browser.execute_script(TITLES)
+    assert len(before) == 3
+    browser.execute_script(MOVE, slider, 2)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while (after := browser.execute_script(TITLES)) == titles:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert [a != b for a, b in zip(after, titles, strict=True)] == [n == changed for n in range(3)]
+    data = browser.execute_script(SLICES)
+    assert [a != b for a, b in zip(data, before, strict=True)] == [n == changed for n in range(3)]
+    assert not [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
+
+
+def test_the_slice_is_the_one_of_the_file(browser, pages):
+    """The y-z slice at the first x: black where the image, balanced as the page says, is positive."""
+    open_page(browser, pages["slices"], 1280)
+    before = browser.execute_script(SLICES)
+    browser.execute_script(MOVE, "x", 5)
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while browser.execute_script(SLICES) == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    shown = np.array(json.loads(browser.execute_script(SLICES)[1])[1])  # depth, y
+    image = np.fromfile(pages["slices"].with_name("image-laplacian.rsf@"), np.float32).reshape(21, 9, 26)
+    deep = image[5, :, 12:].T  # below the water, where nothing fades
+    strong = np.abs(deep) > 0.2 * np.abs(deep).max()
+    assert strong.sum() > 20
+    assert np.array_equal(shown[12:][strong] > 128, deep[strong] > 0)
+
+
+def test_print_leaves_out_controls_and_cuts_nothing(browser, pages):
+    open_page(browser, pages["slices"], 1280)
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        widths = browser.execute_script(
+            "return [...document.querySelectorAll('.main-svg')].map((svg) => svg.getBoundingClientRect().width)"
+        )
+        assert max(widths) <= 680
+        shown = browser.execute_script("return getComputedStyle(document.querySelector('.controls')).display")
+        assert shown == "none"
+        assert browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"].startswith("JVBERi0")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -1,0 +1,7 @@
+"""Where things are in a checkout."""
+
+from pathlib import Path
+
+SUPPORT = Path(__file__).resolve().parent
+ROOT = SUPPORT.parents[1]
+DATA = ROOT.parent / "shared" / "data"  # real inputs, where there are any

@@ -1,0 +1,125 @@
+"""Run by test_ranks.py under mpirun: propagates every case on every decomposition that fits, and saves what
+rank 0 gathers. `python ranks_program.py OUT.npz THREADS`
+"""
+
+import sys
+
+import numpy as np
+from mpi4py import MPI
+from support import FULL, Medium, heterogeneous, ricker
+
+from fathometer import _native
+from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.parallel.decomposition import Decomposition, arrangements
+from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.propagator import halo_depth
+
+SPACING = 12.5
+STEPS = 60 if FULL else 36  # waves then cross the cuts in the middle
+# name: (model's cells, physics, order, boundary, free surface, dtype)
+CASES = {
+    "2D isotropic order 2": ((31, 1, 37), "isotropic", 2, Pml(4), False, np.float32),
+    "2D vti order 8": ((31, 1, 37), "vti", 8, Pml(7), False, np.float32),
+    "2D vti order 8 float64": ((31, 1, 37), "vti", 8, Pml(7), False, np.float64),
+    "2D vti order 16 sponge": ((34, 1, 37), "vti", 16, Sponge(6), False, np.float32),
+    "2D isotropic order 8 free surface": ((33, 1, 33), "isotropic", 8, Pml(6), True, np.float32),
+    "3D vti order 8": ((15, 13, 17), "vti", 8, Pml(5), False, np.float32),
+    "3D vti order 2": ((15, 13, 17), "vti", 2, Pml(4), False, np.float32),
+    "3D vti order 12 free surface": ((16, 15, 18), "vti", 12, Pml(5), True, np.float32),
+    "3D isotropic order 6": ((15, 13, 17), "isotropic", 6, Pml(5), False, np.float32),
+    "3D isotropic order 8 sponge": ((15, 13, 17), "isotropic", 8, Sponge(5), False, np.float32),
+}
+
+# Plain sweeps; one tile that is the whole grid; odd widths and threads that share; where nothing is cut also the
+# narrowest tiles, and odd widths of one thread each.
+TILINGS = (PLAIN, Tiling(STEPS, 1000, 1000, 1), Tiling(7, 5, 6, 2), Tiling(2, 1, 1, 1), Tiling(4, 3, 11, 1))
+
+
+def tilings(ranks, threads):
+    """Which are tried: where many threads share few cores, those whose threads share tiles."""
+    if ranks == 1:
+        return TILINGS
+    return TILINGS[:3] if FULL or ranks * threads <= 4 else TILINGS[2:3]
+
+
+def positions(shape, free_surface):
+    """Sources and receivers between cells, on the borders of any split in two, three or four, and several in a cell."""
+    n = np.array(shape)
+    middle = (n - 1) / 2
+    between = np.array([0.5, 0, 0.5])
+    shallow = np.array([0, 0, 0.3 if free_surface else 4.5])
+    sources = np.array([middle, middle + between, middle + between, np.floor(middle)])
+    receivers = np.array([middle + d for d in ([0.5, 0.5, 0.5], [-0.5, 0.5, 0.2], [2.5, -1.5, 1.1])])
+    lines = np.linspace(4.2, n[0] - 5.2, 70)[:, None] * [1, 0, 0] + [0, 1, 0] * middle + shallow
+    receivers = np.concatenate([receivers, lines])
+    for points in (sources, receivers):
+        points[:, 1] = np.clip(points[:, 1], 4, n[1] - 5) if n[1] > 1 else 0
+    return sources * SPACING, receivers * SPACING
+
+
+def run(comm, case, ranks, tiling=PLAIN):
+    """Traces (steps, receivers) and the final pressure of the model's cells, gathered on rank 0."""
+    shape, physics, order, boundary, free, dtype = case
+    pads = np.array([0 if n == 1 else 2 * boundary.width for n in shape])
+    pads[2] -= boundary.width if free else 0
+    full = tuple(int(n) for n in np.array(shape) + pads)
+    vp, epsilon, delta = heterogeneous(full, 11)
+    block = Decomposition(full, ranks, comm.rank)
+    medium = Medium(
+        shape,
+        SPACING,
+        vp,
+        *((epsilon, delta) if physics == "vti" else ()),
+        order=order,
+        dtype=dtype,
+        boundary=boundary,
+        free_surface=free,
+        block=block,
+        comm=comm,
+    )
+    medium.propagator.tiling = tiling
+    sources, receivers = positions(shape, free)
+    t = -0.08 + np.arange(STEPS) * medium.dt
+    series = ricker(t[:, None] - 0.003 * np.arange(len(sources)), 18.0)
+    mine = medium.run(sources, receivers, series)
+    p = medium.propagator
+    pressure = np.zeros(p.image_shape, dtype)
+    p.pressure(pressure)
+    indices = medium.points(receivers).owned(block)
+    start = [max(a - pad[0], 0) for a, pad in zip(block.lo, medium.grid.pad, strict=True)]
+    parts = comm.gather((indices, mine, start, pressure))
+    p.close()
+    if comm.rank:
+        return None
+    traces = np.full((STEPS, len(receivers)), np.nan, dtype)
+    image = np.full(shape, np.nan, dtype)
+    for indices, values, (x, y, z), block_pressure in parts:
+        traces[:, indices] = values
+        nx, ny, nz = block_pressure.shape
+        image[x : x + nx, y : y + ny, z : z + nz] = block_pressure
+    return traces, image
+
+
+def main(out, threads):
+    comm = MPI.COMM_WORLD
+    _native.set_threads(int(threads))
+    results = {}
+    for name, case in CASES.items():
+        shape, _, order, boundary, free, _ = case
+        full = [n if n == 1 else n + 2 * boundary.width for n in shape]
+        full[2] -= boundary.width if free else 0
+        thinnest = halo_depth(order // 2, True)
+        for ranks in arrangements(comm.size, shape[1] == 1):
+            if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
+                continue
+            for tiling in tilings(comm.size, int(threads)):
+                gathered = run(comm, case, ranks, tiling)
+                if gathered:
+                    key = f"{name}|{ranks}, {tiling.numbers}"
+                    results[f"{key}|traces"], results[f"{key}|pressure"] = gathered
+    if comm.rank == 0:
+        np.savez(out, **results)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
