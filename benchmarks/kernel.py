@@ -14,9 +14,9 @@ from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
-from fathometer.seismic.survey import Tuning
+from fathometer.seismic.survey import TuningTable
 from fathometer.seismic.waves.boundary import Pml
-from fathometer.seismic.waves.homogeneous import Bare, Homogeneous
+from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.propagator import Propagator
 
 STEPS = 6  # of a measurement
@@ -32,9 +32,11 @@ def kernel(threads: int, quick: bool) -> Table:
         width = Pml().width
         bare, layered = (
             Homogeneous((n,) * 3, MATERIALS[physics], sides, order).propagator
-            for n, sides in ((cells, Bare()), (cells - 2 * width, Pml()))
+            for n, sides in ((cells, NoBoundary()), (cells - 2 * width, Pml()))
         )
-        tilings = {wave: tune(wave, Tuning(), STEPS, WORTH_A_SEARCH, threads, print).tiling for wave in (bare, layered)}
+        tilings = {
+            wave: tune(wave, TuningTable(), STEPS, WORTH_A_SEARCH, threads, print).tiling for wave in (bare, layered)
+        }
 
         def advance(wave: Propagator, tiling: Tiling) -> None:
             wave.tiling = tiling

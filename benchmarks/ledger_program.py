@@ -16,12 +16,12 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.ledger import Ledger, now
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import meet
+from fathometer.parallel.collectives import barrier
 from fathometer.parallel.threads import bind, tasks_of
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.shot import migrate_shot
-from fathometer.seismic.setup.experiment import prepare
+from fathometer.seismic.setup.setup import prepare
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.survey import survey_of
 from fathometer.storage.traces.segy import GatherWriter
@@ -50,27 +50,27 @@ def main(rounds: int, cells: int, threads: int) -> None:
     if comm.rank == 0:
         inputs(folder, cells)
         (folder / "out").mkdir()
-    meet(comm)
-    experiment = prepare(survey_of(SURVEY, folder / "survey.toml"), comm, imaging=True)
-    with_account, without = experiment.propagator(), experiment.propagator()
+    barrier(comm)
+    setup = prepare(survey_of(SURVEY, folder / "survey.toml"), comm, imaging=True)
+    with_account, without = setup.propagator(), setup.propagator()
     for wavefield in (with_account, without):
-        wavefield.threads = tasks_of(experiment.survey.threads.model_dump(), binding)
+        wavefield.threads = tasks_of(setup.survey.threads.model_dump(), binding)
     for exchange in without._exchanges:  # the messages that tell waiting from travelling are a part of the cost
         exchange._calls.clear()
         exchange._arrivals.clear()
-    shape, dtype = without.image_shape, experiment.scheme.dtype
-    imaging, (shot,) = experiment.survey.imaging, experiment.acquisition.shots
+    shape, dtype = without.image_shape, setup.scheme.dtype
+    imaging, (shot,) = setup.survey.imaging, setup.acquisition.shots
     condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
-    kept = choose(experiment, without, binding)
+    kept = choose(setup, without, binding)
     account = Ledger()
 
     def seconds(on: bool) -> float:
-        meet(comm)
+        barrier(comm)
         start = now()
         with account if on else nullcontext():
-            history, _ = open_history(experiment, without, kept, binding)
+            history, _ = open_history(setup, without, kept, binding)
             with Progress(1, now=now, rank=comm.rank, quiet=True) as progress:
-                migrate_shot(experiment, with_account if on else without, shot, history, condition, progress)
+                migrate_shot(setup, with_account if on else without, shot, history, condition, progress)
         elapsed: float = comm.allreduce(now() - start, MPI.MAX)
         return elapsed
 

@@ -21,8 +21,8 @@ from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.survey import Tuning
-from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous, Material
+from fathometer.seismic.survey import TuningTable
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
 from fathometer.seismic.waves.propagator import Propagator
 
 STEPS = 12  # of one measurement
@@ -35,8 +35,8 @@ class Case:
     def __init__(self, shape: Index3, material: Material, order: int, threads: int) -> None:
         self.threads, self.cells, self.material = threads, math.prod(shape), material
         _native.set_threads(threads)
-        self.wave: Propagator = Homogeneous(shape, material, Bare(), order).propagator
-        self.tiling = tune(self.wave, Tuning(), STEPS, WORTH_A_SEARCH, threads, print).tiling
+        self.wave: Propagator = Homogeneous(shape, material, NoBoundary(), order).propagator
+        self.tiling = tune(self.wave, TuningTable(), STEPS, WORTH_A_SEARCH, threads, print).tiling
 
     def advance(self, tiling: Tiling | None = None) -> None:
         """Take the steps with the best tiling or another one."""

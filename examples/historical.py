@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fathometer.plan.machine_file import load_capability
+from fathometer.plan.machine_file import load_machine
 from fathometer.seismic.cost import Prediction
-from fathometer.seismic.plan import Wish, plan
+from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.survey import load_survey
 
 FOLDER = Path(__file__).parent / "historical"
@@ -26,11 +26,11 @@ PUBLISHED = {  # grid, nodes: seconds in the kernel and in all
 
 def predictions() -> dict[tuple[str, int], Prediction]:
     """The four runs, one rank a node, cut along x only."""
-    machine = load_capability(FOLDER / "cluster.json")
+    machine = load_machine(FOLDER / "cluster.json")
     found = {}
     for grid, nodes in PUBLISHED:
-        wish = Wish(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
-        found[grid, nodes] = plan(load_survey(FOLDER / f"{grid}.toml"), machine, wish).asked
+        request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
+        found[grid, nodes] = plan(load_survey(FOLDER / f"{grid}.toml"), machine, request).asked
     return found
 
 

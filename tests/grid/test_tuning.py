@@ -20,7 +20,7 @@ from fathometer.grid import tuning
 from fathometer.grid.tiling import PLAIN, Stepping, Tiling
 from fathometer.lab.statistics import typical
 from fathometer.record.machine import Caches, caches
-from fathometer.seismic.survey import Tuning
+from fathometer.seismic.survey import TuningTable
 
 STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1)
 HERE = Caches(1 << 20, 24 << 20, 2)
@@ -41,11 +41,11 @@ def tune(wanted, folder, wavefield=None, steps=5, threads=2, said=None):
 
 
 def test_a_search_is_made_once_and_kept(tmp_path, monkeypatch):
-    first = tune(Tuning(search="always"), tmp_path)
+    first = tune(TuningTable(search="always"), tmp_path)
     assert first.source == "search"
     assert first.gain > 0
     monkeypatch.setattr(tuning, "search", lambda *_: pytest.fail("searched again"))
-    again = tune(Tuning(), tmp_path)
+    again = tune(TuningTable(), tmp_path)
     assert (again.tiling, again.source, again.gain) == (first.tiling, "cache", first.gain)
 
 
@@ -87,32 +87,32 @@ def test_a_corrupt_cache_is_ignored_with_one_warning_and_rewritten(content, tmp_
     said = []
     # As long as a real run: a search follows.
     wavefield = quiet()
-    tuned = tuning.tune(wavefield, Tuning(), 5, 10**9, 2, said.append, tmp_path)
+    tuned = tuning.tune(wavefield, TuningTable(), 5, 10**9, 2, said.append, tmp_path)
     assert tuned.source == "search"
     assert len(said) == 1
     assert str(path) in said[0]
-    assert tune(Tuning(), tmp_path, said=said).source == "cache"
+    assert tune(TuningTable(), tmp_path, said=said).source == "cache"
     assert len(said) == 1
 
 
 def test_a_cache_that_cannot_be_written_is_a_note(tmp_path):
     (tmp_path / "file").write_text("")
     said = []
-    assert tune(Tuning(search="always"), tmp_path / "file" / "below", said=said).source == "search"
+    assert tune(TuningTable(search="always"), tmp_path / "file" / "below", said=said).source == "search"
     assert len(said) == 1
 
 
 def test_short_runs_do_not_search(tmp_path):
-    assert tune(Tuning(), tmp_path).source == "model"
-    assert tune(Tuning(search="never"), tmp_path).source == "model"
+    assert tune(TuningTable(), tmp_path).source == "model"
+    assert tune(TuningTable(search="never"), tmp_path).source == "model"
     assert not list(tmp_path.iterdir())
 
 
 def test_the_survey_has_the_last_word(tmp_path):
-    whole = Tuning(time_depth=3, block=5, tile=7, team=2)
+    whole = TuningTable(time_depth=3, block=5, tile=7, team=2)
     assert tune(whole, tmp_path).tiling == Tiling(3, 5, 7, 2)
-    assert tune(Tuning(time_depth=1), tmp_path).tiling.depth == 1
-    searched = tune(Tuning(time_depth=3, search="always"), tmp_path)
+    assert tune(TuningTable(time_depth=1), tmp_path).tiling.depth == 1
+    searched = tune(TuningTable(time_depth=3, search="always"), tmp_path)
     assert searched.tiling.depth == 3
     assert not list(tmp_path.iterdir())  # a search under conditions is not kept
 
@@ -128,13 +128,13 @@ def test_the_survey_has_the_last_word(tmp_path):
 )
 def test_a_choice_that_does_not_fit_is_an_error_with_the_range(wanted, words, tmp_path):
     with pytest.raises(InputError) as error:
-        tune(Tuning(**wanted), tmp_path)
+        tune(TuningTable(**wanted), tmp_path)
     assert words in str(error.value)
 
 
 def test_threads_make_whole_teams(tmp_path):
     with pytest.raises(InputError, match=r"team: found 2; allowed: 1, 3, since a rank has 3 threads"):
-        tune(Tuning(team=2), tmp_path, threads=3)
+        tune(TuningTable(team=2), tmp_path, threads=3)
 
 
 @given(

@@ -16,7 +16,7 @@ from fathometer.base.errors import InputError
 from fathometer.runs import claims
 from fathometer.runs.claims import Claims, SharedLock
 from fathometer.runs.contributions import Terms, fold
-from fathometer.runs.journal import Lock, Wish, open_journal
+from fathometer.runs.journal import Lock, RunOptions, open_journal
 
 
 @pytest.fixture(autouse=True)
@@ -81,12 +81,12 @@ def test_shots_of_a_run_that_dies_are_free_again(tmp_path):
 def test_what_others_have_done_is_theirs_to_add_up(tmp_path):
     """A run that begins beside others takes none of their contributions; the last one, alone, takes all."""
     journal, _ = contributions(tmp_path, 10)
-    wish = Wish(resume=True, share="x")
-    assert len(open_journal(tmp_path, {}, "other", wish).loose) == 10
-    beside = open_journal(tmp_path, {}, "other", wish, alone=False)
+    options = RunOptions(resume=True, share="x")
+    assert len(open_journal(tmp_path, {}, "other", options).loose) == 10
+    beside = open_journal(tmp_path, {}, "other", options, alone=False)
     assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
     fold(Terms(journal, (), tuple(journal.done.values())), NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
-    beside = open_journal(tmp_path, {}, "other", wish, alone=False)
+    beside = open_journal(tmp_path, {}, "other", options, alone=False)
     assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
 
 

@@ -1,8 +1,8 @@
 """A machine for plans."""
 
-from fathometer.plan.machine_file import Capability, Rate
+from fathometer.plan.machine_file import Machine, Rate
 
-MACHINE = Capability(
+MACHINE = Machine(
     schema_version=1,
     name="a machine",
     nodes=4,

@@ -6,18 +6,18 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.parallel.threads import bind, unbind
-from fathometer.runs.journal import Wish
+from fathometer.runs.journal import RunOptions
 from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
 from fathometer.seismic.survey import load_survey, survey_of
 from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
 from fathometer.storage.volumes.volume import open_volume
 
-OVERWRITE = Wish(overwrite=True)
+OVERWRITE = RunOptions(overwrite=True)
 
 
-def _run(work, survey, wish=OVERWRITE) -> Outcome:
+def _run(work, survey, options=OVERWRITE) -> Outcome:
     binding = bind(MPI.COMM_SELF, None)
-    settings = Settings(("test",), True, binding, lambda line: None, wish=wish)
+    settings = Settings(("test",), True, binding, lambda line: None, options=options)
     try:
         return work(survey, MPI.COMM_SELF, settings)
     finally:
@@ -28,8 +28,8 @@ def model(folder, values) -> Outcome:
     return _run(run_model, survey_of(values, folder / "survey.toml"))
 
 
-def migrate(folder, values, wish=OVERWRITE) -> Outcome:
-    return _run(run_migrate, survey_of(values, folder / "survey.toml"), wish)
+def migrate(folder, values, options=OVERWRITE) -> Outcome:
+    return _run(run_migrate, survey_of(values, folder / "survey.toml"), options)
 
 
 def run_survey(path) -> Outcome:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding
     from fathometer.report.page import Exhibit
     from fathometer.report.records import Run
-    from fathometer.runs.journal import Wish
-    from fathometer.runs.outcome import Outcome, Settings
+    from fathometer.runs.journal import RunOptions
+    from fathometer.runs.outcome import Context, Outcome
 
 
 # What does the work of a command on ranks.
@@ -102,7 +102,7 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
     from mpi4py import MPI
 
     from fathometer.launch.mpirun import check_world, is_first
-    from fathometer.parallel.collectives import all_here
+    from fathometer.parallel.collectives import all_arrived
 
     comm = MPI.COMM_WORLD
     try:
@@ -110,7 +110,7 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
         # The work has messages of its own: none of them can be taken for what all_here asks the others.
         _run(options, words, comm.Dup())
     except FathometerError as error:
-        if all_here(comm):
+        if all_arrived(comm):
             return complain(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_all(comm, complain(error))
     except KeyboardInterrupt:
@@ -118,7 +118,7 @@ def _on_ranks(options: argparse.Namespace, words: list[str]) -> int:
         # the others get a moment for it. Who is still somewhere in MPI, `prompt` ends.
         if comm.rank == 0:
             _say_interrupted(options)
-        all_here(comm, HEAD_START_SECONDS if comm.rank == 0 else 2 * PATIENCE_SECONDS)
+        all_arrived(comm, HEAD_START_SECONDS if comm.rank == 0 else 2 * PATIENCE_SECONDS)
         return _end_all(comm, _interrupted(options))
     except MemoryError:
         return _end_all(comm, complain(FathometerError(f"rank {comm.rank} ran out of memory")))
@@ -160,7 +160,7 @@ def _end_all(comm: MPI.Intracomm, code: int) -> int:
 
 
 def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> None:
-    from fathometer.parallel.collectives import together
+    from fathometer.parallel.collectives import collective_errors
     from fathometer.parallel.threads import bind, unbind
     from fathometer.record import trace
 
@@ -172,7 +172,7 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
                 print(line, file=sys.stderr, flush=True)
 
     path = _trace(options)
-    with together(comm):  # still a part of the start-up
+    with collective_errors(comm):  # still a part of the start-up
         if comm.rank == 0:
             _require_folders(path)
     binding = bind(comm, options.threads)
@@ -190,13 +190,13 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         if options.command == "io":
             _io(options, words, comm, binding, say)
             return
-        from fathometer.runs.outcome import Settings
+        from fathometer.runs.outcome import Context
 
-        settings = Settings(("fathometer", *words), options.quiet, binding, say, _publish, _wish(options))
+        context = Context(("fathometer", *words), options.quiet, binding, say, _publish, _run_options(options))
         if options.command == "demo":
             from fathometer.seismic.demo import run_demo
 
-            outcome = run_demo(options.output, options.quick, comm, settings)
+            outcome = run_demo(options.output, options.quick, comm, context)
         else:
             from fathometer.seismic.run import run_migrate, run_model, spare_inputs
             from fathometer.seismic.survey import load_survey
@@ -206,14 +206,14 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
                 survey = load_survey(options.survey)
             if path is not None:
                 spare_inputs(survey, [path])
-            outcome = work(survey, comm, settings)
+            outcome = work(survey, comm, context)
             if path is not None:
                 trace.write_trace(path, account, zero, comm)
     finally:
         unbind(binding)
-    with phase("finish"), together(comm):
+    with phase("finish"), collective_errors(comm):
         if comm.rank == 0:
-            _tell(outcome, options, settings)
+            _tell(outcome, options, context)
     if outcome.failed:
         reasons = "; ".join(outcome.failed.values())
         raise FathometerError(
@@ -221,12 +221,12 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         )
 
 
-def _wish(options: argparse.Namespace) -> Wish:
+def _run_options(options: argparse.Namespace) -> RunOptions:
     """What is to become of an earlier migration in the same folder."""
-    from fathometer.runs.journal import Wish
+    from fathometer.runs.journal import RunOptions
 
     if options.command != "migrate":
-        return Wish()
+        return RunOptions()
     for name, found in (
         ("--resume", options.resume),
         ("--retry-failed", options.retry_failed),
@@ -238,7 +238,7 @@ def _wish(options: argparse.Namespace) -> Wish:
     if options.share is not None and not share:
         raise InputError("--share: found an empty name; allowed: a name that all the runs say")
     resume = options.resume or options.retry_failed or bool(share)
-    return Wish(resume, options.overwrite, options.retry_failed, share)
+    return RunOptions(resume, options.overwrite, options.retry_failed, share)
 
 
 def _trace(options: argparse.Namespace) -> Path | None:
@@ -284,7 +284,7 @@ def _io(
 ) -> None:
     from fathometer.lab.io.benchmark import Request, run_io
     from fathometer.lab.io.ranking import lines, require_all
-    from fathometer.parallel.collectives import together
+    from fathometer.parallel.collectives import collective_errors
 
     request = Request(
         options.folder,
@@ -307,7 +307,7 @@ def _io(
 
     run = partial(run_io, request, comm, binding, ("fathometer", *words), say)
     envelope = _measured(options, comm, run, lines, draw, options.output)
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             if options.output is not None:
                 _page(options.output, options.json or options.output, envelope)
@@ -325,18 +325,18 @@ def _measured(
     *more: Path | None,
 ) -> dict[str, Any]:
     """Collective. The record of a benchmark, which is told, written and drawn as wished; more: files to be written."""
-    from fathometer.parallel.collectives import together
+    from fathometer.parallel.collectives import collective_errors
     from fathometer.record.envelope import write_record
 
     _require_png(options.picture)
     paths = [path for path in (options.json, options.picture, *more) if path is not None]
     if len({path.resolve() for path in paths}) < len(paths):
         raise InputError(f"{options.command}: found {', '.join(map(str, paths))}; allowed: a file of its own for each")
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             _require_folders(*paths)
     envelope = run()
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             if not options.quiet:
                 _write("\n".join(lines(envelope)))
@@ -368,9 +368,9 @@ def _plan(options: argparse.Namespace) -> None:
     import mpi4py
 
     mpi4py.rc.initialize = False  # nothing here communicates
-    from fathometer.plan.machine_file import load_capability, usual_place
+    from fathometer.plan.machine_file import load_machine, usual_place
     from fathometer.record.envelope import plain, write_record
-    from fathometer.seismic.plan import Wish, lines, plan
+    from fathometer.seismic.plan import PlanRequest, lines, plan
     from fathometer.seismic.run import spare_inputs
     from fathometer.seismic.survey import load_survey
 
@@ -383,7 +383,7 @@ def _plan(options: argparse.Namespace) -> None:
         raise InputError(
             "--on: left out, and this machine has not been measured; run `fathometer calibrate`, or name a MACHINE.json"
         )
-    wish = Wish(
+    request = PlanRequest(
         options.ranks,
         options.nodes,
         options.decomposition,
@@ -392,7 +392,7 @@ def _plan(options: argparse.Namespace) -> None:
         options.migrate,
         options.history,
     )
-    found = plan(survey, load_capability(machine), wish)
+    found = plan(survey, load_machine(machine), request)
     if options.json is None or str(options.json) != "-":
         _write("\n".join(lines(found)))
     if options.json is not None:
@@ -466,19 +466,19 @@ def _prepare(options: argparse.Namespace) -> None:
 
 def _calibrate(options: argparse.Namespace, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]) -> None:
     from fathometer.lab.calibrate import calibrate
-    from fathometer.parallel.collectives import together
-    from fathometer.plan.machine_file import save_capability, usual_place
+    from fathometer.parallel.collectives import collective_errors
+    from fathometer.plan.machine_file import save_machine, usual_place
 
     path: Path = options.output or usual_place()
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             if options.output is None:
                 path.parent.mkdir(parents=True, exist_ok=True)
             _require_folders(path, options.files / "file")
-    capability = calibrate(options.files, options.name, comm, binding, say)
-    with together(comm):
-        if capability is not None:
-            save_capability(path, capability)
+    machine = calibrate(options.files, options.name, comm, binding, say)
+    with collective_errors(comm):
+        if machine is not None:
+            save_machine(path, machine)
             say(f"written: {path}")
 
 
@@ -492,14 +492,14 @@ def _enough_to_exchange() -> int:
     return min(2, len(os.sched_getaffinity(0)))
 
 
-def _tell(outcome: Outcome, options: argparse.Namespace, settings: Settings) -> None:
+def _tell(outcome: Outcome, options: argparse.Namespace, context: Context) -> None:
     """The files and the cost, for people; the record, for programs. Nothing where other runs make the image."""
     if not outcome.record:
         return
     for kind, path in outcome.files.items():
-        settings.say(f"{kind:>13}  {path}")
+        context.say(f"{kind:>13}  {path}")
     figures: dict[str, Any] = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
-    settings.say(
+    context.say(
         f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
         f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
         f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"

@@ -17,7 +17,7 @@ _BRANCHES = frozenset({"str", "float", "int", "bool"})
 _TELLING = ("union_tag_not_found", "union_tag_invalid", "value_error")
 
 
-def complaint(error: ValidationError, values: Mapping[str, Any], root: type[BaseModel]) -> str:
+def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[BaseModel]) -> str:
     """Put the first problem into one line and say how many more there are.
 
     `values` is the input as it was read, `root` the model that refused it. Unknown keys come first: a

@@ -21,9 +21,9 @@ from fathometer import __version__, _native
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import Ledger, now
 from fathometer.grid.tiling import DEEPEST, PLAIN, Stepping, Tiling
-from fathometer.parallel.collectives import meet
+from fathometer.parallel.collectives import barrier
 from fathometer.record.machine import Caches, caches, cpu_model
-from fathometer.seismic.survey import Tuning
+from fathometer.seismic.survey import TuningTable
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
@@ -68,7 +68,7 @@ def stepping_of(wavefield: Propagator, steps: int, threads: int) -> Stepping:
     """Collective. What the tiling of a wavefield's steps depends on; its cells and threads are those of the
     smallest rank: all ranks must come to the same choice, and try the same ones."""
     comm, block = wavefield.comm, wavefield.block
-    meet(comm)
+    barrier(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     ranks = comm.allreduce(host.size, MPI.MAX)
     host.Free()
@@ -86,7 +86,7 @@ def stepping_of(wavefield: Propagator, steps: int, threads: int) -> Stepping:
 
 def tune(
     wavefield: Propagator,
-    wanted: Tuning,
+    wanted: TuningTable,
     steps: int,
     total: int,
     threads: int,

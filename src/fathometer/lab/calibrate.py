@@ -27,16 +27,16 @@ from fathometer.grid.grid import Grid
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import timed
 from fathometer.lab.stencil import TRIAD_ELEMENTS
-from fathometer.parallel.collectives import QUIETLY, meet, together
+from fathometer.parallel.collectives import LONG_NAP_SECONDS, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Binding, Tasks
-from fathometer.plan.machine_file import VERSION, Capability, Rate
+from fathometer.plan.machine_file import VERSION, Machine, Rate
 from fathometer.record.machine import cpu_model, peak_memory, total_memory
-from fathometer.runs.outcome import Settings
+from fathometer.runs.outcome import Context
 from fathometer.seismic.model.earth import extremes
 from fathometer.seismic.run import run_migrate, run_model
-from fathometer.seismic.survey import Tuning, survey_of
+from fathometer.seismic.survey import TuningTable, survey_of
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.boundary import Pml
@@ -60,7 +60,7 @@ FACES = (16, 384)  # cells: a small halo and a large one
 
 def calibrate(
     folder: Path, name: str, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
-) -> Capability | None:
+) -> Machine | None:
     """Collective. Measure with the ranks of `comm`; file rates in `folder`. Returns it on rank 0.
 
     Raises FathometerError, the same on all ranks, where nothing can be written into the folder.
@@ -70,7 +70,7 @@ def calibrate(
     say("rank to rank")
     local, network = _exchange_rates(comm)
     measured: dict[str, Any] = {}
-    with together(comm, QUIETLY):
+    with collective_errors(comm, LONG_NAP_SECONDS):
         if comm.rank == 0:
             team = Tasks(len(cpus), len(cpus), len(cpus), cpus)
             team.use(len(cpus))
@@ -88,7 +88,7 @@ def calibrate(
     if comm.rank:
         return None
     account = ledger.current()
-    return Capability.model_validate(
+    return Machine.model_validate(
         {
             "schema_version": VERSION,
             "name": name or f"{socket.gethostname()} ({cpu_model()})",
@@ -136,7 +136,7 @@ def _rates(team: Tasks, say: Callable[[str], None]) -> Iterator[Rate]:
                 grid = Homogeneous(shape, material, Pml(), order)
                 wave = grid.propagator
                 wave.threads = team
-                tune(wave, Tuning(search="never"), STEPS, 1, team.propagate, lambda line: None)
+                tune(wave, TuningTable(search="never"), STEPS, 1, team.propagate, lambda line: None)
                 points = float(np.prod(grid.grid.full_shape))
                 seconds = _repeated(partial(wave.advance, STEPS))
                 wave.close()
@@ -170,7 +170,7 @@ def _pair(comm: MPI.Intracomm, other: int | None, where: str) -> dict[str, float
             f"{where}_latency_seconds": max(0.0, seconds[0] - sizes[0] / rate),
             f"{where}_bytes_per_second": rate,
         }
-    meet(comm)
+    barrier(comm)
     pair.Free()
     return found
 
@@ -281,7 +281,7 @@ def _whole_run(folder: Path, binding: Binding) -> dict[str, float]:
             "model": {"vp": "vp.npy", "spacing": [10.0, 10.0, 10.0]},
             "wavelet": {"kind": "ricker", "peak_frequency": 10.0},
         }
-        quiet = Settings(("fathometer", "calibrate"), True, binding, lambda line: None)
+        quiet = Context(("fathometer", "calibrate"), True, binding, lambda line: None)
         shots = common | {"acquisition": geometry, "propagation": {"duration": 0.2}, "output": {"directory": "shots"}}
         image = common | {"acquisition": {"gathers": "shots/shots.segy"}, "output": {"directory": "image"}}
         with Ledger():

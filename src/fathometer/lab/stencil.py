@@ -21,15 +21,15 @@ from fathometer.grid.stencil import FEWEST_ARRAYS, flops_per_point
 from fathometer.grid.tiling import DEEPEST, PLAIN, Tiling
 from fathometer.grid.tuning import Tuned, tune
 from fathometer.lab.statistics import Typical, interleave, timed, typical
-from fathometer.parallel.collectives import QUIETLY, gathered, meet
+from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.parallel.threads import Binding, Tasks
 from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account
-from fathometer.seismic.survey import Tuning
-from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Bare, Homogeneous
+from fathometer.seismic.survey import TuningTable
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, NoBoundary
 from fathometer.seismic.waves.propagator import halo_depth
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
@@ -98,12 +98,12 @@ def measure(
     ranks = choose_ranks(request.grid, comm.size, halo_depth(request.order // 2, False))
     with ledger.phase("set up"):
         wave = Homogeneous(
-            request.grid, MATERIALS[request.physics], Bare(), request.order, ranks=ranks, comm=comm
+            request.grid, MATERIALS[request.physics], NoBoundary(), request.order, ranks=ranks, comm=comm
         ).propagator
         wave.threads = team
         elements = TRIAD_ELEMENTS // comm.size
         arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
-    wanted = Tuning() if request.depth == 0 else Tuning(time_depth=request.depth)
+    wanted = TuningTable() if request.depth == 0 else TuningTable(time_depth=request.depth)
     with ledger.phase("tuning"):
         tuned = tune(wave, wanted, request.steps, WORTH_A_SEARCH, threads, say)
     cells = float(math.prod(request.grid)) * request.steps
@@ -165,10 +165,10 @@ def run_stencil(
         if comm.rank < ranks:
             say(f"ranks x threads = {ranks} x {threads}: choosing the tiling, then measuring")
             measured.append(measure(request, part, threads, cpus, say))
-        meet(comm, QUIETLY)
+        barrier(comm, LONG_NAP_SECONDS)
         part.Free()
     with ledger.phase("finish"):
-        told = gathered(comm, own_account(binding))
+        told = allgather(comm, own_account(binding))
     if comm.rank:
         return {}
     main = measured[0]

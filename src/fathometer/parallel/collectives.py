@@ -18,21 +18,21 @@ T = TypeVar("T")
 
 LARGEST_MESSAGE = 1 << 30  # bytes in one MPI call
 NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
-QUIETLY = 5e-3  # the same, where others measure on these cores
+LONG_NAP_SECONDS = 5e-3  # the same, where others measure on these cores
 PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
 
 
-def meet(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
+def barrier(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
     """Collective. Wait for all ranks, but not inside one MPI call, in which Python would not heed an interrupt.
 
     nap: seconds between looks at the others.
     """
-    with met(comm, nap):
+    with synchronised(comm, nap):
         pass
 
 
 @contextmanager
-def met(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
+def synchronised(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
     """Collective. The same before the block, which is not interrupted: it is for a short exchange with the others, who
     would wait inside MPI for a rank that had left."""
     with ledger.idle():
@@ -49,7 +49,7 @@ def met(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
         release()
 
 
-def all_here(comm: MPI.Intracomm, patience: float | None = None) -> bool:
+def all_arrived(comm: MPI.Intracomm, patience: float | None = None) -> bool:
     """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting.
 
     patience: seconds that they have for it; None: PATIENCE_SECONDS.
@@ -63,22 +63,22 @@ def all_here(comm: MPI.Intracomm, patience: float | None = None) -> bool:
     return True
 
 
-def gathered(comm: MPI.Intracomm, value: T) -> list[T]:
+def allgather(comm: MPI.Intracomm, value: T) -> list[T]:
     """Collective. The values of all ranks; waiting for the last of them is accounted as waiting."""
-    with met(comm), ledger.communication():
+    with synchronised(comm), ledger.communication():
         return comm.allgather(value)
 
 
-def reduced(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"]) -> Any:
+def allreduce(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"]) -> Any:
     """Collective. The ranks' values put together; waiting for the last of them is accounted as waiting."""
     from mpi4py import MPI
 
-    with met(comm), ledger.communication():
+    with synchronised(comm), ledger.communication():
         return comm.allreduce(value, getattr(MPI, op))
 
 
 @contextmanager
-def together(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
+def collective_errors(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
     """Collective. Runs the block on every rank; the first rank's FathometerError, if any, is raised on all.
 
     The block may hold no collective call that a rank which fails would miss. nap: as of `meet`.
@@ -88,7 +88,7 @@ def together(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
         yield
     except FathometerError as raised:
         error = raised
-    with met(comm, nap), ledger.communication():
+    with synchronised(comm, nap), ledger.communication():
         errors = [e for e in comm.allgather(error) if e is not None]
     if errors:
         raise errors[0]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from mpi4py import MPI
 
 from fathometer.base.errors import InputError
-from fathometer.parallel.collectives import meet
+from fathometer.parallel.collectives import barrier
 from fathometer.record.machine import available_memory, total_memory
 from fathometer.seismic.survey import MEMORY_BUDGET
 
@@ -24,7 +24,7 @@ def usable_memory(comm: MPI.Intracomm, budget: float = MEMORY_BUDGET) -> int:
 
     budget: share of all of the host's memory, [parallel] memory_budget; what is free now may be less.
     """
-    meet(comm)
+    barrier(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     usable: int = host.bcast(int(min(USABLE * available_memory(), budget * total_memory())))
     host.Free()
@@ -33,7 +33,7 @@ def usable_memory(comm: MPI.Intracomm, budget: float = MEMORY_BUDGET) -> int:
 
 def spare_memory(own: int, usable: int, comm: MPI.Intracomm) -> int:
     """Collective. What is left for each rank of this rank's host beside the `own` bytes of every one of them."""
-    meet(comm)
+    barrier(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     spare: int = (usable - host.allreduce(own)) // host.size
     host.Free()
@@ -47,7 +47,7 @@ def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm, a
     available there, which part is the largest, and what to change.
     """
     own = sum(parts.values())
-    meet(comm)
+    barrier(comm)
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     needed = host.allreduce(own)
     ranks = host.size

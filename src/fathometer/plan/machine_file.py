@@ -16,7 +16,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import ValidationError, model_validator
 
 from fathometer.base.errors import InputError
-from fathometer.config.problems import complaint
+from fathometer.config.problems import first_problem
 from fathometer.seismic.survey import Loose, NotNegative, Positive, Table, key
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
@@ -34,7 +34,7 @@ class Rate(Table):
     points_per_second: Positive = key("of a node: cell updates", "1/s")
 
 
-class Capability(Table):
+class Machine(Table):
     """A machine. Beyond what is needed, 0 seconds mean that something costs no time."""
 
     schema_version: Literal[1] = key("of this description")
@@ -121,7 +121,7 @@ def usual_place() -> Path:
     return folder / f"machine-{socket.gethostname()}.json"
 
 
-def load_capability(path: Path) -> Capability:
+def load_machine(path: Path) -> Machine:
     """Read and check a MACHINE.json; InputError in one line that names the file and the first wrong key."""
     try:
         values = json.loads(path.read_bytes().decode("utf-8"))
@@ -134,11 +134,11 @@ def load_capability(path: Path) -> Capability:
     if values["schema_version"] != VERSION:
         raise InputError(f"{path}: found version {values['schema_version']}; allowed: {VERSION}")
     try:
-        return Capability.model_validate(values)
+        return Machine.model_validate(values)
     except ValidationError as error:
-        raise InputError(f"{path}: {complaint(error, values, Capability)}") from None
+        raise InputError(f"{path}: {first_problem(error, values, Machine)}") from None
 
 
-def save_capability(path: Path, capability: Capability) -> None:
+def save_machine(path: Path, machine: Machine) -> None:
     """Write a MACHINE.json, whole or not at all; FathometerError where that fails."""
-    atomic.write(path, capability.written())
+    atomic.write(path, machine.written())

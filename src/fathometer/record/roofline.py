@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fathometer.base import ledger
 from fathometer.base.ledger import now
-from fathometer.parallel.collectives import gathered, meet
+from fathometer.parallel.collectives import allgather, barrier
 from fathometer.record.machine import caches
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def yardstick(comm: MPI.Intracomm, tasks: Tasks, ranks_on_host: int) -> dict[str
     triad: list[float] = []
     flops: list[float] = []
     rounds = ROUNDS
-    meet(comm)
+    barrier(comm)
     started = now()
     for number in range(ROUNDS):
         triad.append(_timed(comm, lambda: _native.triad(*arrays)))
@@ -54,7 +54,7 @@ def yardstick(comm: MPI.Intracomm, tasks: Tasks, ranks_on_host: int) -> dict[str
                 rounds = number + 1
                 break
     done = _native.multiply_adds(1) * MULTIPLY_ADDS
-    told = gathered(comm, (3 * ITEM * elements, done, triad, flops))
+    told = allgather(comm, (3 * ITEM * elements, done, triad, flops))
     return {
         "triad_bytes_per_second": max(
             sum(one[0] for one in told) / max(one[2][n] for one in told) for n in range(rounds)

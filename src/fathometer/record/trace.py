@@ -15,14 +15,14 @@ from typing import Any
 from mpi4py import MPI
 
 from fathometer.base.ledger import Ledger, now
-from fathometer.parallel.collectives import meet, reduced, together
+from fathometer.parallel.collectives import allreduce, barrier, collective_errors
 from fathometer.storage import atomic
 
 
 def zero(comm: MPI.Intracomm) -> float:
     """Collective. The zero of this rank's time axis, on its host's clock."""
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    meet(comm)
+    barrier(comm)
     start: float = host.bcast(now())
     host.Free()
     return start
@@ -33,9 +33,9 @@ def write_trace(path: Path, account: Ledger, start: float, comm: MPI.Intracomm) 
     spans = account.spans()
     before = max(0.0, start - min((begin for _, _, begin, _, _ in spans), default=start))
     # Viewers drop what lies before 0: all axes begin as long before the barrier as the first rank began.
-    before = reduced(comm, before, "MAX")
+    before = allreduce(comm, before, "MAX")
     ranks = comm.gather((socket.gethostname(), start - before, spans, account.dropped_spans))
-    with together(comm):
+    with collective_errors(comm):
         if ranks is not None:
             events = [event for rank, told in enumerate(ranks) for event in _events(rank, *told)]
             dropped = sum(told[3] for told in ranks)

@@ -21,7 +21,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError, NotFiniteError
 from fathometer.grid.grid import Grid
-from fathometer.parallel.collectives import gathered, reduced, together
+from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import Index3, split
 from fathometer.runs.checksum import MODULUS, checksum
 from fathometer.runs.exact_sum import LIMBS, Limbs, add, raised, top_of, value
@@ -73,10 +73,10 @@ def contribute(
     """
     parts: dict[str, Part] = {}
     for name, values in volumes.items():
-        peak = float(reduced(comm, peak_of(values), "MAX"))
+        peak = float(allreduce(comm, peak_of(values), "MAX"))
         if not math.isfinite(peak):
             raise NotFiniteError(f"shot {shot + 1}: the {name} is not finite: [wavelet] or traces are too strong")
-        parts[name] = Part(peak, reduced(comm, checksum(values, grid.shape, start), "SUM") % MODULUS)
+        parts[name] = Part(peak, allreduce(comm, checksum(values, grid.shape, start), "SUM") % MODULUS)
         info = volume_info(grid, values.dtype, "")
         block = values.reshape([values.shape[a] for a in grid.axes])
         with ledger.file(KIND, "write"):
@@ -84,7 +84,7 @@ def contribute(
             write_volume(path, info, block, [start[a] for a in grid.axes], comm, LATER)
     x, y, z = (a + n for a, n in zip(grid.first, grid.shape, strict=True))
     entry = Entry(shot, grid.first, (x, y, z), parts, seconds, comm.size)
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             journal.finish_shot(group, entry)
     return entry
@@ -98,13 +98,13 @@ def peak_of(values: np.ndarray) -> float:
 
 def flush(journal: Journal, group: int, entries: Sequence[Entry], comm: MPI.Intracomm) -> None:
     """Collective. Have the system put on the device what these shots add, which their lines tell from then on."""
-    with together(comm):
+    with collective_errors(comm):
         for entry in entries:
             for name in entry.parts:
                 path = journal.contribution(entry.shot, name)
                 with atomic.writing(path), ledger.file(KIND, "write"), ledger.flush():
                     atomic.flush_file(path)
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             atomic.flush_folder(journal.folder)
             journal.flushed(group)
@@ -117,7 +117,7 @@ def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MP
     """
     planned = SumFile.planned(path, terms.shots, shape, {name: terms.top(name) for name in names})
     part: Path | None = None
-    with together(comm), atomic.writing(path):
+    with collective_errors(comm), atomic.writing(path):
         if comm.rank == 0:
             part = atomic.create_part(path, planned.size)
     part = comm.bcast(part)
@@ -133,15 +133,15 @@ def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MP
                     os.fsync(handle)
             finally:
                 os.close(handle)
-        made = replace(planned, checksums={n: reduced(comm, found[n], "SUM") % MODULUS for n in names})
-        with together(comm), atomic.writing(path):
+        made = replace(planned, checksums={n: allreduce(comm, found[n], "SUM") % MODULUS for n in names})
+        with collective_errors(comm), atomic.writing(path):
             if comm.rank == 0:
                 _place(part, made)
     except BaseException:
         if comm.rank == 0:
             atomic.remove(part)
         raise
-    with together(comm):
+    with collective_errors(comm):
         if comm.rank == 0:
             for one in terms.sums:
                 atomic.remove(one.path)
@@ -198,16 +198,16 @@ def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
     """Collective. The block notes checksums of what it reads; a term whose own differs is removed, so that its shots
     are migrated again, and told."""
     checks: Checks = {}
-    with together(comm):
+    with collective_errors(comm):
         yield checks
     found: Checks = {}
-    for one in gathered(comm, checks):
+    for one in allgather(comm, checks):
         for (term, name), some in one.items():
             _note(found, term, name, some)
     expected = {(one.path.name, name): value for one in terms.sums for name, value in one.checksums.items()}
     expected |= {(str(e.shot), name): part.checksum for e in terms.entries for name, part in e.parts.items()}
     wrong = sorted(key for key, checked in found.items() if checked != expected[key])
-    with together(comm):
+    with collective_errors(comm):
         if not wrong:
             return
         term, name = wrong[0]

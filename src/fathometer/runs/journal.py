@@ -75,7 +75,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Wish:
+class RunOptions:
     """What the command line says of an earlier run in the same folder, and of others at the same time (share: the name
     that they say too; "": there are none)."""
 
@@ -227,8 +227,8 @@ class Lock:
         self._file.close()
 
 
-def check_wish(output: Path, wish: Wish) -> None:
-    """Raises InputError where an earlier run's journal is there and the wish does not say what to do with it, and
+def check_options(output: Path, options: RunOptions) -> None:
+    """Raises InputError where an earlier run's journal is there and the options do not say what to do with it, and
     where the folder is somebody else's."""
     folder = output / FOLDER
     if not (folder / "survey.json").exists():
@@ -238,7 +238,7 @@ def check_wish(output: Path, wish: Wish) -> None:
                 f"{folder}: holds {others[0]}, but no survey.json: it is no journal; allowed: another [output] "
                 "directory, or without that folder"
             )
-    if wish.overwrite or wish.resume:
+    if options.overwrite or options.resume:
         return
     if (folder / "finished").exists():
         raise InputError(f"{output}: holds a finished migration; --overwrite makes it anew")
@@ -262,8 +262,10 @@ def results_of(output: Path) -> dict[str, Path]:
         return {}
 
 
-def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish, alone: bool = True) -> Journal:
-    """The journal in the folder of the results, which this run has locked and whose wish was checked.
+def open_journal(
+    output: Path, migration_fingerprint: Mapping[str, Any], run: str, options: RunOptions, alone: bool = True
+) -> Journal:
+    """The journal in the folder of the results, which this run has locked and whose options were checked.
 
     run: a name for this run. alone: no other run works in it. Raises InputError where the journal is of another survey,
     model or version: what differs; FathometerError where it is damaged. Other contents of the traces are taken where
@@ -271,20 +273,20 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     """
     folder = output / FOLDER
     path = folder / "survey.json"
-    if not wish.resume or not path.exists():
+    if not options.resume or not path.exists():
         erase(folder)
-        write_record(path, identity)
+        write_record(path, migration_fingerprint)
         return Journal(folder, run=run)
     try:
         before = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
     repaired = before.pop("repaired", [])
-    differing = differences(before, plain(identity))
+    differing = differences(before, plain(migration_fingerprint))
     mended = all(line.startswith("traces: ") for line in differing)
-    if wish.retry_failed and differing and mended:
-        # What was wrong with some of them has been mended: that is what the wish is for.
-        write_record(path, {**identity, "repaired": [*repaired, before["traces"]]})
+    if options.retry_failed and differing and mended:
+        # What was wrong with some of them has been mended: that is what --retry-failed is for.
+        write_record(path, {**migration_fingerprint, "repaired": [*repaired, before["traces"]]})
     elif differing:
         more = f" and {len(differing) - TOLD} more" if len(differing) > TOLD else ""
         raise InputError(
@@ -297,7 +299,7 @@ def open_journal(output: Path, identity: Mapping[str, Any], run: str, wish: Wish
     elif alone:
         _tidy(folder)
     found = read_journal(folder) if alone else _read_beside_others(folder)
-    if wish.retry_failed:
+    if options.retry_failed:
         found.failed.clear()
     found.run = run
     return found

@@ -12,14 +12,14 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tuning import Tuned
-from fathometer.parallel.collectives import gathered
+from fathometer.parallel.collectives import allgather
 from fathometer.parallel.threads import Binding, tasks_of
 from fathometer.record.envelope import UNFINISHED, Figure, record, write_record
 from fathometer.record.machine import machine, peak_memory
 from fathometer.record.ranks import account, disturbances, own_account, seconds
 from fathometer.record.roofline import yardstick
-from fathometer.runs.journal import Wish
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.runs.journal import RunOptions
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.storage import atomic
 from fathometer.storage.volumes.formats import format_of
@@ -37,12 +37,12 @@ KERNEL = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class Context:
     """How a command runs, beside its survey: its words for the record, how much it says, where its threads are, and who
     writes its page.
 
     publish: writes the page of a record with the panels of its exhibit into a file; None: there is no page
-    wish: what to do with an earlier run's results in the same folder
+    options: what to do with an earlier run's results in the same folder
     """
 
     command: tuple[str, ...]
@@ -50,7 +50,7 @@ class Settings:
     binding: Binding
     say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
     publish: Callable[[Path, dict[str, Any], list[dict[str, Any]]], None] | None = None
-    wish: Wish = field(default_factory=Wish)
+    options: RunOptions = field(default_factory=RunOptions)
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Done:
+class WorkDone:
     """What all ranks of a run have done together: shots, and updates of cells (computed twice, counted once)."""
 
     shots: int
@@ -71,16 +71,16 @@ class Done:
 
 
 @contextmanager
-def accounted(experiment: Experiment, settings: Settings) -> Iterator[None]:
+def accounted(setup: Setup, context: Context) -> Iterator[None]:
     """Collective. A run whose input was accepted: should the block not reach its end, whatever ends it, there is a
     record of what is known, marked as unfinished, in the folder of the results. An earlier run's record stays."""
-    path = experiment.survey.output_directory / UNFINISHED
-    first = experiment.comm.rank == 0
+    path = setup.survey.output_directory / UNFINISHED
+    first = setup.comm.rank == 0
 
     def write(reason: str) -> None:
         if first:
             with suppress(FathometerError):  # what hinders the results' writing is told where they are written
-                write_record(path, unfinished_record(experiment, settings, f"unfinished: {reason}"))
+                write_record(path, unfinished_record(setup, context, f"unfinished: {reason}"))
 
     with ledger.phase("finish"):
         write("the run goes on, or it was killed")
@@ -99,57 +99,57 @@ def _words(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def unfinished_record(experiment: Experiment, settings: Settings, reason: str) -> dict[str, Any]:
+def unfinished_record(setup: Setup, context: Context, reason: str) -> dict[str, Any]:
     """What this rank alone knows of a run that has not ended."""
     return record(
         application="seismic",
-        command=settings.command,
-        input=_input(experiment),
-        machine=_machine(experiment, [settings.binding.as_dict()]),
-        account=account([own_account(settings.binding)]),
+        command=context.command,
+        input=_input(setup),
+        machine=_machine(setup, [context.binding.as_dict()]),
+        account=account([own_account(context.binding)]),
         figures=[],
-        results={"files": {}} | _facts(experiment) | _conditioning(experiment, [_dead(experiment)]),
+        results={"files": {}} | _facts(setup) | _conditioning(setup, [_dead(setup)]),
         reasons=[reason],
         finished=False,
     )
 
 
-def measured(experiment: Experiment, settings: Settings) -> dict[str, Any]:
+def measured(setup: Setup, context: Context) -> dict[str, Any]:
     """Collective. What the run's processors give, and the fewest bytes that a step must move for a cell: what makes a
     roofline of the kernel's work."""
-    tasks = tasks_of(experiment.survey.threads.model_dump(), settings.binding)
-    roof = yardstick(experiment.comm, tasks, settings.binding.ranks_on_host)
-    return roof | {"bytes_per_point": experiment.scheme.dtype.itemsize * FEWEST_ARRAYS[_physics(experiment)]}
+    tasks = tasks_of(setup.survey.threads.model_dump(), context.binding)
+    roof = yardstick(setup.comm, tasks, context.binding.ranks_on_host)
+    return roof | {"bytes_per_point": setup.scheme.dtype.itemsize * FEWEST_ARRAYS[_physics(setup)]}
 
 
 def finished_record(
-    experiment: Experiment,
-    settings: Settings,
+    setup: Setup,
+    context: Context,
     files: Mapping[str, Path],
     tuned: Tuned | None,
-    done: Done,
+    done: WorkDone,
     facts: Mapping[str, Any],
     reasons: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Collective. The run's envelope; empty on ranks above 0. facts: further results; reasons: why they are not all."""
     peak = peak_memory()
     with ledger.phase("yardstick"):
-        roof = measured(experiment, settings)
-    dead = gathered(experiment.comm, _dead(experiment))
-    ranks = gathered(experiment.comm, own_account(settings.binding, peak))
-    if experiment.comm.rank:
+        roof = measured(setup, context)
+    dead = allgather(setup.comm, _dead(setup))
+    ranks = allgather(setup.comm, own_account(context.binding, peak))
+    if setup.comm.rank:
         return {}
     told = account(ranks)
     return record(
         application="seismic",
-        command=settings.command,
-        input=_input(experiment),
-        machine=_machine(experiment, [rank["binding"] for rank in ranks]),
+        command=context.command,
+        input=_input(setup),
+        machine=_machine(setup, [rank["binding"] for rank in ranks]),
         account=told,
         figures=_figures(told, done),
         results={"files": files}
-        | _facts(experiment)
-        | _conditioning(experiment, dead)
+        | _facts(setup)
+        | _conditioning(setup, dead)
         | dict(facts)
         | {
             "tuning": tuned.as_dict() if tuned is not None else None,
@@ -160,16 +160,16 @@ def finished_record(
     )
 
 
-def _input(experiment: Experiment) -> dict[str, Any]:
-    return experiment.survey.resolved() | {"survey": str(experiment.survey.path)}
+def _input(setup: Setup) -> dict[str, Any]:
+    return setup.survey.resolved() | {"survey": str(setup.survey.path)}
 
 
-def _machine(experiment: Experiment, bindings: list[dict[str, Any]]) -> dict[str, Any]:
-    paths = [experiment.survey.output_directory, *experiment.files.paths, *experiment.acquisition.paths]
-    return machine(paths) | {"ranks": experiment.comm.size, "binding": bindings}
+def _machine(setup: Setup, bindings: list[dict[str, Any]]) -> dict[str, Any]:
+    paths = [setup.survey.output_directory, *setup.files.paths, *setup.acquisition.paths]
+    return machine(paths) | {"ranks": setup.comm.size, "binding": bindings}
 
 
-def _figures(told: dict[str, Any], done: Done) -> list[Figure]:
+def _figures(told: dict[str, Any], done: WorkDone) -> list[Figure]:
     """The run in numbers. Times are those of the slowest rank."""
     total, kernel = told["wall_seconds"]["max"], seconds(told, KERNEL)
     peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in told["ranks"])
@@ -188,9 +188,9 @@ def _figures(told: dict[str, Any], done: Done) -> list[Figure]:
     return figures
 
 
-def _strategies(experiment: Experiment) -> list[dict[str, Any]]:
+def _strategies(setup: Setup) -> list[dict[str, Any]]:
     """How the model's files are read and images written, and whether that was remembered (`fathometer io`)."""
-    survey, ranks = experiment.survey, experiment.comm.size
+    survey, ranks = setup.survey, setup.comm.size
 
     def told(path: Path, operation: str, wanted: str) -> dict[str, Any]:
         form = format_of(path)
@@ -198,24 +198,24 @@ def _strategies(experiment: Experiment) -> list[dict[str, Any]]:
         taken = form.chosen(path, strategy, operation, ranks)
         return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}
 
-    found = [told(path, "read", survey.storage.read) for path in experiment.files.paths]
+    found = [told(path, "read", survey.storage.read) for path in setup.files.paths]
     if survey.acquisition.gathers is not None:
         found.append(told(survey.output_directory / survey.output.image, "write", survey.storage.write))
     return found
 
 
-def _dead(experiment: Experiment) -> set[tuple[int, int]]:
+def _dead(setup: Setup) -> set[tuple[int, int]]:
     """The dead traces that this rank found, as (shot, receiver); ranks share receivers near their blocks' sides."""
-    dead = experiment.acquisition.conditioning.dead
+    dead = setup.acquisition.conditioning.dead
     return set() if dead is None else dead.found
 
 
-def _conditioning(experiment: Experiment, dead: Sequence[set[tuple[int, int]]]) -> dict[str, Any]:
+def _conditioning(setup: Setup, dead: Sequence[set[tuple[int, int]]]) -> dict[str, Any]:
     """What was done to recorded traces, step by step, resampling included; `dead`: found by each rank."""
-    acquisition, time = experiment.acquisition, experiment.time
+    acquisition, time = setup.acquisition, setup.time
     if not acquisition.recorded:
         return {}
-    kernel = low_pass(experiment.wavelet.fmax, acquisition.sample_interval, time.dt)
+    kernel = low_pass(setup.wavelet.fmax, acquisition.sample_interval, time.dt)
     resampling = {
         "step": "resampling",
         "from_seconds": acquisition.sample_interval,
@@ -227,14 +227,14 @@ def _conditioning(experiment: Experiment, dead: Sequence[set[tuple[int, int]]]) 
     return {"conditioning": [*steps, resampling]}
 
 
-def _physics(experiment: Experiment) -> str:
-    return "isotropic" if experiment.files.isotropic else "vti"
+def _physics(setup: Setup) -> str:
+    return "isotropic" if setup.files.isotropic else "vti"
 
 
-def _facts(experiment: Experiment) -> dict[str, Any]:
+def _facts(setup: Setup) -> dict[str, Any]:
     """What was decided before the first step."""
-    survey, grid, time = experiment.survey, experiment.grid, experiment.time
-    boundary = experiment.scheme.boundary
+    survey, grid, time = setup.survey, setup.grid, setup.time
+    boundary = setup.scheme.boundary
     return {
         "grid": {
             "shape": grid.shape,
@@ -242,28 +242,28 @@ def _facts(experiment: Experiment) -> dict[str, Any]:
             "spacing_metres": grid.spacing,
             "origin_metres": grid.origin,
             "padding_cells": grid.pad,
-            "decomposition": experiment.block.ranks,
+            "decomposition": setup.block.ranks,
         },
-        "physics": _physics(experiment),
-        "slowest_metres_per_second": experiment.slowest,
-        "fastest_metres_per_second": experiment.fastest,
+        "physics": _physics(setup),
+        "slowest_metres_per_second": setup.slowest,
+        "fastest_metres_per_second": setup.fastest,
         "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),
         "space_weights": survey.propagation.space_weights,
         "time_step_seconds": time.dt,
-        "time_step_limit_seconds": experiment.time_step_limit,
+        "time_step_limit_seconds": setup.time_step_limit,
         "time_dispersion": survey.propagation.time_dispersion,
         "first_time_seconds": time.first,
         "steps": time.steps,
         "imaging_step": time.every,
-        "maximum_frequency_hertz": experiment.wavelet.fmax,
-        "points_per_shortest_wavelength": experiment.points_per_wavelength,
-        "shots": len(experiment.acquisition.shots),
-        "ranks_per_shot": experiment.ranks_per_shot,
-        "traces": sum(len(shot.receivers) for shot in experiment.acquisition.shots),
-        "sample_interval_seconds": experiment.acquisition.sample_interval,
-        "samples": experiment.acquisition.samples,
-        "predicted_memory_bytes": experiment.memory_bytes,
-        "strategies": _strategies(experiment),
-        "notes": experiment.warnings,
+        "maximum_frequency_hertz": setup.wavelet.fmax,
+        "points_per_shortest_wavelength": setup.points_per_wavelength,
+        "shots": len(setup.acquisition.shots),
+        "ranks_per_shot": setup.ranks_per_shot,
+        "traces": sum(len(shot.receivers) for shot in setup.acquisition.shots),
+        "sample_interval_seconds": setup.acquisition.sample_interval,
+        "samples": setup.acquisition.samples,
+        "predicted_memory_bytes": setup.memory_bytes,
+        "strategies": _strategies(setup),
+        "notes": setup.warnings,
         "image_unit": "arbitrary: the product of the scales of source and data",
     }

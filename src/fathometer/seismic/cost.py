@@ -22,15 +22,15 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
-from fathometer.plan.machine_file import Capability
+from fathometer.plan.machine_file import Machine
 from fathometer.runs.outcome import KERNEL
 from fathometer.runs.sum_file import on_disk
-from fathometer.seismic.history.choice import Keeping, Rates, Share, keeping
+from fathometer.seismic.history.choice import HistoryChoice, Rates, Share, choose_history
 from fathometer.seismic.history.encoding import SPEED, record_bytes
 from fathometer.seismic.modelling import modelling_steps
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.products import products_of
-from fathometer.seismic.setup.layout import Frame
+from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import mean_share
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
@@ -80,7 +80,7 @@ class Prediction:
     halo_bytes_per_step: int
     model_halo_bytes: int
     trace_halo_bytes: int
-    kept: Keeping | None = None
+    kept: HistoryChoice | None = None
 
     @property
     def seconds(self) -> float:
@@ -122,58 +122,58 @@ class Prediction:
 
 
 def predict(
-    whole: Frame,
+    whole: SurveyLayout,
     time: TimeAxis,
     ranks: Index3,
     nodes: int,
-    machine: Capability,
+    machine: Machine,
     store: Store | None = None,
     groups: int = 1,
 ) -> Prediction:
     """The cost of a run whose shots are worked on by `ranks` along x, y, z each, in groups, on some nodes (a
     divisor of all ranks)."""
     apart = whole.imaging and (groups > 1 or whole.survey.imaging.aperture is not None)
-    frame = whole.largest if apart else whole
-    grid, itemsize, size = frame.grid, frame.dtype.itemsize, math.prod(ranks) * groups
+    layout = whole.largest if apart else whole
+    grid, itemsize, size = layout.grid, layout.dtype.itemsize, math.prod(ranks) * groups
     per_node = max(1, size // nodes)
     threads = max(1, machine.cores_per_node // per_node)
     shots = len(whole.acquisition.shots)
-    share = mean_share(whole, frame) if apart else 1.0  # of the largest shot's cells, in the mean
+    share = mean_share(whole, layout) if apart else 1.0  # of the largest shot's cells, in the mean
     each = -(-shots // groups) * share  # largest shots of a group
-    traces, mine = _traces(frame, ranks)
+    traces, mine = _traces(layout, ranks)
     if apart:
         traces, mine = sum(len(shot.receivers) for shot in whole.acquisition.shots), round(mine * each)
     cells = math.prod(grid.shape)
-    blocks = list(_blocks(frame, ranks))
+    blocks = list(_blocks(layout, ranks))
     own = max(math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)) for block in blocks)
-    memories = [_memory(frame, block, time, machine) for block in blocks]
+    memories = [_memory(layout, block, time, machine) for block in blocks]
     memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()
-    snapshots = time.snapshots * shots if frame.imaging else 0  # of all groups
-    own_snapshots = time.snapshots * each if frame.imaging else 0
+    snapshots = time.snapshots * shots if layout.imaging else 0  # of all groups
+    own_snapshots = time.snapshots * each if layout.imaging else 0
 
     # Time steps.
     points = math.prod(-(-n // p) for n, p in zip(grid.full_shape, ranks, strict=True))
     busy = min(1.0, per_node * threads / machine.cores_per_node)
-    physics = "isotropic" if frame.fields == 1 else "vti"
+    physics = "isotropic" if layout.fields == 1 else "vti"
     rate = (
         busy
         * FLOAT32
         / itemsize
-        * machine.points_per_second(physics, len(grid.axes), 2 * frame.radius, points * per_node)
+        * machine.points_per_second(physics, len(grid.axes), 2 * layout.radius, points * per_node)
         / per_node
     )
-    at_a_time = time.every if frame.imaging else modelling_steps(time)
+    at_a_time = time.every if layout.imaging else modelling_steps(time)
     calls = each * math.ceil(time.steps / at_a_time)
     steps = each * time.steps
     stepping = steps * points / rate + calls * machine.step_seconds
-    volumes = volumes_of(frame.survey.imaging)
+    volumes = volumes_of(layout.survey.imaging)
     bins = len(volumes) - 1  # receiver propagations of a shot
-    loops = 1 + bins if frame.imaging else 1
+    loops = 1 + bins if layout.imaging else 1
     step_bytes = (
-        2 * halo_cells(grid.full_shape, ranks) * frame.halo * itemsize * (frame.fields if frame.off_grid else 1)
+        2 * halo_cells(grid.full_shape, ranks) * layout.halo * itemsize * (layout.fields if layout.off_grid else 1)
     )
     spread = nodes if math.prod(ranks) > per_node else 1  # of a group
-    exchange = _exchange(frame, ranks, spread, per_node, points / rate, machine)
+    exchange = _exchange(layout, ranks, spread, per_node, points / rate, machine)
 
     # Memory that moves with snapshots and images, files.
     def moved(bytes: float) -> float:
@@ -188,14 +188,14 @@ def predict(
     pushing, imaging = (moved(own_snapshots * own * itemsize * n) for n in (SNAPSHOT_MOVES, IMAGE_MOVES))
     pushed = popped = again = 0.0
     kept = None
-    if frame.imaging:
+    if layout.imaging:
         rates = Rates(
             time.every * points / rate, 0.0, min(writing * nodes, machine.storage_bytes_per_second or math.inf) / size
         )
-        kept = _kept(frame, time, blocks, memories, machine, per_node, store, rates)
+        kept = _kept(layout, time, blocks, memories, machine, per_node, store, rates)
         memory["wavefield history"] = kept.memory_bytes
         if kept.twin:
-            memory["source wavefield"] = _twin(frame, blocks[0])
+            memory["source wavefield"] = _twin(layout, blocks[0])
         summing = whole.summing_bytes(-(-math.prod(whole.grid.shape) // size))
         if sum(summing.values()) + machine.process_bytes > sum(memory.values()):  # shots on small windows
             memory = {"process": memory["process"]} | summing
@@ -208,8 +208,8 @@ def predict(
             pushed += max(0.0, stored(part * snapshot_bytes, writing) - stepping)
             popped += max(0.0, stored(part * snapshot_bytes, reading) - stepping)
         again = each * kept.recomputed * time.every * points / rate
-    model_bytes = frame.files.bytes_per_cell * (cells * shots if apart else cells)
-    trace_bytes = traces * (HEADER + 4 * frame.acquisition.samples)
+    model_bytes = layout.files.bytes_per_cell * (cells * shots if apart else cells)
+    trace_bytes = traces * (HEADER + 4 * layout.acquisition.samples)
     resampling = each * time.steps * machine.shot_step_seconds
     resampling += mine / min(threads, max(1.0, mine / max(1.0, each) / 2)) * time.steps * machine.trace_step_seconds
     phases = [
@@ -217,7 +217,7 @@ def predict(
         Phase("read model", stored(model_bytes, reading) + points * machine.model_cell_seconds, model_bytes),
         Phase("set up", traces / groups * machine.point_seconds),
     ]
-    if frame.imaging:
+    if layout.imaging:
         phases += [
             Phase("read traces", stored(trace_bytes, reading), trace_bytes),
             Phase("resample traces", resampling),
@@ -237,7 +237,7 @@ def predict(
         travelling = loops * steps * groups * step_bytes
         phases.append(Phase("halo exchange", loops * steps * exchange, travelling, loops * steps))
     disk_bytes: float = trace_bytes
-    if frame.imaging:
+    if layout.imaging:
         contribution = share * cells * itemsize  # of a shot to a volume
         partial_bytes = len(volumes) * shots * contribution
         phases.append(Phase("write partial image", moved(partial_bytes / size), partial_bytes, shots))
@@ -260,120 +260,122 @@ def predict(
         memory,
         disk_bytes + (kept.disk_bytes * size if kept is not None else 0),
         step_bytes,
-        2 * frame.radius * halo_cells(grid.shape, ranks) * frame.files.bytes_per_cell,
-        _trace_halo_bytes(frame, ranks),
+        2 * layout.radius * halo_cells(grid.shape, ranks) * layout.files.bytes_per_cell,
+        _trace_halo_bytes(layout, ranks),
         kept,
     )
 
 
-def _blocks(frame: Frame, ranks: Index3) -> Iterator[Decomposition]:
+def _blocks(layout: SurveyLayout, ranks: Index3) -> Iterator[Decomposition]:
     """The blocks of which one is the largest in each respect: the first, the last and those in the middle of each axis,
     since the outer ones hold the padding and the inner ones more of the model; and rank 0's."""
     places = [sorted({0, p // 2, max(0, p // 2 - 1), p - 1}) for p in ranks]
     for x, y, z in itertools.product(*places):
-        yield Decomposition(frame.grid.full_shape, ranks, (x * ranks[1] + y) * ranks[2] + z)
+        yield Decomposition(layout.grid.full_shape, ranks, (x * ranks[1] + y) * ranks[2] + z)
 
 
-def _memory(frame: Frame, block: Decomposition, time: TimeAxis, machine: Capability) -> dict[str, int]:
+def _memory(layout: SurveyLayout, block: Decomposition, time: TimeAxis, machine: Machine) -> dict[str, int]:
     """Bytes of a rank beside the history, by part."""
-    return {"process": round(machine.process_bytes)} | frame.wavefield_bytes(block) | frame.shot_bytes(block, time)
+    return {"process": round(machine.process_bytes)} | layout.wavefield_bytes(block) | layout.shot_bytes(block, time)
 
 
-def _twin(frame: Frame, block: Decomposition) -> int:
+def _twin(layout: SurveyLayout, block: Decomposition) -> int:
     """Bytes of a second wavefield in the same model."""
-    parts = frame.wavefield_bytes(block)
+    parts = layout.wavefield_bytes(block)
     return parts["wavefields"] + parts["absorbing layers"]
 
 
 def _kept(
-    frame: Frame,
+    layout: SurveyLayout,
     time: TimeAxis,
     blocks: Sequence[Decomposition],
     memories: Sequence[dict[str, int]],
-    machine: Capability,
+    machine: Machine,
     per_node: int,
     store: Store | None,
     rates: Rates,
-) -> Keeping:
+) -> HistoryChoice:
     """How the history would be kept; in memory where nothing fits, so that what is missing can be told."""
-    wanted = frame.survey.history
+    wanted = layout.survey.history
     if store is not None:
         wanted = wanted.model_copy(update={"store": "disk" if store == "files" else store})
-    node = frame.survey.parallel.memory_budget * machine.memory_bytes_per_node
+    node = layout.survey.parallel.memory_budget * machine.memory_bytes_per_node
     shares = []
     for block, memory in zip(blocks, memories, strict=True):
-        parts = frame.wavefield_bytes(block)
+        parts = layout.wavefield_bytes(block)
         shares.append(
             Share(
                 max(0.0, node / per_node - sum(memory.values())),
                 math.inf if wanted.memory_budget == "auto" else wanted.memory_budget / per_node,
                 math.inf if wanted.disk_budget == "auto" else wanted.disk_budget / per_node,
-                frame.snapshot_bytes(block),
-                record_bytes(frame.image_shape(block), frame.dtype),
-                2 * frame.fields * math.prod(block.local_shape) * frame.dtype.itemsize + parts["absorbing layers"],
-                _twin(frame, block),
+                layout.snapshot_bytes(block),
+                record_bytes(layout.image_shape(block), layout.dtype),
+                2 * layout.fields * math.prod(block.local_shape) * layout.dtype.itemsize + parts["absorbing layers"],
+                _twin(layout, block),
             )
         )
     try:
-        return keeping(wanted, time.snapshots, shares, lambda: rates, str(frame.survey.path), PLANNING_WORK)
+        return choose_history(wanted, time.snapshots, shares, lambda: rates, str(layout.survey.path), PLANNING_WORK)
     except InputError as error:
         needed, n = max(time.snapshots * share.snapshot for share in shares), time.snapshots
-        return Keeping("memory", "float32", False, n, n, 0, n, needed, reason=str(error), fits=False)
+        return HistoryChoice("memory", "float32", False, n, n, 0, n, needed, reason=str(error), fits=False)
 
 
-def _exchange(frame: Frame, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Capability) -> float:
+def _exchange(
+    layout: SurveyLayout, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Machine
+) -> float:
     """Seconds that an exchange adds to a step of the rank with the most neighbours."""
-    shape = [-(-n // p) for n, p in zip(frame.grid.full_shape, ranks, strict=True)]
-    fields = frame.fields if frame.off_grid else 1
+    shape = [-(-n // p) for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
+    fields = layout.fields if layout.off_grid else 1
     neighbours, bytes = 0, 0
     for axis, count in enumerate(ranks):
         beside = min(count - 1, 2)
         neighbours += beside
-        bytes += beside * frame.halo * math.prod(shape) // shape[axis] * fields * frame.dtype.itemsize
+        bytes += beside * layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize
     if nodes == 1:
         return neighbours * machine.local_latency_seconds + bytes / machine.local_bytes_per_second
     travelling = neighbours * machine.network_latency_seconds + bytes * per_node / machine.network_bytes_per_second
     return max(0.0, travelling - computing)
 
 
-def _traces(frame: Frame, ranks: Index3) -> tuple[int, int]:
+def _traces(layout: SurveyLayout, ranks: Index3) -> tuple[int, int]:
     """Traces of all shots, and of the rank that has most."""
     counts: dict[int, np.ndarray] = {}
     mine = np.zeros(math.prod(ranks), np.int64)
-    for shot in frame.acquisition.shots:  # many share their receivers
+    for shot in layout.acquisition.shots:  # many share their receivers
         spread = id(shot.receivers)
         if spread not in counts:
             places = [
                 np.searchsorted(starts, cells, "right") - 1
-                for starts, cells in zip(_starts(frame, ranks), _cells(frame, shot), strict=True)
+                for starts, cells in zip(_starts(layout, ranks), _cells(layout, shot), strict=True)
             ]
             counts[spread] = np.bincount(np.ravel_multi_index(places, ranks), minlength=len(mine))
         mine += counts[spread]
     return int(mine.sum()), int(mine.max())
 
 
-def _trace_halo_bytes(frame: Frame, ranks: Index3) -> int:
+def _trace_halo_bytes(layout: SurveyLayout, ranks: Index3) -> int:
     """Bytes of the samples of receivers that lie within HALF_WIDTH cells of a cut: both sides inject them."""
     known: dict[int, int] = {}
     total = 0
-    for shot in frame.acquisition.shots:
+    for shot in layout.acquisition.shots:
         spread = id(shot.receivers)
         if spread not in known:
             known[spread] = sum(
                 int(((cells >= cut - HALF_WIDTH) & (cells < cut + HALF_WIDTH)).sum())
-                for starts, cells in zip(_starts(frame, ranks), _cells(frame, shot), strict=True)
+                for starts, cells in zip(_starts(layout, ranks), _cells(layout, shot), strict=True)
                 for cut in starts[1:]
             )
         total += known[spread]
-    return total * frame.acquisition.samples * 4
+    return total * layout.acquisition.samples * 4
 
 
-def _starts(frame: Frame, ranks: Index3) -> list[list[int]]:
+def _starts(layout: SurveyLayout, ranks: Index3) -> list[list[int]]:
     """The first cell of each block, along x, y, z."""
-    return [[split(n, p, c)[0] for c in range(p)] for n, p in zip(frame.grid.full_shape, ranks, strict=True)]
+    return [[split(n, p, c)[0] for c in range(p)] for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
 
 
-def _cells(frame: Frame, shot: Shot) -> np.ndarray:
+def _cells(layout: SurveyLayout, shot: Shot) -> np.ndarray:
     """The cells of a shot's receivers, (3, n)."""
-    cells: np.ndarray = np.rint(frame.grid.to_cells(shot.receivers)).astype(np.int64)
+    cells: np.ndarray = np.rint(layout.grid.to_cells(shot.receivers)).astype(np.int64)
     return cells.T

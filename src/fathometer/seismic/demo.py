@@ -12,11 +12,11 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.ledger import Ledger
 from fathometer.grid.grid import Grid
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.record.usage import forget_peak, usage
-from fathometer.runs.journal import Wish
-from fathometer.runs.outcome import Outcome, Settings
+from fathometer.runs.journal import RunOptions
+from fathometer.runs.outcome import Context, Outcome
 from fathometer.seismic.model.synthetic import DemoModel, demo_model, smooth
 from fathometer.seismic.rtm.products import volume_info
 from fathometer.seismic.run import run_migrate, run_model
@@ -67,20 +67,20 @@ directory = "{directory}"
 """
 
 
-def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, settings: Settings) -> Outcome:
+def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
     """Collective. Build, model, smooth, migrate, all in `directory`; returns what the migration left."""
     size = QUICK if quick else FULL
-    with ledger.phase("build model"), results_folder(directory, comm), together(comm):
+    with ledger.phase("build model"), results_folder(directory, comm), collective_errors(comm):
         if comm.rank == 0:
-            _write_inputs(directory, size, settings.say)
-    settings.say("\nmodelling the shots in the true model")
-    modelled = run_model(load_survey(directory / "shots.toml"), comm, settings)
-    settings.say("\nmigrating them in the smooth model")
+            _write_inputs(directory, size, context.say)
+    context.say("\nmodelling the shots in the true model")
+    modelled = run_model(load_survey(directory / "shots.toml"), comm, context)
+    context.say("\nmigrating them in the smooth model")
     forget_peak()
     with Ledger(used_before=usage()):  # an account of its own
-        anew = replace(settings, wish=Wish(overwrite=True))
+        anew = replace(context, options=RunOptions(overwrite=True))
         migrated = run_migrate(load_survey(directory / "demo.toml"), comm, anew)
-    settings.say("")
+    context.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 
 

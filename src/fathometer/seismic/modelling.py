@@ -8,9 +8,9 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import LARGEST_MESSAGE, met
+from fathometer.parallel.collectives import LARGEST_MESSAGE, synchronised
 from fathometer.seismic.rtm.shot import finish_steps, source_series
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.traces.dispersion import inverse_transform
 from fathometer.seismic.traces.resampling import resample
@@ -18,21 +18,19 @@ from fathometer.seismic.waves.propagator import Propagator
 from fathometer.seismic.waves.timing import TimeAxis
 
 
-def model_shots(
-    experiment: Experiment, wavefield: Propagator, progress: Progress
-) -> Iterator[tuple[Shot, np.ndarray | None]]:
+def model_shots(setup: Setup, wavefield: Propagator, progress: Progress) -> Iterator[tuple[Shot, np.ndarray | None]]:
     """Collective. Each shot, in the survey's order, with its traces (receivers, samples) float32 on rank 0, else None.
 
     Raises FathometerError on all ranks where the wavefield ceases to be finite.
     """
-    for shot in experiment.acquisition.shots:
-        progress.start_shot(shot.index, experiment.time.steps)
+    for shot in setup.acquisition.shots:
+        progress.start_shot(shot.index, setup.time.steps)
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
-            indices, traces = record_shot(experiment, wavefield, shot, progress)
+            indices, traces = record_shot(setup, wavefield, shot, progress)
         with ledger.phase("gather traces"):
-            gathered = gather(experiment, shot, indices, traces)
+            all_traces = gather(setup, shot, indices, traces)
         progress.finish_shot()
-        yield shot, gathered
+        yield shot, all_traces
 
 
 def modelling_steps(time: TimeAxis) -> int:
@@ -40,17 +38,15 @@ def modelling_steps(time: TimeAxis) -> int:
     return min(24, time.steps)
 
 
-def record_shot(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, progress: Progress
-) -> tuple[np.ndarray, np.ndarray]:
+def record_shot(setup: Setup, wavefield: Propagator, shot: Shot, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
     """Propagate one source. Returns the indices of the receivers that this rank samples, and their traces
     (receivers, samples) at the survey's sample interval, band-limited."""
-    time, acquisition = experiment.time, experiment.acquisition
+    time, acquisition = setup.time, setup.acquisition
     with ledger.phase("set up"):
-        source = wavefield.injectors(experiment.points(shot.source))
-        receivers = wavefield.samplers(experiment.points(shot.receivers))
-        series = source_series(experiment, source)
-        recorded = np.zeros((time.steps, len(receivers.indices)), experiment.scheme.dtype)
+        source = wavefield.injectors(setup.points(shot.source))
+        receivers = wavefield.samplers(setup.points(shot.receivers))
+        series = source_series(setup, source)
+        recorded = np.zeros((time.steps, len(receivers.indices)), setup.scheme.dtype)
         wavefield.reset()
     at_a_time = modelling_steps(time)
     for start in range(0, time.steps, at_a_time):
@@ -64,13 +60,13 @@ def record_shot(
     def traces(stepped: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
             sampled = resample(
-                inverse_transform(stepped, time.before) if experiment.corrected else stepped,
+                inverse_transform(stepped, time.before) if setup.corrected else stepped,
                 time.first,
                 time.dt,
                 acquisition.start,
                 acquisition.sample_interval,
                 acquisition.samples,
-                experiment.wavelet.fmax,
+                setup.wavelet.fmax,
             )
             return np.asarray(sampled.astype(np.float32))
 
@@ -78,24 +74,24 @@ def record_shot(
         return receivers.indices, wavefield.threads.on_traces(traces, np.ascontiguousarray(recorded.T))
 
 
-def gather(experiment: Experiment, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
+def gather(setup: Setup, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
     """All receivers' traces on rank 0, rank after rank and in messages of limited size."""
-    comm, samples = experiment.comm, experiment.acquisition.samples
+    comm, samples = setup.comm, setup.acquisition.samples
     most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
-    gathered = np.zeros((len(shot.receivers), samples), np.float32) if comm.rank == 0 else None
-    with met(comm):
-        if gathered is None:
+    all_traces = np.zeros((len(shot.receivers), samples), np.float32) if comm.rank == 0 else None
+    with synchronised(comm):
+        if all_traces is None:
             with ledger.communication(bytes=indices.nbytes + traces.nbytes):
                 comm.send(indices, 0)
                 for start in range(0, len(indices), most):
                     comm.Send(traces[start : start + most], 0)
             return None
-        gathered[indices] = traces
+        all_traces[indices] = traces
         for rank in range(1, comm.size):
             with ledger.communication():
                 indices = comm.recv(source=rank)
                 for start in range(0, len(indices), most):
                     part = np.empty((len(indices[start : start + most]), samples), np.float32)
                     comm.Recv(part, rank)
-                    gathered[indices[start : start + most]] = part
-    return gathered
+                    all_traces[indices[start : start + most]] = part
+    return all_traces

@@ -16,14 +16,14 @@ from fathometer.base.errors import InputError
 from fathometer.grid.stencil import time_step_limit
 from fathometer.grid.tuning import LEAST_UPDATES
 from fathometer.parallel.decomposition import Index3, best_ranks, divisors
-from fathometer.plan.machine_file import Capability
+from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost import Prediction, Store, predict
 from fathometer.seismic.model.earth import FASTEST, SLOWEST, extremes
 from fathometer.seismic.setup.layout import (
-    Frame,
+    SurveyLayout,
     check_sampling,
-    frame_of,
     points_per_wavelength,
+    survey_layout,
     time_step,
     wanted_ranks,
 )
@@ -39,7 +39,7 @@ ALL_OF = 64  # nodes: up to so many each number is looked at
 
 
 @dataclass(frozen=True)
-class Wish:
+class PlanRequest:
     """What the command line asks for; None: the plan's choice.
 
     Attributes:
@@ -61,8 +61,8 @@ class Wish:
 class Plan:
     """A prediction for what was asked for, and for what is recommended; the same where nothing was asked for."""
 
-    frame: Frame
-    machine: Capability
+    layout: SurveyLayout
+    machine: Machine
     time: TimeAxis
     slowest: float
     fastest: float
@@ -74,23 +74,23 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, SI units."""
-        grid, time = self.frame.grid, self.time
+        grid, time = self.layout.grid, self.time
         return {
             "schema_version": 1,
             "application": "plan",
-            "survey": str(self.frame.survey.path),
-            "command": "migrate" if self.frame.imaging else "model",
+            "survey": str(self.layout.survey.path),
+            "command": "migrate" if self.layout.imaging else "model",
             "machine": self.machine.name,
             "shape": grid.shape,
             "padded_shape": grid.full_shape,
-            "physics": "isotropic" if self.frame.fields == 1 else "vti",
+            "physics": "isotropic" if self.layout.fields == 1 else "vti",
             "velocities": self.velocities,
             "time_step_seconds": time.dt,
             "time_step_limit_seconds": self.limit,
             "steps": time.steps,
             "imaging_step": time.every,
-            "shots": len(self.frame.acquisition.shots),
-            "traces": sum(len(shot.receivers) for shot in self.frame.acquisition.shots),
+            "shots": len(self.layout.acquisition.shots),
+            "traces": sum(len(shot.receivers) for shot in self.layout.acquisition.shots),
             "points_per_shortest_wavelength": self.points_per_wavelength,
             "memory_budget_bytes_per_node": self.budget,
             "asked": self.asked.as_dict(),
@@ -101,59 +101,59 @@ class Plan:
     @property
     def points_per_wavelength(self) -> float:
         """Grid cells per shortest wavelength."""
-        return points_per_wavelength(self.slowest, self.frame.wavelet.fmax, self.frame.grid)
+        return points_per_wavelength(self.slowest, self.layout.wavelet.fmax, self.layout.grid)
 
     @property
     def budget(self) -> float:
         """Bytes of a node that the run may take."""
-        return budget_of(self.frame.survey, self.machine)
+        return budget_of(self.layout.survey, self.machine)
 
 
-def budget_of(survey: Survey, machine: Capability) -> float:
+def budget_of(survey: Survey, machine: Machine) -> float:
     """Bytes of a node that a run may take."""
     return survey.parallel.memory_budget * machine.memory_bytes_per_node
 
 
-def plan(survey: Survey, machine: Capability, wish: Wish) -> Plan:
-    """Predict. Raises InputError for what is wrong with the survey, and for a wish that no layout can meet: what would
+def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
+    """Predict. Raises InputError for what is wrong with the survey, and for a request that no layout can meet: what would
     be needed for it."""
-    frame = frame_of(survey, wish.imaging or survey.acquisition.gathers is not None, headers_only=True)
-    slowest, fastest, limit, told = _velocities(frame, wish.velocities)
+    layout = survey_layout(survey, request.imaging or survey.acquisition.gathers is not None, headers_only=True)
+    slowest, fastest, limit, told = _velocities(layout, request.velocities)
     dt = time_step(survey, limit)
-    notes = check_sampling(survey, slowest, frame.grid, frame.wavelet, frame.acquisition, dt)
-    notes += check_bins(survey, frame.acquisition.shots) if frame.imaging else ()
-    time, more = frame.time(dt)
-    asked = _asked(frame, time, machine, wish)
-    recommended, changed = _recommended(frame, time, machine, wish)
+    notes = check_sampling(survey, slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
+    notes += check_bins(survey, layout.acquisition.shots) if layout.imaging else ()
+    time, more = layout.time(dt)
+    asked = _asked(layout, time, machine, request)
+    recommended, changed = _recommended(layout, time, machine, request)
     return Plan(
-        frame,
+        layout,
         machine,
         time,
         slowest,
         fastest,
         limit,
         told,
-        notes + more + frame.acquisition.notes + changed + _search(frame, time) + _over(asked, survey, machine),
+        notes + more + layout.acquisition.notes + changed + _search(layout, time) + _over(asked, survey, machine),
         asked or recommended,
         recommended,
     )
 
 
-def _velocities(frame: Frame, wanted: tuple[float, float] | None) -> tuple[float, float, float, str]:
+def _velocities(layout: SurveyLayout, wanted: tuple[float, float] | None) -> tuple[float, float, float, str]:
     """Lowest and highest velocity (m/s), the limit of the time step (s), and where they come from."""
-    survey = frame.survey
+    survey = layout.survey
     if wanted is not None:
         arrays = [np.array(wanted, np.float32).reshape(1, 1, 2)]
-        if not frame.files.isotropic:
+        if not layout.files.isotropic:
             keys = (survey.model.epsilon, survey.model.delta)
             values = [given if isinstance(given, float) else a for given, a in zip(keys, ASSUMED, strict=True)]
             arrays += [np.full((1, 1, 2), value, np.float32) for value in values]
         told = f"assumed from {wanted[0]:g} to {wanted[1]:g} m/s" + (
-            "" if frame.files.isotropic else f", epsilon {arrays[1].max():g}, delta {arrays[2].max():g}"
+            "" if layout.files.isotropic else f", epsilon {arrays[1].max():g}, delta {arrays[2].max():g}"
         )
     else:
         try:
-            arrays, told = frame.files.sample()
+            arrays, told = layout.files.sample()
         except InputError as error:
             raise InputError(f"{error}; a plan needs some rows of them, or --velocities LOWEST,HIGHEST") from None
         told = f"from {told}"
@@ -165,50 +165,52 @@ def _velocities(frame: Frame, wanted: tuple[float, float] | None) -> tuple[float
         )
     epsilon, delta = arrays[1:] or (None, None)
     slowest, fastest, eigenvalue = extremes(
-        vp, epsilon, delta, frame.grid, frame.radius, survey.propagation.space_weights
+        vp, epsilon, delta, layout.grid, layout.radius, survey.propagation.space_weights
     )
     return slowest, fastest, time_step_limit(eigenvalue), told
 
 
-def _asked(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> Prediction | None:
+def _asked(layout: SurveyLayout, time: TimeAxis, machine: Machine, request: PlanRequest) -> Prediction | None:
     """The layout that was asked for, be it too large for the memory or not; None where none was."""
-    size = wish.ranks or (math.prod(wish.decomposition) if wish.decomposition else None)
+    size = request.ranks or (math.prod(request.decomposition) if request.decomposition else None)
     if size is None:
         return None
-    nodes = wish.nodes or (1 if size <= machine.cores_per_node else -(-size // machine.cores_per_node))
+    nodes = request.nodes or (1 if size <= machine.cores_per_node else -(-size // machine.cores_per_node))
     if nodes > machine.nodes:
         raise InputError(f"--nodes: {nodes} are needed or asked for; {machine.name} has {machine.nodes}")
     if size % nodes:
         raise InputError(f"--ranks {size}: allowed: a multiple of the {nodes} nodes")
-    shot = _ranks_of_a_shot(frame, time, machine, size, nodes, wish.decomposition)
-    place = frame if shot == size else frame.largest
-    return predict(frame, time, place.ranks(shot, wish.decomposition), nodes, machine, wish.store, size // shot)
+    shot = _ranks_of_a_shot(layout, time, machine, size, nodes, request.decomposition)
+    place = layout if shot == size else layout.largest
+    return predict(layout, time, place.ranks(shot, request.decomposition), nodes, machine, request.store, size // shot)
 
 
 def _ranks_of_a_shot(
-    frame: Frame, time: TimeAxis, machine: Capability, size: int, nodes: int, decomposition: Index3 | None = None
+    layout: SurveyLayout, time: TimeAxis, machine: Machine, size: int, nodes: int, decomposition: Index3 | None = None
 ) -> int:
     """How many of all ranks work on one shot."""
-    if not frame.imaging:
+    if not layout.imaging:
         return size
     if decomposition is not None:
         return min(size, math.prod(decomposition))
-    room = budget_of(frame.survey, machine) * nodes / size - machine.process_bytes
-    return ranks_of_a_shot(frame, time, size, room)
+    room = budget_of(layout.survey, machine) * nodes / size - machine.process_bytes
+    return ranks_of_a_shot(layout, time, size, room)
 
 
-def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) -> tuple[Prediction, tuple[str, ...]]:
+def _recommended(
+    layout: SurveyLayout, time: TimeAxis, machine: Machine, request: PlanRequest
+) -> tuple[Prediction, tuple[str, ...]]:
     """The fastest layout that fits the memory; with `within`, the fewest nodes that are fast enough."""
-    budget = budget_of(frame.survey, machine)
-    last = wish.nodes or machine.nodes
+    budget = budget_of(layout.survey, machine)
+    last = request.nodes or machine.nodes
     refused = ""
-    undecided = wish.store is None and frame.survey.history.store == "auto"
+    undecided = request.store is None and layout.survey.history.store == "auto"
     fewest_bytes, fastest = math.inf, math.inf
     best: Prediction | None = None
-    for nodes in _numbers_of_nodes(wish.nodes, machine.nodes):
+    for nodes in _numbers_of_nodes(request.nodes, machine.nodes):
         fitting: list[Prediction] = []
-        for axis in _imaging_steps(frame, time):  # a longer one only where it must be
-            for one in _layouts(frame, axis, machine, nodes, wish.store):
+        for axis in _imaging_steps(layout, time):  # a longer one only where it must be
+            for one in _layouts(layout, axis, machine, nodes, request.store):
                 node_bytes = one.rank_bytes * one.ranks_per_node
                 fewest_bytes = min(fewest_bytes, node_bytes * nodes)
                 if one.kept is not None and not one.kept.fits:
@@ -223,32 +225,32 @@ def _recommended(frame: Frame, time: TimeAxis, machine: Capability, wish: Wish) 
             here = min(one.seconds for one in fitting)
             one = min((o for o in fitting if o.seconds <= AS_GOOD_AS * here), key=lambda o: o.ranks_per_node)
             fastest = min(fastest, one.seconds)
-            if wish.within is not None and one.seconds <= wish.within:
-                return one, _changed(one, frame, time)
+            if request.within is not None and one.seconds <= request.within:
+                return one, _changed(one, layout, time)
             if best is None or one.seconds < WORTH_MORE_NODES * best.seconds:
                 best = one
     if best is None and math.isinf(fewest_bytes):
         raise InputError(
-            f"{frame.survey.path}: no layout on {last} node{'s' * (last > 1)} of {machine.name}: parts of the grid "
-            f"would be thinner than the {frame.halo} cells that the stencil reaches; allowed: fewer nodes"
+            f"{layout.survey.path}: no layout on {last} node{'s' * (last > 1)} of {machine.name}: parts of the grid "
+            f"would be thinner than the {layout.halo} cells that the stencil reaches; allowed: fewer nodes"
         )
     if best is None and refused and fewest_bytes <= budget:
         raise InputError(refused)
     if best is None:
         needed = math.ceil(fewest_bytes / budget)
         raise InputError(
-            f"{frame.survey.path}: no layout fits the memory: {fewest_bytes / 1e9:.4g} GB are needed, "
+            f"{layout.survey.path}: no layout fits the memory: {fewest_bytes / 1e9:.4g} GB are needed, "
             f"{last} node{'s' * (last > 1)} of {machine.name} may use {last * budget / 1e9:.4g} GB "
-            f"({100 * frame.survey.parallel.memory_budget:.0f} % of their memory, [parallel] memory_budget); needed: "
+            f"({100 * layout.survey.parallel.memory_budget:.0f} % of their memory, [parallel] memory_budget); needed: "
             f"about {needed} nodes, a larger [imaging] every, larger cells or a smaller model"
         )
-    if wish.within is not None:
+    if request.within is not None:
         raise InputError(
-            f"--within {wish.within:g} s: the fastest layout on up to {last} node{'s' * (last > 1)} of {machine.name} "
-            f"takes {fastest:.4g} s; needed: more nodes, about {last * fastest / wish.within:.3g} where the "
-            "time goes down in proportion"
+            f"--within {request.within:g} s: the fastest layout on up to {last} node{'s' * (last > 1)} of "
+            f"{machine.name} takes {fastest:.4g} s; needed: more nodes, about "
+            f"{last * fastest / request.within:.3g} where the time goes down in proportion"
         )
-    return best, _changed(best, frame, time)
+    return best, _changed(best, layout, time)
 
 
 def _numbers_of_nodes(wanted: int | None, most: int) -> Iterator[int]:
@@ -263,38 +265,38 @@ def _numbers_of_nodes(wanted: int | None, most: int) -> Iterator[int]:
     yield from sorted(looked)
 
 
-def _imaging_steps(frame: Frame, time: TimeAxis) -> Iterator[TimeAxis]:
+def _imaging_steps(layout: SurveyLayout, time: TimeAxis) -> Iterator[TimeAxis]:
     """The time axis as it is, then with fewer snapshots, as far as the highest frequency allows."""
     yield time
-    if frame.imaging and frame.survey.imaging.every == "auto":
-        most = math.floor(1 / (2 * frame.wavelet.fmax * time.dt))
+    if layout.imaging and layout.survey.imaging.every == "auto":
+        most = math.floor(1 / (2 * layout.wavelet.fmax * time.dt))
         if most > time.every:
-            yield time_axis(time.dt, frame.wavelet.lead, frame.acquisition.end, most)
+            yield time_axis(time.dt, layout.wavelet.lead, layout.acquisition.end, most)
 
 
 def _layouts(
-    frame: Frame, time: TimeAxis, machine: Capability, nodes: int, store: Store | None
+    layout: SurveyLayout, time: TimeAxis, machine: Machine, nodes: int, store: Store | None
 ) -> Iterator[Prediction]:
     """Ranks that divide a node's cores, as shots and grid can be shared among them."""
     for per_node in divisors(machine.cores_per_node):
         size = per_node * nodes
-        shot = _ranks_of_a_shot(frame, time, machine, size, nodes)
-        shape = (frame if shot == size else frame.largest).grid.full_shape
-        most = math.prod(max(1, shape[axis] // frame.halo) for axis in frame.grid.axes)
-        ranks = best_ranks(shape, shot, frame.halo) if shot <= most else None
+        shot = _ranks_of_a_shot(layout, time, machine, size, nodes)
+        shape = (layout if shot == size else layout.largest).grid.full_shape
+        most = math.prod(max(1, shape[axis] // layout.halo) for axis in layout.grid.axes)
+        ranks = best_ranks(shape, shot, layout.halo) if shot <= most else None
         if ranks is not None:
-            yield predict(frame, time, ranks, nodes, machine, store, size // shot)
+            yield predict(layout, time, ranks, nodes, machine, store, size // shot)
 
 
-def _search(frame: Frame, time: TimeAxis) -> tuple[str, ...]:
-    loops = 2 if frame.imaging else 1
-    updates = float(math.prod(frame.grid.full_shape)) * time.steps * len(frame.acquisition.shots) * loops
-    if frame.survey.tuning.search == "never" or updates < LEAST_UPDATES:
+def _search(layout: SurveyLayout, time: TimeAxis) -> tuple[str, ...]:
+    loops = 2 if layout.imaging else 1
+    updates = float(math.prod(layout.grid.full_shape)) * time.steps * len(layout.acquisition.shots) * loops
+    if layout.survey.tuning.search == "never" or updates < LEAST_UPDATES:
         return ()
     return ("the first run of its kind on a machine also searches for its tiling, which is not in these times",)
 
 
-def _over(asked: Prediction | None, survey: Survey, machine: Capability) -> tuple[str, ...]:
+def _over(asked: Prediction | None, survey: Survey, machine: Machine) -> tuple[str, ...]:
     if asked is None or asked.rank_bytes * asked.ranks_per_node <= (budget := budget_of(survey, machine)):
         return ()
     return (
@@ -303,7 +305,7 @@ def _over(asked: Prediction | None, survey: Survey, machine: Capability) -> tupl
     )
 
 
-def _changed(one: Prediction, frame: Frame, time: TimeAxis) -> tuple[str, ...]:
+def _changed(one: Prediction, layout: SurveyLayout, time: TimeAxis) -> tuple[str, ...]:
     """What the survey must say otherwise for this layout."""
     notes = []
     if one.every != time.every:
@@ -311,7 +313,7 @@ def _changed(one: Prediction, frame: Frame, time: TimeAxis) -> tuple[str, ...]:
             f"the history fits with a snapshot every {one.every} steps instead of {time.every}: set [imaging] every = "
             f"{one.every}, which the highest frequency just allows"
         )
-    wanted = wanted_ranks(frame.survey, frame.grid)
+    wanted = wanted_ranks(layout.survey, layout.grid)
     if wanted is not None and wanted != one.ranks:
         notes.append(
             f'the recommended layout needs [parallel] decomposition = "auto"; the survey\'s is for '
@@ -322,15 +324,15 @@ def _changed(one: Prediction, frame: Frame, time: TimeAxis) -> tuple[str, ...]:
 
 def lines(one: Plan) -> list[str]:
     """The plan as a table for people."""
-    frame, time, asked = one.frame, one.time, one.asked
-    grid = frame.grid
+    layout, time, asked = one.layout, one.time, one.asked
+    grid = layout.grid
     cells = " x ".join(str(grid.full_shape[axis]) for axis in grid.axes)
-    shots = len(frame.acquisition.shots)
+    shots = len(layout.acquisition.shots)
     text = [
-        f"{'migrate' if frame.imaging else 'model'} {frame.survey.path} on {one.machine.name}",
+        f"{'migrate' if layout.imaging else 'model'} {layout.survey.path} on {one.machine.name}",
         f"{cells} cells with absorbing sides, {shots} shot{'s' * (shots > 1)}, {time.steps} time steps of "
         f"{1000 * time.dt:.4g} ms, {one.points_per_wavelength:.1f} cells per shortest wavelength",
-        f"velocities: {one.velocities}; a snapshot every {time.every} steps" * frame.imaging
+        f"velocities: {one.velocities}; a snapshot every {time.every} steps" * layout.imaging
         or f"velocities: {one.velocities}",
         *(f"note: {note}" for note in one.notes),
         "",

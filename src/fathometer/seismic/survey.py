@@ -26,7 +26,7 @@ from pydantic_core import PydanticCustomError
 
 from fathometer.base.errors import InputError
 from fathometer.config.constraints import Says
-from fathometer.config.problems import complaint
+from fathometer.config.problems import first_problem
 from fathometer.storage.volumes.formats import written
 from fathometer.storage.volumes.strategy import Strategy
 
@@ -153,7 +153,7 @@ ImageName = Annotated[
 StrategyName = Annotated[str, AfterValidator(_strategy), Says("a strategy, see storage.md")]
 
 
-class Model(Table):
+class ModelTable(Table):
     """The earth: each property a file (.rsf, .npy, .npz:key, .segy, .h5:path) or a number."""
 
     vp: FileName | Positive = key("vertical P velocity, in `units`", "m/s")
@@ -173,40 +173,40 @@ class Model(Table):
     units: Literal["m/s", "km/s", "s2/km2"] = key("unit of the values of vp (s2/km2: slowness squared)", "", "m/s")
 
 
-class Mute(Table):
+class MuteTable(Table):
     """Top mute: zero before offset / velocity, full from `taper` later, a cosine between."""
 
     velocity: Positive = key("velocity of the direct wave", "m/s")
     taper: NotNegative = key("length of the ramp after offset / velocity", "s", 0.0)
 
 
-class ShotChoice(Table):
+class ShotChoiceTable(Table):
     """Which of the recorded shots are taken."""
 
     ffid: Numbers | None = key("field record numbers, both ends included; left out: all", "", None)
     every: Count = key("of these each n-th, in the survey's order, beginning with the first", "", 1)
 
 
-class RmsBalance(Table):
+class RmsBalanceTable(Table):
     """Each trace divided by its RMS amplitude, zeros not counted."""
 
     kind: Literal["rms"] = key("the RMS amplitude of the whole trace")
 
 
-class AgcBalance(Table):
+class AgcBalanceTable(Table):
     """Each sample divided by the RMS amplitude around it, zeros not counted."""
 
     kind: Literal["agc"] = key("the RMS amplitude in a window that slides along the trace")
     window: Positive = key("length of the window", "s", 0.5)
 
 
-Balance = Annotated[RmsBalance | AgcBalance, Field(discriminator="kind")]
+BalanceTable = Annotated[RmsBalanceTable | AgcBalanceTable, Field(discriminator="kind")]
 
 
-class Conditioning(Table):
+class ConditioningTable(Table):
     """What is done to recorded traces, in the order of these keys; `mute` is between the last two."""
 
-    shots: ShotChoice | None = key("which shots are taken; left out: all", "", None)
+    shots: ShotChoiceTable | None = key("which shots are taken; left out: all", "", None)
     offsets: Offsets | None = key(
         "horizontal distances from source to receiver of the traces that are taken; left out: all", "m", None
     )
@@ -228,10 +228,10 @@ class Conditioning(Table):
         "m/s",
         None,
     )
-    balance: Balance | None = key("amplitudes made alike; left out: as they are", "", None)
+    balance: BalanceTable | None = key("amplitudes made alike; left out: as they are", "", None)
 
 
-class Sources(Table):
+class SourcesTable(Table):
     """Places of the sources: the product of x and y, the shots running along x first, then y."""
 
     x: float | Range = key("places along x", "m")
@@ -239,7 +239,7 @@ class Sources(Table):
     z: float = key("depth", "m")
 
 
-class Receivers(Table):
+class ReceiversTable(Table):
     """Places of the receivers: the product of x and y, the channels running along x first, then y."""
 
     x: float | Range = key("places along x, or offsets from the source", "m")
@@ -248,7 +248,7 @@ class Receivers(Table):
     relative: bool = key("x and y are added to those of the source: the spread moves with it", "", False)
 
 
-class Acquisition(Table):
+class AcquisitionTable(Table):
     """Recorded gathers, or a geometry (sources and receivers) to model."""
 
     gathers: FileName | None = key(
@@ -266,12 +266,12 @@ class Acquisition(Table):
         "degrees",
         None,
     )
-    mute: Mute | None = key("top mute of recorded gathers; left out: none", "", None)
-    conditioning: Conditioning = _table("what else is done to recorded gathers", Conditioning)
+    mute: MuteTable | None = key("top mute of recorded gathers; left out: none", "", None)
+    conditioning: ConditioningTable = _table("what else is done to recorded gathers", ConditioningTable)
     source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
     receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
-    sources: Sources | None = key("places of the sources of a geometry to model", "", None)
-    receivers: Receivers | None = key("places of the receivers of a geometry to model", "", None)
+    sources: SourcesTable | None = key("places of the sources of a geometry to model", "", None)
+    receivers: ReceiversTable | None = key("places of the receivers of a geometry to model", "", None)
     sample_interval: SampleInterval = key(
         "sample interval of the traces that `model` writes; gathers have their own", "s", 0.004
     )
@@ -285,7 +285,7 @@ class Acquisition(Table):
             for name in ("mute", "origin", "azimuth", "source_depth", "receiver_depth"):
                 if getattr(self, name) is not None:
                     raise ValueError(f"{name}: found without gathers; allowed: only with gathers")
-            if self.conditioning != Conditioning():
+            if self.conditioning != ConditioningTable():
                 raise ValueError("conditioning: found without gathers; allowed: only with gathers")
             self._same_dimension()
         else:
@@ -305,21 +305,21 @@ class Acquisition(Table):
             raise ValueError("receivers.y: missing although sources.y is given; allowed: both or neither")
 
 
-class Ricker(Table):
+class RickerTable(Table):
     """Ricker wavelet, zero phase; the highest frequency taken from it is 2.5 times its peak."""
 
     kind: Literal["ricker"] = key("Ricker, zero phase")
     peak_frequency: Positive = key("frequency of the peak of the spectrum", "Hz")
 
 
-class Ormsby(Table):
+class OrmsbyTable(Table):
     """Ormsby wavelet, zero phase; its highest frequency is its last corner."""
 
     kind: Literal["ormsby"] = key("Ormsby, zero phase: a trapezoid in frequency")
     corners: Corners = key("low cut, low pass, high pass, high cut", "Hz")
 
 
-class SampledWavelet(Table):
+class SampledWaveletTable(Table):
     """A series from a file, zero outside it."""
 
     kind: Literal["file"] = key("a series from a file")
@@ -329,25 +329,25 @@ class SampledWavelet(Table):
     maximum_frequency: Positive = key("highest frequency that is taken from it", "Hz")
 
 
-class Sponge(Table):
+class SpongeTable(Table):
     """Damping that rises towards the sides."""
 
     kind: Literal["sponge"] = key("damping that rises towards the sides")
     width: Count = key("thickness of the layer", "cells", 40)
 
 
-class Pml(Table):
+class PmlTable(Table):
     """Perfectly matched layer."""
 
     kind: Literal["pml"] = key("perfectly matched layer")
     width: Annotated[int, Ge(4), Le(200)] = key("thickness of the layer", "cells", 8)
 
 
-Wavelet = Annotated[Ricker | Ormsby | SampledWavelet, Field(discriminator="kind")]
-Boundary = Literal["auto"] | Annotated[Sponge | Pml, Field(discriminator="kind")]
+WaveletTable = Annotated[RickerTable | OrmsbyTable | SampledWaveletTable, Field(discriminator="kind")]
+BoundaryTable = Literal["auto"] | Annotated[SpongeTable | PmlTable, Field(discriminator="kind")]
 
 
-class Propagation(Table):
+class PropagationTable(Table):
     """How the waves are computed."""
 
     order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the differences in space", default=8)
@@ -365,12 +365,12 @@ class Propagation(Table):
         "",
         "corrected",
     )
-    boundary: Boundary = key("what absorbs at the sides; auto: the default kind and width", "", "auto")
+    boundary: BoundaryTable = key("what absorbs at the sides; auto: the default kind and width", "", "auto")
     precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
     top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")
 
 
-class Imaging(Table):
+class ImagingTable(Table):
     """How the image is formed."""
 
     method: Literal["rtm"] = key("reverse time migration", "", "rtm")
@@ -409,7 +409,7 @@ class Imaging(Table):
         return self
 
 
-class History(Table):
+class HistoryTable(Table):
     """Where the source wavefield is kept between the two loops, and how."""
 
     store: Literal["auto", "memory", "disk", "checkpoint"] = key(
@@ -443,7 +443,7 @@ class History(Table):
     states: Literal["memory", "disk"] = key("where checkpoint saves states", "", "memory")
 
 
-class Parallel(Table):
+class ParallelTable(Table):
     """How the ranks share the work."""
 
     ranks_per_shot: Literal["auto", "all"] | Count = key(
@@ -460,7 +460,7 @@ class Parallel(Table):
     )
 
 
-class Threads(Table):
+class ThreadsTable(Table):
     """Threads of a rank, task by task: the best number differs, and hardware threads of a core help some only."""
 
     propagate: Literal["auto"] | Count = key("time steps; auto: all of the rank's", "threads", "auto")
@@ -472,7 +472,7 @@ class Threads(Table):
     )
 
 
-class Tuning(Table):
+class TuningTable(Table):
     """How time steps are grouped into sweeps through the memory: of no consequence for the results."""
 
     search: Literal["auto", "always", "never"] = key(
@@ -484,7 +484,7 @@ class Tuning(Table):
     team: Literal["auto"] | Count = key("threads that share a strip", "threads", "auto")
 
 
-class Storage(Table):
+class StorageTable(Table):
     """How volumes move between ranks and files: of no consequence for what is in them."""
 
     read: StrategyName = key("how the model is read; auto: the usual way of its format", "", "auto")
@@ -498,7 +498,7 @@ class Storage(Table):
     )
 
 
-class Output(Table):
+class OutputTable(Table):
     """Where the results go."""
 
     directory: FolderName = key("folder of the results; relative to the survey file", "", "out")
@@ -508,17 +508,17 @@ class Output(Table):
 class Survey(Table):
     """The whole input of one run; `directory` is the folder that its relative paths start from."""
 
-    model: Model = key("the earth")
-    acquisition: Acquisition = key("the shots")
-    wavelet: Wavelet = key("the source's series")
-    propagation: Propagation = _table("how the waves are computed", Propagation)
-    imaging: Imaging = _table("how the image is formed", Imaging)
-    history: History = _table("where and how the source wavefield is kept between the two loops", History)
-    parallel: Parallel = _table("how the ranks share the work", Parallel)
-    threads: Threads = _table("threads of a rank, task by task", Threads)
-    tuning: Tuning = _table("how time steps are grouped; of no consequence for the results", Tuning)
-    storage: Storage = _table("how volumes move between ranks and files", Storage)
-    output: Output = _table("where the results go", Output)
+    model: ModelTable = key("the earth")
+    acquisition: AcquisitionTable = key("the shots")
+    wavelet: WaveletTable = key("the source's series")
+    propagation: PropagationTable = _table("how the waves are computed", PropagationTable)
+    imaging: ImagingTable = _table("how the image is formed", ImagingTable)
+    history: HistoryTable = _table("where and how the source wavefield is kept between the two loops", HistoryTable)
+    parallel: ParallelTable = _table("how the ranks share the work", ParallelTable)
+    threads: ThreadsTable = _table("threads of a rank, task by task", ThreadsTable)
+    tuning: TuningTable = _table("how time steps are grouped; of no consequence for the results", TuningTable)
+    storage: StorageTable = _table("how volumes move between ranks and files", StorageTable)
+    output: OutputTable = _table("where the results go", OutputTable)
 
     _path: Path = PrivateAttr(default=Path("survey"))
 
@@ -591,7 +591,7 @@ def survey_of(values: dict[str, Any], path: Path) -> Survey:
     try:
         survey = Survey.model_validate(values)
     except ValidationError as error:
-        raise InputError(f"{path}: {complaint(error, values, Survey)}") from None
+        raise InputError(f"{path}: {first_problem(error, values, Survey)}") from None
     survey._path = path
     return survey
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -35,7 +35,7 @@ def results_folder(folder: Path, comm: MPI.Intracomm) -> Iterator[None]:
     """
     made: list[Path] = []
     try:
-        with ledger.phase("set up"), together(comm):
+        with ledger.phase("set up"), collective_errors(comm):
             if comm.rank == 0:
                 _make(folder, made)
                 _try(folder)

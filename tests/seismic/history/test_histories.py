@@ -17,10 +17,10 @@ from histories_program import CASES, LOSSLESS, LOSSY, TRACES, tried
 from paths import SUPPORT
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.seismic.history.choice import Rates, Share, keeping
+from fathometer.seismic.history.choice import Rates, Share, choose_history
 from fathometer.seismic.history.encoding import encoding_of
 from fathometer.seismic.history.store import KeptHistory
-from fathometer.seismic.survey import History
+from fathometer.seismic.survey import HistoryTable
 from fathometer.storage.scratch.stack import MemoryStack
 
 ON_RANKS = ("memory", "disk", "little memory", *TRACES, *({"zfp checkpoints"} & set(LOSSY)))
@@ -274,7 +274,7 @@ def choose(shares, rates=None, snapshots=50, **wanted):
         assert rates is not None, "nothing is measured where nothing depends on it"
         return Rates(*rates)
 
-    return keeping(History(**wanted), snapshots, shares, measured, "survey.toml")
+    return choose_history(HistoryTable(**wanted), snapshots, shares, measured, "survey.toml")
 
 
 def test_auto_keeps_in_memory_what_fits():

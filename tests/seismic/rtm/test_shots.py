@@ -11,11 +11,11 @@ from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, here, inputs, survey
 from survey_support import load, migrate
 
 from examples.historical import FOLDER
-from fathometer.plan.machine_file import load_capability
+from fathometer.plan.machine_file import load_machine
 from fathometer.runs import contributions, sum_file
-from fathometer.runs.journal import Wish, read_journal
+from fathometer.runs.journal import PlanRequest, read_journal
 from fathometer.seismic import run as runs
-from fathometer.seismic.plan import Wish as Layout
+from fathometer.seismic.plan import PlanRequest as Layout
 from fathometer.seismic.plan import plan
 from fathometer.seismic.rtm import products
 from fathometer.seismic.rtm.fingerprint import geometry
@@ -23,7 +23,7 @@ from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import load_survey
 from fathometer.storage.traces.segy import GatherWriter
 
-MACHINE = load_capability(FOLDER / "cluster.json")
+MACHINE = load_machine(FOLDER / "cluster.json")
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
 
 
@@ -134,7 +134,7 @@ def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch)
     (journal / "000003-image.npy").unlink()  # as if that shot had not been finished
     assert len(list(journal.glob("*.npy"))) == 9
     monkeypatch.setattr(sum_file, "FULL", 0.01)
-    migrate(tmp_path, nested(MIGRATE), Wish(resume=True))
+    migrate(tmp_path, nested(MIGRATE), PlanRequest(resume=True))
     assert not list(journal.glob("*.npy"))
     assert [one.shots for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]
     assert image(tmp_path / "out") == wanted

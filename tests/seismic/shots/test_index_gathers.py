@@ -13,7 +13,7 @@ from survey_support import load
 from test_acquisition import refused, write
 from test_acquisition import survey as survey_of
 
-from fathometer.plan.machine_file import save_capability
+from fathometer.plan.machine_file import save_machine
 from fathometer.seismic.shots import gathers
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.storage.index.build import build_index
@@ -126,7 +126,7 @@ def test_variants_are_planned_and_migrated(shared_data: Path, tmp_path: Path, ca
     if words is STACK:
         keys |= {"acquisition.origin": [620197.2, 6074232.9], "acquisition.azimuth": 88.4}
     path = survey(tmp_path, keys)
-    save_capability(tmp_path / "machine.json", MACHINE)
+    save_machine(tmp_path / "machine.json", MACHINE)
     planned = run(capsys, "plan", path, "--on", tmp_path / "machine.json")
     assert planned.code == 0, planned.err
     done = run(capsys, "migrate", path, "--quiet")
@@ -245,7 +245,7 @@ def test_migrate_gives_the_same_image_by_index(tmp_path: Path, capsys: pytest.Ca
 def test_plan_takes_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     inputs(tmp_path)
     index_of(tmp_path / "recorded.segy")
-    save_capability(tmp_path / "machine.json", MACHINE)
+    save_machine(tmp_path / "machine.json", MACHINE)
     plans = []
     for name in ("recorded.segy", "survey.parquet"):
         path = survey(tmp_path, MIGRATE | {"acquisition.gathers": name})

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from fathometer.base.errors import InputError
 from fathometer.config.reference import BEGIN, END, main, reference, with_reference
-from fathometer.seismic.survey import Acquisition, Model, Survey, load_survey, survey_of
+from fathometer.seismic.survey import AcquisitionTable, ModelTable, Survey, load_survey, survey_of
 
 GUIDE = ROOT / "docs" / "user-guide.md"
 
@@ -436,7 +436,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
-    assert {Model, Acquisition} < set(models())
+    assert {ModelTable, AcquisitionTable} < set(models())
     assert len(models()) == 23
     for model in models():
         for name, field in model.model_fields.items():

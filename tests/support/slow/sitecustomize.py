@@ -23,13 +23,13 @@ class Slowing(MetaPathFinder):
 
         def slower(module: ModuleType) -> None:
             load(module)
-            migrate = module.Stage.migrate
+            migrate = module.Worker.migrate
 
             def later(self: Any, *words: Any) -> None:
                 time.sleep(SECONDS)
                 migrate(self, *words)
 
-            module.Stage.migrate = later
+            module.Worker.migrate = later
 
         spec.loader.exec_module = slower
         return spec

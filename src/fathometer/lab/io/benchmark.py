@@ -23,7 +23,7 @@ from fathometer.lab.io.folder import scratch
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import Capped, Failed, Raw, figures_of, row_of, winners
 from fathometer.lab.io.trial import FORGOTTEN, Bench, Sample
-from fathometer.parallel.collectives import QUIETLY, all_here, gathered, together
+from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.parallel.threads import Binding
@@ -106,7 +106,7 @@ class Course:
         self._failing = comm.Dup()  # where those meet that fail, while the others may be in any call
         self.full = self._bench(request.grid)
         self.raw = Raw({name: {True: [], False: []} for name in request.operations})
-        with together(comm):
+        with collective_errors(comm):
             self._device = Device(folder, self.full.bytes, self.full.block) if comm.rank == 0 else None
 
     def _bench(self, grid: Index3) -> Bench:
@@ -142,7 +142,7 @@ class Course:
         try:
             yield
         except FathometerError as error:
-            if not all_here(self._failing):
+            if not all_arrived(self._failing):
                 raise
             one.failed = str(error).replace(f"{self._folder}/", "")
             self.failed.append(Failed(one.case.operation, str(one.case.strategy), one.case.format, one.failed))
@@ -231,7 +231,7 @@ class Course:
         for operation in self.raw.rates:
             for direct in (False, True):
                 self._device_rate(operation, direct, count=False)
-        with together(self._comm), atomic.writing(self._folder):
+        with collective_errors(self._comm), atomic.writing(self._folder):
             if self._device is not None and self._device.forgotten() > FORGOTTEN:
                 self.notes.append(f"{self._request.folder}: files there stay in memory; no rate is one of a device")
                 self._say(self.notes[-1])
@@ -268,7 +268,7 @@ class Course:
     def _device_rate(self, operation: str, direct: bool, count: bool = True) -> None:
         """The device's own rate, by rank 0 while the others wait."""
         seconds = None
-        with together(self._comm, QUIETLY), ledger.phase("raw rate"):
+        with collective_errors(self._comm, LONG_NAP_SECONDS), ledger.phase("raw rate"):
             if self._device is not None:
                 if operation == "read":
                     if not self._device.path.exists():
@@ -343,7 +343,7 @@ def run_io(
     Raises InputError and FathometerError, the same on all ranks: the request cannot be met, the folder cannot be used,
     the system refuses.
     """
-    with together(comm):
+    with collective_errors(comm):
         ranks = ranks_of(request, comm.size)
         chosen = choose(request.operations, request.strategies, request.formats, comm.size) if comm.rank == 0 else None
     cases, notes = comm.bcast(chosen)
@@ -368,7 +368,7 @@ def run_io(
         again = course.again(every)
         course.close()
     with ledger.phase("finish"):
-        told = gathered(comm, own_account(binding))
+        told = allgather(comm, own_account(binding))
     if comm.rank:
         return {}
     rows = course.rows(every)

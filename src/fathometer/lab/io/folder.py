@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
     made: Path | None = None
     lock: int | None = None
     try:
-        with together(comm):
+        with collective_errors(comm):
             if comm.rank == 0:
                 if not folder.is_dir():
                     raise InputError(f"{folder}: no such folder; allowed: one that can be written to")

@@ -21,7 +21,7 @@ from fathometer.base.ledger import now
 from fathometer.lab.io.cases import Case, source_of, usual_read
 from fathometer.lab.io.page_cache import drop, stored_bytes
 from fathometer.lab.io.pattern import Pattern
-from fathometer.parallel.collectives import gathered, meet, reduced, together
+from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import VolumeInfo, reading
@@ -150,7 +150,7 @@ class Bench:
             with clock.phase("close"):
                 writer.close()
         own = now() - clock.start - clock.idle
-        meet(self.comm)
+        barrier(self.comm)
         seconds = now() - begin
         stored = self._stored(path)
         box = self.box((self.comm.rank + 1) % self.comm.size)
@@ -162,9 +162,9 @@ class Bench:
 
     def _start(self) -> float:
         """Collective. The time when all ranks had come, taken before any of them goes on."""
-        meet(self.comm)
+        barrier(self.comm)
         begin = now()
-        meet(self.comm)
+        barrier(self.comm)
         return begin
 
     def source(self, case: Case) -> Path:
@@ -199,7 +199,7 @@ class Bench:
             with clock.phase("close"):
                 opened.close()
         own = now() - clock.start - clock.idle
-        meet(self.comm)
+        barrier(self.comm)
         seconds = now() - begin
         wrong, error = self._verified(values, box, case.lossy)
         stored = self._stored(path)
@@ -207,48 +207,48 @@ class Bench:
 
     def forgotten(self, path: Path) -> float:
         """Collective. Have all hosts forget a file; the largest share of it that stayed in the memory of one."""
-        meet(self.comm)
+        barrier(self.comm)
         with ledger.phase("drop caches"):
-            with together(self.comm), atomic.writing(path):
+            with collective_errors(self.comm), atomic.writing(path):
                 kept = drop(path)
-            return float(reduced(self.comm, kept, "MAX"))
+            return float(allreduce(self.comm, kept, "MAX"))
 
     def _stored(self, path: Path) -> int:
         """Collective. Bytes of all files of a volume."""
-        with together(self.comm), reading(path):
+        with collective_errors(self.comm), reading(path):
             size = stored_bytes(path) if self.comm.rank == 0 else 0
         return int(self.comm.bcast(size))
 
     def remove_written(self) -> None:
         """Collective. Remove what a write that failed has left."""
-        meet(self.comm)
+        barrier(self.comm)
         if self.comm.rank == 0:
             for one in self.folder.glob(f"*{WRITTEN}.*"):
                 atomic.remove(one)
 
     def remove(self, path: Path) -> None:
         """Collective. Remove a volume."""
-        meet(self.comm)
+        barrier(self.comm)
         if self.comm.rank == 0:
             beside = path.with_name(path.name + "@")
             for one in (path, beside):
                 atomic.remove(one)
-        meet(self.comm)
+        barrier(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
         """Collective. Cells of all ranks that are wrong, of lossy formats those that are no number, and the relative
         error that is there by intent."""
         deviation = energy = 0.0
-        with ledger.phase("verify"), together(self.comm):
+        with ledger.phase("verify"), collective_errors(self.comm):
             if lossy:
                 wrong = int(np.count_nonzero(~np.isfinite(values)))
                 deviation, energy = self.pattern.error(values, box[0])
             else:
                 wrong = self.pattern.differing(values, box[0])
-        wrong = int(reduced(self.comm, wrong, "SUM"))
+        wrong = int(allreduce(self.comm, wrong, "SUM"))
         if not lossy:
             return wrong, None
-        deviation, energy = (float(reduced(self.comm, one, "SUM")) for one in (deviation, energy))
+        deviation, energy = (float(allreduce(self.comm, one, "SUM")) for one in (deviation, energy))
         return wrong, (deviation / energy) ** 0.5 if energy else 0.0
 
     def _sample(
@@ -262,7 +262,7 @@ class Bench:
         resident: float,
         shifted: bool,
     ) -> Sample:
-        told = gathered(self.comm, (clock.seconds, own))
+        told = allgather(self.comm, (clock.seconds, own))
         first: float = self.comm.bcast(seconds)
         return Sample(
             first, [one for one, _ in told], [one for _, one in told], stored, wrong, error, resident, shifted

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from fathometer.base.errors import InputError
 from fathometer.seismic.history.encoding import EXPECTED
 from fathometer.seismic.history.schedule import MOST_WORK, Schedule
-from fathometer.seismic.survey import History
+from fathometer.seismic.survey import HistoryTable
 from fathometer.storage.scratch.stack import SLAB_BYTES, slab_of
 
 StoreName = Literal["memory", "disk", "checkpoint"]
@@ -62,7 +62,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Keeping:
+class HistoryChoice:
     """How the history is kept; the same on all ranks.
 
     Attributes:
@@ -121,14 +121,14 @@ class Keeping:
         }
 
 
-def keeping(
-    wanted: History,
+def choose_history(
+    wanted: HistoryTable,
     snapshots: int,
     shares: Sequence[Share],
     rates: Callable[[], Rates],
     where: str,
     most_work: float = MOST_WORK,
-) -> Keeping:
+) -> HistoryChoice:
     """The way that the survey asks for, or with "auto" the one that adds the least time among those that fit.
 
     rates: called once, where the choice depends on them. most_work: of schedule.Schedule. Raises InputError, beginning
@@ -137,7 +137,7 @@ def keeping(
     encodings = [wanted.encoding] if wanted.encoding != "auto" else ["float32", LOSSY_CHOICE]
     stores: Sequence[StoreName] = [wanted.store] if wanted.store != "auto" else ["memory", "disk", "checkpoint"]
     choosing = len(encodings) * len(stores) > 1
-    found: list[Keeping] = []
+    found: list[HistoryChoice] = []
     lacks: list[str] = []
     for encoding in encodings:
         for store in stores:
@@ -161,8 +161,8 @@ def keeping(
 
 
 def _fitting(
-    wanted: History, snapshots: int, shares: Sequence[Share], store: StoreName, encoding: str, most_work: float
-) -> Keeping | str:
+    wanted: HistoryTable, snapshots: int, shares: Sequence[Share], store: StoreName, encoding: str, most_work: float
+) -> HistoryChoice | str:
     """One way, or why it does not fit."""
 
     def record(share: Share) -> int:
@@ -176,14 +176,14 @@ def _fitting(
         loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
         needs = [snapshots * record(s) + beside(s) + loose for s in shares]
         lack = _lack(name, "memory", needs, [s.memory for s in shares])
-        return lack or Keeping(store, encoding, False, snapshots, snapshots, 0, snapshots, max(needs))
+        return lack or HistoryChoice(store, encoding, False, snapshots, snapshots, 0, snapshots, max(needs))
     if store == "disk":
         slabs = [2 * slab_of(s.snapshot if encoding in EXPECTED else record(s)) + beside(s) for s in shares]
         needs = [snapshots * record(s) for s in shares]
         lack = _lack(name, "memory", slabs, [s.memory for s in shares]) or _lack(
             name, "disk", needs, [s.disk for s in shares]
         )
-        return lack or Keeping(
+        return lack or HistoryChoice(
             store, encoding, False, snapshots, snapshots, 0, snapshots, max(slabs), max(needs), None, 0, ""
         )
 
@@ -204,7 +204,7 @@ def _fitting(
     return (
         lack
         or _lack(name, "disk", needs, [s.disk for s in shares])
-        or Keeping(
+        or HistoryChoice(
             store,
             encoding,
             on_disk,
@@ -231,7 +231,7 @@ def _lack(name: str, what: str, needs: Sequence[float], have: Sequence[float]) -
     return f"{name} needs {told[0]} of {what} a rank, of {told[1]}"
 
 
-def _extra(one: Keeping, shares: Sequence[Share], rates: Rates) -> float:
+def _extra(one: HistoryChoice, shares: Sequence[Share], rates: Rates) -> float:
     """Seconds that it adds to a shot."""
     computing = one.snapshots * rates.imaging_step_seconds  # of each of the two loops
     seconds = 0.0 if one.encoding == "float32" else one.snapshots * rates.encoding_seconds

@@ -14,14 +14,14 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError, naming
 from fathometer.base.ledger import now
 from fathometer.grid.arrays import allocate
-from fathometer.parallel.collectives import gathered, meet, reduced, together
+from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding
 from fathometer.seismic.history.checkpoint import CheckpointHistory, DiskStates, MemoryStates, States
-from fathometer.seismic.history.choice import LOSSY_CHOICE, Keeping, Rates, Share, keeping
+from fathometer.seismic.history.choice import LOSSY_CHOICE, HistoryChoice, Rates, Share, choose_history
 from fathometer.seismic.history.encoding import encoding_of, record_bytes
 from fathometer.seismic.history.store import History, KeptHistory
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.scratch.stack import SLAB_BYTES, DiskStack, MemoryStack, padded, slab_of
 
@@ -30,28 +30,28 @@ TRIAL_SLABS = 3  # written to learn what the disk takes
 KIND = "history"  # in the account of files
 
 
-def choose(experiment: Experiment, wavefield: Propagator, binding: Binding) -> Keeping:
+def choose(setup: Setup, wavefield: Propagator, binding: Binding) -> HistoryChoice:
     """Collective. How the history is kept. Raises InputError on all ranks where nothing that is allowed fits."""
-    wanted, comm = experiment.survey.history, experiment.comm
-    with together(comm):
-        folder = scratch_folder(experiment)
+    wanted, comm = setup.survey.history, setup.comm
+    with collective_errors(comm):
+        folder = scratch_folder(setup)
         free = FREE_SHARE * shutil.disk_usage(folder).free
         share = Share(
-            experiment.spare_bytes,
+            setup.spare_bytes,
             _part(wanted.memory_budget, math.inf, binding),
             _part(wanted.disk_budget, free, binding),
-            math.prod(wavefield.image_shape) * experiment.scheme.dtype.itemsize,
-            record_bytes(wavefield.image_shape, experiment.scheme.dtype),
+            math.prod(wavefield.image_shape) * setup.scheme.dtype.itemsize,
+            record_bytes(wavefield.image_shape, setup.scheme.dtype),
             wavefield.state_bytes,
             wavefield.changing_bytes,
         )
-    shares = gathered(comm, share)
-    where = str(experiment.survey.path)
-    return keeping(
+    shares = allgather(comm, share)
+    where = str(setup.survey.path)
+    return choose_history(
         wanted,
-        experiment.time.snapshots,
+        setup.time.snapshots,
         shares,
-        lambda: _rates(experiment, wavefield),
+        lambda: _rates(setup, wavefield),
         where,
     )
 
@@ -62,15 +62,15 @@ def _part(budget: str | float, otherwise: float, binding: Binding) -> float:
 
 
 def open_history(
-    experiment: Experiment, wavefield: Propagator, kept: Keeping, binding: Binding
+    setup: Setup, wavefield: Propagator, kept: HistoryChoice, binding: Binding
 ) -> tuple[History, Propagator | None]:
     """Collective. The history, and the source's own wavefield where it computes snapshots again.
 
     Raises FathometerError or InputError on all ranks: a missing library, a disk that is full or not there.
     """
-    wanted, comm, tasks = experiment.survey.history, experiment.comm, wavefield.threads
-    shape, dtype = wavefield.image_shape, experiment.scheme.dtype
-    with together(comm), naming(f"{experiment.survey.path}: [history]"):
+    wanted, comm, tasks = setup.survey.history, setup.comm, wavefield.threads
+    shape, dtype = wavefield.image_shape, setup.scheme.dtype
+    with collective_errors(comm), naming(f"{setup.survey.path}: [history]"):
         encoding = encoding_of(kept.encoding, shape, dtype, wanted.tolerance)
         plain = math.prod(shape) * dtype.itemsize
         largest = encoding.largest if encoding is not None else plain
@@ -82,25 +82,23 @@ def open_history(
             slabs = math.ceil(kept.kept / (slab // padded(largest))) if fixed and largest else 0
             limit = math.inf if fixed else max(2 * slab, _part(wanted.disk_budget, math.inf, binding))
             worker_of_file = tasks.beside(KIND)
-            stack = DiskStack(
-                scratch_folder(experiment), largest, slab, slabs, worker_of_file, wanted.direct, KIND, limit
-            )
+            stack = DiskStack(scratch_folder(setup), largest, slab, slabs, worker_of_file, wanted.direct, KIND, limit)
         elif fixed:
             stack = MemoryStack(largest, kept.room * padded(largest), _slab)
         else:  # what was planned is what is expected; what is allowed is the limit, but for the last piece
-            limit = min(experiment.spare_bytes, _part(wanted.memory_budget, math.inf, binding))
+            limit = min(setup.spare_bytes, _part(wanted.memory_budget, math.inf, binding))
             stack = MemoryStack(largest, slab_of(largest), _slab, limit + slab_of(largest))
-        history = KeptHistory(stack, encoding, experiment.time.snapshots, shape, dtype, worker)
+        history = KeptHistory(stack, encoding, setup.time.snapshots, shape, dtype, worker)
         if kept.schedule is None or not kept.twin:
             return history, None
         states: States
         if kept.states_on_disk:
-            states = DiskStates(scratch_folder(experiment), wavefield.state_bytes, kept.states)
+            states = DiskStates(scratch_folder(setup), wavefield.state_bytes, kept.states)
         else:  # where all records have one size, states share their memory
             shared = stack.slabs[0] if fixed and largest and isinstance(stack, MemoryStack) else None
             states = MemoryStates(wavefield.state_bytes, shared)
         checkpoints = CheckpointHistory(history, kept.schedule, states)
-    twin = experiment.propagator()
+    twin = setup.propagator()
     twin.threads, twin.tiling = wavefield.threads, wavefield.tiling
     return checkpoints, twin
 
@@ -111,35 +109,35 @@ def _slab(size: int) -> np.ndarray:
     return allocate((1, 1, numbers), np.dtype(np.float32)).reshape(numbers).view(np.uint8)
 
 
-def scratch_folder(experiment: Experiment) -> Path:
+def scratch_folder(setup: Setup) -> Path:
     """Where what is kept on disk for a while lies. Raises InputError where that is no folder."""
-    name = experiment.survey.history.directory
-    folder = experiment.survey.output_directory if name is None else experiment.survey.directory / name
+    name = setup.survey.history.directory
+    folder = setup.survey.output_directory if name is None else setup.survey.directory / name
     if not folder.is_dir():
-        raise InputError(
-            f"{experiment.survey.path}: [history] directory: {folder} is no folder; needed: one that exists"
-        )
+        raise InputError(f"{setup.survey.path}: [history] directory: {folder} is no folder; needed: one that exists")
     return folder
 
 
-def _rates(experiment: Experiment, wavefield: Propagator) -> Rates:
+def _rates(setup: Setup, wavefield: Propagator) -> Rates:
     """Collective. Measured here and now: time steps, the encoding that may be chosen, the disk."""
-    comm, wanted = experiment.comm, experiment.survey.history
-    shape, dtype = wavefield.image_shape, experiment.scheme.dtype
+    comm, wanted = setup.comm, setup.survey.history
+    shape, dtype = wavefield.image_shape, setup.scheme.dtype
     with ledger.phase("choose history"):
-        every = experiment.time.every
+        every = setup.time.every
         wavefield.advance(every)
-        meet(comm)
+        barrier(comm)
         start = now()
         for _ in range(2):
             wavefield.advance(every)
         stepping = (now() - start) / 2
         wavefield.reset()
         name = LOSSY_CHOICE if wanted.encoding == "auto" else wanted.encoding
-        with together(comm), naming(f"{experiment.survey.path}: [history]"):
+        with collective_errors(comm), naming(f"{setup.survey.path}: [history]"):
             encoding_seconds = _encoding_seconds(name, shape, dtype, wanted.tolerance)
-            rate = _disk_rate(experiment, wavefield)
-        return Rates(reduced(comm, stepping, "MAX"), reduced(comm, encoding_seconds, "MAX"), reduced(comm, rate, "MIN"))
+            rate = _disk_rate(setup, wavefield)
+        return Rates(
+            allreduce(comm, stepping, "MAX"), allreduce(comm, encoding_seconds, "MAX"), allreduce(comm, rate, "MIN")
+        )
 
 
 def _encoding_seconds(name: str, shape: Index3, dtype: np.dtype[Any], tolerance: float) -> float:
@@ -155,10 +153,10 @@ def _encoding_seconds(name: str, shape: Index3, dtype: np.dtype[Any], tolerance:
     return now() - start
 
 
-def _disk_rate(experiment: Experiment, wavefield: Propagator) -> float:
+def _disk_rate(setup: Setup, wavefield: Propagator) -> float:
     """Bytes a second of some records that are written; next to none where the disk takes none."""
-    folder, worker = scratch_folder(experiment), wavefield.threads.beside(KIND)
-    direct = experiment.survey.history.direct
+    folder, worker = scratch_folder(setup), wavefield.threads.beside(KIND)
+    direct = setup.survey.history.direct
     try:
         with closing(DiskStack(folder, SLAB_BYTES, SLAB_BYTES, TRIAL_SLABS, worker, direct)) as stack:
             start = now()

@@ -18,7 +18,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid, Vector
 from fathometer.grid.stencil import largest_eigenvalue, time_step_limit
-from fathometer.parallel.collectives import reduced
+from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.formats import format_of
@@ -217,9 +217,9 @@ class EarthFiles:
             vp,
             epsilon,
             delta,
-            reduced(comm, slowest, "MIN"),
-            reduced(comm, fastest, "MAX"),
-            reduced(comm, eigenvalue, "MAX"),
+            allreduce(comm, slowest, "MIN"),
+            allreduce(comm, fastest, "MAX"),
+            allreduce(comm, eigenvalue, "MAX"),
         )
 
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
@@ -319,8 +319,8 @@ class EarthFiles:
 
     def _check_velocity(self, vp: np.ndarray, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> None:
         part = vp[own]
-        low = reduced(comm, float(part.min(initial=np.inf)), "MIN")
-        high = reduced(comm, float(part.max(initial=-np.inf)), "MAX")
+        low = allreduce(comm, float(part.min(initial=np.inf)), "MIN")
+        high = allreduce(comm, float(part.max(initial=-np.inf)), "MAX")
         count, first = _count_and_first((part < SLOWEST) | (part > FASTEST), None, own, grid, block, comm)
         if count:
             raise InputError(
@@ -350,7 +350,7 @@ class EarthFiles:
         deficit = delta[own] - epsilon[own]
         count, worst = _count_and_first(deficit > 0, deficit, own, grid, block, comm)
         if count:
-            largest = reduced(comm, float(deficit.max(initial=0.0)), "MAX")
+            largest = allreduce(comm, float(deficit.max(initial=0.0)), "MAX")
             raise InputError(
                 f"{self._name}: {self._source('epsilon')}: epsilon < delta in {count} of "
                 f"{math.prod(grid.shape)} cells, worst by {largest:.4g} at {worst}; "
@@ -369,7 +369,7 @@ def _count_and_first(
     bad: np.ndarray, weight: np.ndarray | None, own: Box, grid: Grid, block: Decomposition, comm: MPI.Intracomm
 ) -> tuple[int, str]:
     """Collective. Number of bad cells, and the place of the first (or of the one of largest weight), in words."""
-    count = reduced(comm, int(bad.sum()), "SUM")
+    count = allreduce(comm, int(bad.sum()), "SUM")
     if not count:
         return 0, ""
     here: tuple[float, tuple[int, ...]] | None = None

@@ -9,9 +9,9 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.grid.arrays import allocate
-from fathometer.parallel.collectives import reduced
+from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.survey import Imaging
+from fathometer.seismic.survey import ImagingTable
 from fathometer.seismic.waves.propagator import Correlation
 
 
@@ -74,7 +74,7 @@ class SourceNormalised(CrossCorrelation):
 
     @classmethod
     def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
-        strongest = reduced(comm, float(illumination.max(initial=0.0)), "MAX")
+        strongest = allreduce(comm, float(illumination.max(initial=0.0)), "MAX")
         if strongest == 0.0:
             return product
         floor = illumination.dtype.type(cls.STABILISATION * strongest)
@@ -105,7 +105,7 @@ CONDITIONS: dict[str, type[CrossCorrelation]] = {
 }
 
 
-def condition_of(imaging: Imaging) -> type[CrossCorrelation]:
+def condition_of(imaging: ImagingTable) -> type[CrossCorrelation]:
     """The imaging condition that the survey names."""
     return CONDITIONS[imaging.condition]
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from fathometer import __version__
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Acquisition
-from fathometer.seismic.survey import SampledWavelet
+from fathometer.seismic.survey import SampledWaveletTable
 from fathometer.storage.fingerprint import fingerprint
 
 SCHEMA = 1  # of the journal
@@ -18,22 +18,22 @@ OF_NO_CONSEQUENCE = ("output", "parallel", "threads", "tuning", "storage", "hist
 LOSSY = ("encoding", "tolerance")  # keys of [history] that count where the encoding loses something
 
 
-def identity(experiment: Experiment) -> dict[str, Any]:
+def migration_fingerprint(setup: Setup) -> dict[str, Any]:
     """Version, survey and files, for comparison. InputError where a file cannot be read."""
-    survey = experiment.survey.resolved()
+    survey = setup.survey.resolved()
     kept = {name: keys for name, keys in survey.items() if name not in OF_NO_CONSEQUENCE}
     if survey["history"]["encoding"] != "float32":
         kept["history"] = {name: survey["history"][name] for name in LOSSY}
-    wavelet = experiment.survey.wavelet
-    series = [experiment.survey.directory / wavelet.path] if isinstance(wavelet, SampledWavelet) else []
+    wavelet = setup.survey.wavelet
+    series = [setup.survey.directory / wavelet.path] if isinstance(wavelet, SampledWaveletTable) else []
     return {
         "journal": SCHEMA,
         "version": __version__,
         "survey": kept,
-        "model": fingerprint(experiment.files.paths),
+        "model": fingerprint(setup.files.paths),
         "wavelet": fingerprint(series) if series else None,
-        "traces": fingerprint(experiment.acquisition.paths),
-        "shots": geometry(experiment.acquisition),
+        "traces": fingerprint(setup.acquisition.paths),
+        "shots": geometry(setup.acquisition),
     }
 
 

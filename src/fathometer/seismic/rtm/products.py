@@ -10,11 +10,11 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.grid.grid import Grid
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.rtm.conditions import condition_of, laplacian
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import ALL, volumes_of
-from fathometer.seismic.survey import Imaging
+from fathometer.seismic.survey import ImagingTable
 from fathometer.storage.volumes.block import Volume
 from fathometer.storage.volumes.boxes import slabs, widened, within
 from fathometer.storage.volumes.strategy import Strategy
@@ -23,7 +23,7 @@ from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_vol
 SLAB_CELLS = 1 << 20  # of an image that are filtered at a time
 
 
-def products_of(imaging: Imaging) -> tuple[str, ...]:
+def products_of(imaging: ImagingTable) -> tuple[str, ...]:
     """Names of the volumes that a migration leaves, the image first."""
     filtered = imaging.laplacian and not condition_of(imaging).laplacian
     return (ALL, *(name for name in volumes_of(imaging) if name != ALL), *(["laplacian"] if filtered else []))
@@ -41,27 +41,25 @@ def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:
     )
 
 
-def write(experiment: Experiment, path: Path, values: np.ndarray, unit: str = "") -> None:
+def write(setup: Setup, path: Path, values: np.ndarray, unit: str = "") -> None:
     """Collective. Write this rank's cells of the model (Propagator.image_shape) into the volume `path`."""
-    grid = experiment.grid
-    start, _ = grid.model_box(experiment.block)
+    grid = setup.grid
+    start, _ = grid.model_box(setup.block)
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
     with ledger.phase("write image"), ledger.file("image", "write"):
-        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(experiment.survey.storage.write)
-        write_volume(path, info, block, [start[a] for a in axes], experiment.comm, strategy)
+        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(setup.survey.storage.write)
+        write_volume(path, info, block, [start[a] for a in axes], setup.comm, strategy)
 
 
-def write_laplacian(
-    experiment: Experiment, image: Path, path: Path, shape: tuple[int, ...], factor: float = 1.0
-) -> None:
+def write_laplacian(setup: Setup, image: Path, path: Path, shape: tuple[int, ...], factor: float = 1.0) -> None:
     """Collective. -∇² of the volume `image`, times a factor, each rank reading its own part and one cell around it.
 
     `shape` is this rank's part. Beyond the image's sides the outermost cells repeat.
     """
-    grid = experiment.grid
-    start, _ = grid.model_box(experiment.block)
-    with ledger.phase("post-process"), together(experiment.comm), open_volume(image.name, image.parent) as volume:
+    grid = setup.grid
+    start, _ = grid.model_box(setup.block)
+    with ledger.phase("post-process"), collective_errors(setup.comm), open_volume(image.name, image.parent) as volume:
         filtered = np.zeros(shape, volume.info.dtype)
         lo = [start[a] for a in grid.axes]
         hi = [start[a] + shape[a] for a in grid.axes]
@@ -69,7 +67,7 @@ def write_laplacian(
         for slab_lo, slab_hi in slabs(lo, hi, SLAB_CELLS):
             values = _filtered(volume, slab_lo, slab_hi, grid) * filtered.dtype.type(factor)
             own[within((slab_lo, slab_hi), lo)] = values
-    write(experiment, path, filtered)
+    write(setup, path, filtered)
 
 
 def _filtered(volume: Volume, lo: Sequence[int], hi: Sequence[int], grid: Grid) -> np.ndarray:
@@ -83,11 +81,11 @@ def _filtered(volume: Volume, lo: Sequence[int], hi: Sequence[int], grid: Grid) 
     return found[:, 0] if grid.two_dimensional else found
 
 
-def draw(experiment: Experiment, image: Path, title: str, path: Path) -> None:
+def draw(setup: Setup, image: Path, title: str, path: Path) -> None:
     """Draw the image in the file `image` over the velocity; for one rank."""
     from fathometer.pictures import Blocks, image_picture
 
-    grid, shots = experiment.grid, experiment.acquisition.shots
+    grid, shots = setup.grid, setup.acquisition.shots
     with open_volume(image.name, image.parent) as volume:
 
         def cells(lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
@@ -97,7 +95,7 @@ def draw(experiment: Experiment, image: Path, title: str, path: Path) -> None:
         image_picture(
             path,
             Blocks(grid.shape, cells),
-            Blocks(grid.shape, experiment.files.vp),
+            Blocks(grid.shape, setup.files.vp),
             grid.spacing,
             grid.origin,
             np.array([shot.source for shot in shots]),

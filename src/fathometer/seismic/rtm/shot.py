@@ -14,11 +14,11 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.history.opening import scratch_folder
 from fathometer.seismic.history.store import History
 from fathometer.seismic.rtm.conditions import ImagingCondition
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.shots.offsets import receivers_by_bin, volumes_of
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, forward_transform
@@ -30,7 +30,7 @@ STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
 
 
 def migrate_shot(
-    experiment: Experiment,
+    setup: Setup,
     wavefield: Propagator,
     shot: Shot,
     history: History,
@@ -44,33 +44,33 @@ def migrate_shot(
 
     Raises NotFiniteError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
-    imaging, comm = experiment.survey.imaging, experiment.comm
+    imaging, comm = setup.survey.imaging, setup.comm
     with ledger.timeline(shot.name), ledger.phase("between time steps"):
         condition.begin()
         again = False
         for volume, among in zip(volumes_of(imaging), receivers_by_bin(imaging, shot), strict=False):
             if not len(among):
                 continue
-            with ledger.phase("set up"), together(comm):
-                receivers, series = receivers_of(experiment, wavefield, shot, among)
+            with ledger.phase("set up"), collective_errors(comm):
+                receivers, series = receivers_of(setup, wavefield, shot, among)
             with closing(series):
                 if not (again and history.rewind()):
-                    source = SourceWavefield(experiment, source_wavefield or wavefield, shot)
+                    source = SourceWavefield(setup, source_wavefield or wavefield, shot)
                     source_loop(source, history, progress)
                 condition.take(volume)
-                receiver_loop(experiment, wavefield, shot, receivers, series, history, condition, progress)
+                receiver_loop(setup, wavefield, shot, receivers, series, history, condition, progress)
             again = True
 
 
 class SourceWavefield:
     """The source's wavefield of a shot, at rest at first, from imaging step to imaging step (history.Source)."""
 
-    def __init__(self, experiment: Experiment, wavefield: Propagator, shot: Shot) -> None:
-        self.time, self.wavefield = experiment.time, wavefield
+    def __init__(self, setup: Setup, wavefield: Propagator, shot: Shot) -> None:
+        self.time, self.wavefield = setup.time, wavefield
         self.where = f"{shot.name}, source loop"
         with ledger.phase("set up"):
-            self._source = wavefield.injectors(experiment.points(shot.source))
-            self._series = source_series(experiment, self._source)
+            self._source = wavefield.injectors(setup.points(shot.source))
+            self._series = source_series(setup, self._source)
             wavefield.reset()
 
     def look(self, snapshot: np.ndarray) -> None:
@@ -113,7 +113,7 @@ def source_loop(source: SourceWavefield, history: History, progress: Progress) -
 
 
 def receiver_loop(
-    experiment: Experiment,
+    setup: Setup,
     wavefield: Propagator,
     shot: Shot,
     receivers: PointSet,
@@ -123,7 +123,7 @@ def receiver_loop(
     progress: Progress,
 ) -> None:
     """Propagate the reversed traces and form the image with the snapshots, latest first."""
-    time, where = experiment.time, f"{shot.name}, receiver loop"
+    time, where = setup.time, f"{shot.name}, receiver loop"
     with ledger.phase("set up"):
         wavefield.reset()
     with ledger.phase("history pop", bytes=history.snapshot_bytes):
@@ -148,36 +148,34 @@ def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: s
         wavefield.check(where)
 
 
-def source_series(experiment: Experiment, source: PointSet) -> np.ndarray:
+def source_series(setup: Setup, source: PointSet) -> np.ndarray:
     """The wavelet at the times of all steps: (steps, sources that touch this rank), in the propagation's dtype.
 
     Where the error in time is corrected it is added beforehand (dispersion.py).
     """
-    values = experiment.wavelet(experiment.time.times()[:-1])
-    if experiment.corrected:
-        (values,) = forward_transform(values[None], experiment.time.before)
-    return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), experiment.scheme.dtype)
+    values = setup.wavelet(setup.time.times()[:-1])
+    if setup.corrected:
+        (values,) = forward_transform(values[None], setup.time.before)
+    return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), setup.scheme.dtype)
 
 
-def receivers_of(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, among: np.ndarray
-) -> tuple[PointSet, ReceiverSeries]:
+def receivers_of(setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndarray) -> tuple[PointSet, ReceiverSeries]:
     """The receivers `among` those of the shot (their numbers) that touch this rank's cells, and what they inject.
 
     Raises InputError for unreadable traces, FathometerError where they cannot be ordered by time.
     """
-    survey, comm, steps, every = experiment.survey, experiment.comm, experiment.time.steps, experiment.time.every
-    dtype = experiment.scheme.dtype
-    points = experiment.points(shot.receivers[among])
+    survey, comm, steps, every = setup.survey, setup.comm, setup.time.steps, setup.time.every
+    dtype = setup.scheme.dtype
+    points = setup.points(shot.receivers[among])
     receivers = wavefield.injectors(points)
-    own = len(points.owned(experiment.block)) / max(1, len(receivers.indices))
+    own = len(points.owned(setup.block)) / max(1, len(receivers.indices))
 
     def sliced(indices: np.ndarray, share: float) -> SlicedSeries:
         def make(some: np.ndarray) -> np.ndarray:
-            return reversed_traces(experiment, wavefield, shot, among[indices[some]], share)
+            return reversed_traces(setup, wavefield, shot, among[indices[some]], share)
 
         worker = wavefield.threads.beside("slices")
-        return SlicedSeries(make, len(indices), steps, every, dtype, scratch_folder(experiment), worker)
+        return SlicedSeries(make, len(indices), steps, every, dtype, scratch_folder(setup), worker)
 
     match survey.storage.traces:
         case "slices":
@@ -186,12 +184,10 @@ def receivers_of(
             count = len(among)
             slices = sliced(np.arange(count), 1.0) if comm.rank == 0 else None
             return receivers, BroadcastSeries(slices, receivers.indices, count, dtype, comm)
-    return receivers, WholeSeries(reversed_traces(experiment, wavefield, shot, among[receivers.indices], own))
+    return receivers, WholeSeries(reversed_traces(setup, wavefield, shot, among[receivers.indices], own))
 
 
-def reversed_traces(
-    experiment: Experiment, wavefield: Propagator, shot: Shot, indices: np.ndarray, own: float
-) -> np.ndarray:
+def reversed_traces(setup: Setup, wavefield: Propagator, shot: Shot, indices: np.ndarray, own: float) -> np.ndarray:
     """What some receivers of a shot inject: -d/dt of their traces, last step first.
 
     Recorded pressure is what a layer of dipoles must radiate backwards (Rayleigh's second integral; Berkhout 1982,
@@ -206,9 +202,9 @@ def reversed_traces(
 
     own: share of the traces that no other rank reads. Returns: (steps, receivers) in the propagation's dtype.
     """
-    time, acquisition = experiment.time, experiment.acquisition
+    time, acquisition = setup.time, setup.acquisition
     with ledger.phase("read traces"), ledger.file("traces", "read", own=own):
-        recorded = acquisition.traces(shot, indices).astype(experiment.scheme.dtype)
+        recorded = acquisition.traces(shot, indices).astype(setup.scheme.dtype)
 
     def series(traces: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
@@ -219,11 +215,11 @@ def reversed_traces(
                 time.first,
                 time.dt,
                 time.steps + 1,
-                experiment.wavelet.fmax,
+                setup.wavelet.fmax,
             )
             rate = np.zeros_like(sampled)
             rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
-            return adjoint_of_inverse(rate, time.before) if experiment.corrected else rate
+            return adjoint_of_inverse(rate, time.before) if setup.corrected else rate
 
     with ledger.phase("resample traces"):
         rate = wavefield.threads.on_traces(series, recorded)

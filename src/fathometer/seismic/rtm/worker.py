@@ -8,19 +8,19 @@ from fathometer.base import ledger
 from fathometer.base.errors import naming
 from fathometer.base.progress import Progress
 from fathometer.grid.tuning import Tuned, tune
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.threads import tasks_of
-from fathometer.runs.outcome import Settings
+from fathometer.runs.outcome import Context
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.shot import migrate_shot
-from fathometer.seismic.setup.experiment import Experiment
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.waves.propagator import Propagator
 
 
-class Stage:
+class Worker:
     """Collective, each of its methods too. What shots with the same grid share.
 
     Args:
@@ -29,23 +29,21 @@ class Stage:
     Raises FathometerError or InputError on all ranks: a history that does not fit, a disk that is full.
     """
 
-    def __init__(self, experiment: Experiment, settings: Settings, shots: int, tuned: Tuned | None = None) -> None:
-        self.experiment = experiment
+    def __init__(self, setup: Setup, context: Context, shots: int, tuned: Tuned | None = None) -> None:
+        self.setup = setup
         with ledger.phase("set up"):
-            self._wavefield = experiment.propagator()
-        self.tuned = tuned_for(experiment, self._wavefield, settings, experiment.time.every, 2 * shots, tuned)
+            self._wavefield = setup.propagator()
+        self.tuned = tuned_for(setup, self._wavefield, context, setup.time.every, 2 * shots, tuned)
         with ledger.phase("set up"):
-            shape, dtype, imaging = self._wavefield.image_shape, experiment.scheme.dtype, experiment.survey.imaging
+            shape, dtype, imaging = self._wavefield.image_shape, setup.scheme.dtype, setup.survey.imaging
             self.condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
-            self.kept = choose(experiment, self._wavefield, settings.binding)
-            self._history, self._source_wavefield = open_history(
-                experiment, self._wavefield, self.kept, settings.binding
-            )
+            self.kept = choose(setup, self._wavefield, context.binding)
+            self._history, self._source_wavefield = open_history(setup, self._wavefield, self.kept, context.binding)
 
     def migrate(self, shot: Shot, progress: Progress) -> None:
         """Make the image of a shot in `condition`."""
         migrate_shot(
-            self.experiment,
+            self.setup,
             self._wavefield,
             shot,
             self._history,
@@ -70,22 +68,22 @@ class Stage:
 
 
 def tuned_for(
-    experiment: Experiment,
+    setup: Setup,
     wavefield: Propagator,
-    settings: Settings,
+    context: Context,
     steps: int,
     propagations: int,
     tuned: Tuned | None = None,
 ) -> Tuned:
     """Collective. Threads and tiling of a wavefield that takes `steps` time steps at a time; `tuned`, if known."""
-    survey = experiment.survey
+    survey = setup.survey
     with naming(str(survey.path)), ledger.phase("tuning"):
-        with together(experiment.comm):
-            wavefield.threads = tasks_of(survey.threads.model_dump(), settings.binding)
+        with collective_errors(setup.comm):
+            wavefield.threads = tasks_of(survey.threads.model_dump(), context.binding)
         if tuned is not None:
             wavefield.tiling = tuned.tiling
             return tuned
-        total = experiment.time.steps * propagations
-        found = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, settings.say)
-    settings.say(str(found))
+        total = setup.time.steps * propagations
+        found = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, context.say)
+    context.say(str(found))
     return found

@@ -24,7 +24,7 @@ from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, ch
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.window import window_of
-from fathometer.seismic.survey import Propagation, Survey
+from fathometer.seismic.survey import PropagationTable, Survey
 from fathometer.seismic.traces.dispersion import WORKSPACE_BYTES
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.seismic.traces.slices import CHUNK_BYTES, GROUP_BYTES
@@ -41,7 +41,7 @@ FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an e
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class SurveyLayout:
     """What a survey and the headers of its files tell, before any value is read.
 
     Attributes:
@@ -79,7 +79,7 @@ class Frame:
         """Planes that neighbours exchange."""
         return halo_depth(self.radius, self.off_grid)
 
-    def on(self, shot: Shot) -> Frame:
+    def on(self, shot: Shot) -> SurveyLayout:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""
         return replace(self, acquisition=replace(self.acquisition, shots=(shot,)), grid=self.grid_of(shot))
 
@@ -99,7 +99,7 @@ class Frame:
         return {}
 
     def ranks(self, size: int, wanted: Index3 | None = None) -> Index3:
-        """How `size` ranks share the grid; wanted: instead of the survey's wish. InputError where they cannot."""
+        """How `size` ranks share the grid; wanted: instead of the survey's own. InputError where they cannot."""
         with naming(str(self.survey.path)):
             wanted = wanted or wanted_ranks(self.survey, self.grid)
             return choose_ranks(self.grid.full_shape, size, self.halo, wanted)
@@ -124,12 +124,12 @@ class Frame:
         return math.prod(self.grid_of(shot).full_shape)
 
     @cached_property
-    def largest(self) -> Frame:
+    def largest(self) -> SurveyLayout:
         """The frame of the shot with the most cells and, of these, the most receivers."""
         return self.on(max(self.acquisition.shots, key=lambda shot: (self.cells_of(shot), len(shot.receivers))))
 
     @cached_property
-    def smallest(self) -> Frame:
+    def smallest(self) -> SurveyLayout:
         """The frame of the shot with the fewest cells, which the fewest ranks can share; `largest` where all have as
         many."""
         least = min(self.acquisition.shots, key=self.cells_of)
@@ -191,7 +191,7 @@ class Frame:
         return own, most
 
 
-def frame_of(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> Frame:
+def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> SurveyLayout:
     """Look at the headers of a survey's files, for imaging or for modelling only.
 
     headers_only: the model's values may be missing. ranks: that all read the same headers.
@@ -213,10 +213,10 @@ def frame_of(survey: Survey, imaging: bool, headers_only: bool = False, ranks: i
     boundary = boundary_of(survey.propagation)
     grid, off_grid = padded(bare, acquisition, boundary, free)
     # Halos serve to sample; whoever injects needs its own cells alone.
-    return Frame(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging)
+    return SurveyLayout(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging)
 
 
-def boundary_of(propagation: Propagation) -> Boundary:
+def boundary_of(propagation: PropagationTable) -> Boundary:
     """The absorbing sides that the survey names; auto is the PML, by far the cheaper at equal reflection."""
     if propagation.boundary == "auto":
         return Pml()

@@ -15,7 +15,7 @@ from mpi4py import MPI
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, divisors
 from fathometer.seismic.history.encoding import record_bytes
-from fathometer.seismic.setup.layout import Frame
+from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.waves.timing import TimeAxis
 
@@ -45,19 +45,19 @@ class Group:
         return cls(number, groups, first, end - first)
 
 
-def largest_first(frame: Frame) -> list[Shot]:
+def largest_first(layout: SurveyLayout) -> list[Shot]:
     """The shots in the order in which they are begun: so that none is left over at the end that takes long."""
-    if frame.survey.imaging.aperture is None:
-        return list(frame.acquisition.shots)
-    return sorted(frame.acquisition.shots, key=lambda shot: (-frame.cells_of(shot), shot.index))
+    if layout.survey.imaging.aperture is None:
+        return list(layout.acquisition.shots)
+    return sorted(layout.acquisition.shots, key=lambda shot: (-layout.cells_of(shot), shot.index))
 
 
-def ranks_of_a_shot(frame: Frame, time: TimeAxis, size: int, room: float) -> int:
+def ranks_of_a_shot(layout: SurveyLayout, time: TimeAxis, size: int, room: float) -> int:
     """Ranks that work on one shot, of `size`, each of which may take `room` bytes.
 
     Raises InputError where the survey asks for more ranks than there are.
     """
-    keys, shots = frame.survey.parallel, len(frame.acquisition.shots)
+    keys, shots = layout.survey.parallel, len(layout.acquisition.shots)
     wanted = keys.ranks_per_shot
     if wanted == "all":
         return size
@@ -65,13 +65,13 @@ def ranks_of_a_shot(frame: Frame, time: TimeAxis, size: int, room: float) -> int
     if wanted != "auto":
         if wanted > size:
             raise InputError(
-                f"{frame.survey.path}: [parallel] ranks_per_shot: found {wanted}; allowed: up to the {size} ranks that "
-                'are running, "auto" or "all"'
+                f"{layout.survey.path}: [parallel] ranks_per_shot: found {wanted}; allowed: up to the {size} ranks "
+                'that are running, "auto" or "all"'
             )
         return wanted
     if asked is not None:
         return min(asked, size)
-    best, least, ends = size, math.inf, {frame.largest, frame.smallest}
+    best, least, ends = size, math.inf, {layout.largest, layout.smallest}
     for ranks in sorted({*divisors(size), min(size, -(-size // shots))}):
         if any(bytes_of_a_rank(one, time, ranks) > room for one in ends):
             continue
@@ -82,21 +82,21 @@ def ranks_of_a_shot(frame: Frame, time: TimeAxis, size: int, room: float) -> int
     return best
 
 
-def bytes_of_a_rank(frame: Frame, time: TimeAxis, ranks: int) -> float:
+def bytes_of_a_rank(layout: SurveyLayout, time: TimeAxis, ranks: int) -> float:
     """What the largest of some ranks needs for a shot, its history in memory included where it may be kept there;
     infinite where they cannot share it."""
     try:
-        parts = frame.ranks(ranks)
+        parts = layout.ranks(ranks)
     except InputError:
         return math.inf
-    kept = frame.survey.history
+    kept = layout.survey.history
     encoding = "float32" if kept.encoding == "auto" else kept.encoding
     needs = [0.0]
     for rank in {ranks * n // min(ranks, LOOKED_AT) for n in range(min(ranks, LOOKED_AT))}:
-        block = Decomposition(frame.grid.full_shape, parts, rank)
-        own = sum((frame.wavefield_bytes(block) | frame.shot_bytes(block, time)).values())
+        block = Decomposition(layout.grid.full_shape, parts, rank)
+        own = sum((layout.wavefield_bytes(block) | layout.shot_bytes(block, time)).values())
         if kept.store in ("auto", "memory"):
-            own += time.snapshots * record_bytes(frame.image_shape(block), frame.dtype)[encoding]
+            own += time.snapshots * record_bytes(layout.image_shape(block), layout.dtype)[encoding]
         needs.append(own)
     return max(needs)
 
@@ -109,9 +109,9 @@ def smallest_room(comm: MPI.Intracomm, usable: int) -> float:
     return float(np.min(comm.allgather(room)))
 
 
-def mean_share(frame: Frame, largest: Frame) -> float:
+def mean_share(layout: SurveyLayout, largest: SurveyLayout) -> float:
     """Cells of a shot's grid over those of the largest, the mean of all shots."""
-    if frame.survey.imaging.aperture is None:
+    if layout.survey.imaging.aperture is None:
         return 1.0
-    shots = frame.acquisition.shots
-    return sum(frame.cells_of(shot) for shot in shots) / len(shots) / math.prod(largest.grid.full_shape)
+    shots = layout.acquisition.shots
+    return sum(layout.cells_of(shot) for shot in shots) / len(shots) / math.prod(largest.grid.full_shape)

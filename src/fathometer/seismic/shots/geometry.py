@@ -4,10 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.seismic.shots.shot import Shot, frozen
-from fathometer.seismic.survey import Receivers, Sources
+from fathometer.seismic.survey import ReceiversTable, SourcesTable
 
 
-def shots_of_ranges(sources: Sources, receivers: Receivers) -> tuple[Shot, ...]:
+def shots_of_ranges(sources: SourcesTable, receivers: ReceiversTable) -> tuple[Shot, ...]:
     """One shot for each source place, numbered along x first, then y; FFID and channels count from 1.
 
     Fixed receivers are the same array in all shots; relative ones lie around each source in x and y, their

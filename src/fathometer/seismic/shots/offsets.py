@@ -12,19 +12,19 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.survey import Imaging, Survey
+from fathometer.seismic.survey import ImagingTable, Survey
 
 ALL = "image"  # the volume of a survey without bins
 OFFSET = "offset-"  # what the names of the volumes of bins begin with
 
 
-def volumes_of(imaging: Imaging) -> tuple[str, ...]:
+def volumes_of(imaging: ImagingTable) -> tuple[str, ...]:
     """Names of the volumes that the shots of a survey add to, the illumination last."""
     bins = [ALL] if imaging.gathers == "none" else [name_of(*edges) for edges in bins_of(imaging)]
     return (*bins, "illumination")
 
 
-def bins_of(imaging: Imaging) -> list[tuple[float, float]]:
+def bins_of(imaging: ImagingTable) -> list[tuple[float, float]]:
     """Least offset of each bin, and that of the next, m; none without gathers."""
     return list(pairwise(imaging.offset_bins or ()))
 
@@ -56,7 +56,7 @@ def check_bins(survey: Survey, shots: Sequence[Shot]) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def receivers_by_bin(imaging: Imaging, shot: Shot) -> list[np.ndarray]:
+def receivers_by_bin(imaging: ImagingTable, shot: Shot) -> list[np.ndarray]:
     """Numbers of the receivers of a shot in each bin, by horizontal distance from the source; all without gathers."""
     if imaging.gathers == "none":
         return [np.arange(len(shot.receivers))]

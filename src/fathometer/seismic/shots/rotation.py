@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.seismic.survey import Acquisition
+from fathometer.seismic.survey import AcquisitionTable
 from fathometer.storage.traces.segy import TraceTable
 
 Places = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ class Rotation:
         return told, f"sources and receivers lie up to {away:.6g} m beside the line, and are put onto it"
 
 
-def rotation_of(acquisition: Acquisition) -> Rotation | None:
+def rotation_of(acquisition: AcquisitionTable) -> Rotation | None:
     """What a survey asks for; None: its coordinates are the grid's."""
     if acquisition.origin is None and acquisition.azimuth is None:
         return None

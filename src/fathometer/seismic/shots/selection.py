@@ -11,7 +11,7 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.gathers import Gather, Recording
 from fathometer.seismic.shots.shot import Shot, frozen
-from fathometer.seismic.survey import Conditioning, Survey
+from fathometer.seismic.survey import ConditioningTable, Survey
 
 Told = tuple[dict[str, Any], ...]
 
@@ -71,7 +71,7 @@ def offsets(shot: Shot) -> npt.NDArray[np.float64]:
     return np.asarray(np.sqrt(away[:, 0] ** 2 + away[:, 1] ** 2))
 
 
-def _chosen_shots(keys: Conditioning, shots: tuple[Shot, ...], place: str) -> tuple[Shot, ...]:
+def _chosen_shots(keys: ConditioningTable, shots: tuple[Shot, ...], place: str) -> tuple[Shot, ...]:
     assert keys.shots is not None
     ffid = keys.shots.ffid
     if ffid is not None:

@@ -29,7 +29,7 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.selection import Told, offsets
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.survey import AgcBalance, Survey
+from fathometer.seismic.survey import AgcBalanceTable, Survey
 from fathometer.seismic.traces.balance import Agc, Rms
 from fathometer.seismic.traces.bandpass import BandPass
 from fathometer.seismic.traces.linesource import LineSource
@@ -173,7 +173,7 @@ def conditioning_of(survey: Survey, interval: float, start: float, dimension: in
         steps.append(LineSource(keys.line_source, start, interval))
     if mute is not None:
         steps.append(TopMute(mute.velocity, mute.taper, start, interval))
-    if isinstance(keys.balance, AgcBalance):
+    if isinstance(keys.balance, AgcBalanceTable):
         steps.append(Agc(keys.balance.window, interval))
     elif keys.balance is not None:
         steps.append(Rms())

@@ -17,7 +17,7 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.parallel.collectives import LARGEST_MESSAGE, meet
+from fathometer.parallel.collectives import LARGEST_MESSAGE, barrier
 from fathometer.storage.scratch.file import Scratch
 
 CHUNK_BYTES = 64 << 20  # of receivers whose series are in memory together while they are ordered
@@ -145,13 +145,13 @@ class BroadcastSeries:
             everyone = np.ascontiguousarray(self._slices.rows(steps))
         else:
             everyone = np.empty((steps, self._count), self._dtype)
-        meet(self._comm)
+        barrier(self._comm)
         flat = everyone.reshape(-1)
         most = LARGEST_MESSAGE // self._dtype.itemsize
         with ledger.communication("broadcast traces", bytes=everyone.nbytes):
             for start in range(0, flat.size, most):
                 self._comm.Bcast(flat[start : start + most], root=0)
-        meet(self._comm)
+        barrier(self._comm)
         return np.ascontiguousarray(everyone[:, self._own])
 
     def close(self) -> None:

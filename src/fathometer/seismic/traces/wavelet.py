@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError, naming
-from fathometer.seismic.survey import Ormsby, Ricker, Survey
+from fathometer.seismic.survey import OrmsbyTable, RickerTable, Survey
 from fathometer.seismic.traces.resampling import interpolate, low_pass
 from fathometer.seismic.traces.series import read_series
 
@@ -117,9 +117,9 @@ class SeriesWavelet:
 def wavelet_of(survey: Survey) -> Wavelet:
     """The wavelet that a survey asks for; raises InputError where its file cannot be used."""
     choice = survey.wavelet
-    if isinstance(choice, Ricker):
+    if isinstance(choice, RickerTable):
         return RickerWavelet(choice.peak_frequency)
-    if isinstance(choice, Ormsby):
+    if isinstance(choice, OrmsbyTable):
         return OrmsbyWavelet(choice.corners)
     interval = choice.sample_interval
     nyquist = 0.5 / interval

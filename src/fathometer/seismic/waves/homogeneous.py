@@ -32,7 +32,7 @@ VTI = Material("VTI", 0.25, 0.1)
 
 
 @dataclass(frozen=True)
-class Bare:
+class NoBoundary:
     """Sides that absorb nothing and add no cells."""
 
     width: int = 0

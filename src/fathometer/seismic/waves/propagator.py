@@ -24,7 +24,7 @@ from fathometer.grid.arrays import CACHE_LINE, CACHE_SETS, allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import flops_per_point, second_derivative_weights, staggered_weights
 from fathometer.grid.tiling import PLAIN
-from fathometer.parallel.collectives import reduced
+from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Tasks
@@ -348,7 +348,7 @@ class Propagator:
             i, j, k = local // (ny * nz), local // nz % ny, local % nz
             x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
             found = (x * full_ny + y) * full_nz + z
-        found = reduced(self.comm, found, "MIN")
+        found = allreduce(self.comm, found, "MIN")
         if found != nothing:
             _, full_ny, full_nz = self.grid.full_shape
             cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)

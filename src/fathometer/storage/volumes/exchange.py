@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.parallel.collectives import LARGEST_MESSAGE, gathered, together
+from fathometer.parallel.collectives import LARGEST_MESSAGE, allgather, collective_errors
 from fathometer.storage.volumes.boxes import extent, overlap, within
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def exchange(
     """
     mine = tuple(at), tuple(a + n for a, n in zip(at, have.shape, strict=True))
     wanted = tuple(lo), tuple(hi)
-    boxes = gathered(comm, (mine, wanted))
-    with together(comm):
+    boxes = allgather(comm, (mine, wanted))
+    with collective_errors(comm):
         try:
             result = np.zeros(extent(wanted), have.dtype)
             incoming = [

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.parallel.collectives import reduced, together
+from fathometer.parallel.collectives import allreduce, collective_errors
 from fathometer.storage.volumes.boxes import Box, runs
 from fathometer.storage.volumes.raw import RawArray, check_opening, hints, room_for
 from fathometer.storage.volumes.samples import Samples
@@ -66,10 +66,10 @@ class MpiFile:
     def _move(self, block: NDArray[Any], lo: Sequence[int], write: bool) -> None:
         """Collective. The calls of all ranks for their blocks."""
         item, by_view = self._array.dtype.itemsize, self._strategy.datatype != "contiguous"
-        with together(self._comm):
+        with collective_errors(self._comm):
             calls = self._calls(block.shape, lo)
             kind = self._view(block.shape, lo) if by_view else None
-        most = int(reduced(self._comm, len(calls), "MAX"))
+        most = int(allreduce(self._comm, len(calls), "MAX"))
         flat = block.reshape(-1)
         errors: list[OSError] = []
         requests: list[tuple[MPI.Request, int]] = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import gathered, together
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import reading
 from fathometer.storage.volumes.boxes import Box, extent, runs
@@ -124,7 +124,7 @@ class PosixFile:
 
 def room_for(path: Path, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> NDArray[Any]:
     """Collective. An array for a box; FathometerError on all ranks alike where one has no memory for it."""
-    with together(comm):
+    with collective_errors(comm):
         try:
             return np.empty(extent(box), dtype)
         except MemoryError:
@@ -152,6 +152,6 @@ def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:
         os.close(os.open(path, flags))
     except OSError as error:
         failures.append(error)
-    for found in gathered(comm, failures):
+    for found in allgather(comm, failures):
         if found:
             raise found[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import gathered, reduced, together
+from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import split
 from fathometer.storage.volumes.block import Floats, Volume, check_box, float_type, reading
 from fathometer.storage.volumes.boxes import Box, overlap, slabs, surrounding, within
@@ -42,7 +42,7 @@ class SharedVolume:
         self._volume = volume
         self._source: Source | None = None
         strategy = recalled(volume.path, form, "read", strategy, comm)
-        with together(comm):
+        with collective_errors(comm):
             self.strategy = form.chosen(volume.path, strategy, "read", comm.size)
         self._by_root = self.strategy.name == ROOT
         if not self._by_root:
@@ -52,7 +52,7 @@ class SharedVolume:
     @contextlib.contextmanager
     def _step(self) -> Iterator[None]:
         try:
-            with together(self.comm), reading(self.path):
+            with collective_errors(self.comm), reading(self.path):
                 yield
         except FathometerError:
             self._release()
@@ -64,7 +64,7 @@ class SharedVolume:
         The root strategy: rank 0 reads everything that any rank may want, and sends.
         """
         box = tuple(map(int, lo)), tuple(map(int, hi))
-        with together(self.comm):
+        with collective_errors(self.comm):
             check_box(self.path, self.info.shape, lo, hi)
         if self._by_root:
             return self._from_root(box)
@@ -88,9 +88,9 @@ class SharedVolume:
         for pieces that begin at the same byte. Where boxes overlap, each rank reads a slab of what all want, and the
         ranks send each other what they wanted.
         """
-        boxes = gathered(self.comm, box)
+        boxes = allgather(self.comm, box)
         others = (other for rank, other in enumerate(boxes) if rank != self.comm.rank)
-        if not reduced(self.comm, any(overlap(box, other) for other in others), "MAX"):
+        if not allreduce(self.comm, any(overlap(box, other) for other in others), "MAX"):
             return self._own(box)
         around = surrounding([one for one in boxes if overlap(one, one)])
         first, last = around[0][0], around[1][0]
@@ -103,7 +103,7 @@ class SharedVolume:
         result = room_for(self.path, box, kind, self.comm)
         shape = self.info.shape
         for lo, hi in slabs((0,) * len(shape), shape, SLAB // kind.itemsize):
-            with together(self.comm):
+            with collective_errors(self.comm):
                 try:
                     slab = self._volume.read(lo, hi) if self.comm.rank == 0 else np.empty((0,) * len(shape), kind)
                 except MemoryError:
@@ -143,6 +143,6 @@ def open_shared(
     from fathometer.storage.volumes.volume import open_volume
 
     with contextlib.ExitStack() as stack:
-        with together(comm):
+        with collective_errors(comm):
             volume = stack.enter_context(open_volume(reference, directory))
         yield stack.enter_context(SharedVolume(volume, comm, strategy))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.host import file_systems
-from fathometer.parallel.collectives import meet
+from fathometer.parallel.collectives import barrier
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
 from fathometer.storage.volumes.strategy import AUTO, Strategy
@@ -138,7 +138,7 @@ def recalled(path: Path, form: Format, operation: str, strategy: Strategy | None
     strategy = strategy or Strategy()
     if strategy != Strategy(AUTO):
         return strategy
-    meet(comm)
+    barrier(comm)
     found = resolved(path, form, operation, strategy, comm.size)[0] if comm.rank == 0 else strategy
     with ledger.communication():
         return Strategy.of(comm.bcast(str(found)))

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import gathered, together
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import VolumeInfo, check_shape
 from fathometer.storage.volumes.boxes import slabs
@@ -68,10 +68,10 @@ class VolumeWriter:
             raise InputError(f"{path}: values of type {info.dtype} cannot be written (allowed: float32, float64)")
         self.path, self.comm = path, comm
         self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
-        with together(comm):
+        with collective_errors(comm):
             form, _ = check_writable(path, strategy or Strategy(), comm.size)
         found = recalled(path, form, "write", strategy, comm)
-        with together(comm):
+        with collective_errors(comm):
             self.strategy = form.chosen(path, found, "write", comm.size)
         assert form.pieces is not None
         assert form.sink is not None
@@ -95,7 +95,7 @@ class VolumeWriter:
     def _step(self) -> Iterator[None]:
         """Collective. One step of all ranks; where it fails on one, all let go of the file and raise the same."""
         try:
-            with together(self.comm), atomic.writing(self.path):
+            with collective_errors(self.comm), atomic.writing(self.path):
                 yield
         except FathometerError as error:
             self._discard()
@@ -147,7 +147,7 @@ class VolumeWriter:
 
     def close(self) -> None:
         """Let go of the file and give it its name. InputError where the ranks' blocks do not fill the volume."""
-        cells = sum(gathered(self.comm, self._cells))
+        cells = sum(allgather(self.comm, self._cells))
         with self._step():
             if cells != math.prod(self.info.shape):
                 raise InputError(

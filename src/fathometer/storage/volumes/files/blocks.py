@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import gathered, together
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
 from fathometer.storage.volumes.boxes import Box, extent, overlap, within
@@ -74,11 +74,11 @@ class BlocksSink:
 
     def close(self) -> None:
         """See formats.Sink. Rank 0 writes the index."""
-        with together(self._comm), atomic.writing(self._path):
+        with collective_errors(self._comm), atomic.writing(self._path):
             for file in self._files:
                 file.close()
-        found = gathered(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
-        with together(self._comm), atomic.writing(self._path):
+        found = allgather(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
+        with collective_errors(self._comm), atomic.writing(self._path):
             if self._comm.rank == 0:
                 self._write_index([one for rank in found for one in rank])
         if self._strategy.sync != "none":

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
-from fathometer.parallel.collectives import NAP_SECONDS, gathered, meet, reduced, together
+from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import (
     BlockReader,
@@ -153,7 +153,7 @@ class Hdf5Sink:
                     atomic.reserve(file.fileno(), self._part.stat().st_size + missing)
             except OSError as error:
                 failures.append(error)
-        for failure in gathered(self._comm, failures)[0]:
+        for failure in allgather(self._comm, failures)[0]:
             self.close()
             raise failure
 
@@ -182,7 +182,7 @@ class Hdf5Sink:
 
     def close(self) -> None:
         """See formats.Sink."""
-        with together(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
+        with collective_errors(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
             if self._shared:
                 self._file.close()
             else:  # without MPI the library keeps what compression left of the reserved space
@@ -211,13 +211,13 @@ class Hdf5Sink:
 
     def abandon(self, error: FathometerError) -> None:
         """See formats.Sink. To close such a file, the library's ranks would wait for each other without end."""
-        if not any(gathered(self._comm, self._broken)):
+        if not any(allgather(self._comm, self._broken)):
             with _system_errors():
                 self._file.close()
         else:
             if self._comm.rank == 0:
                 print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
-            meet(self._comm)
+            barrier(self._comm)
             self._comm.Abort(error.exit_code)
 
 
@@ -302,7 +302,7 @@ def _move(
     hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
     boxes: list[Box | None] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
     if collective:
-        boxes += [None] * (int(reduced(comm, len(boxes), "MAX")) - len(boxes))
+        boxes += [None] * (int(allreduce(comm, len(boxes), "MAX")) - len(boxes))
     errors: list[OSError] = []
     access = h5py.h5p.create(h5py.h5p.DATASET_XFER)
     if collective:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import gathered, reduced
+from fathometer.parallel.collectives import allgather, allreduce
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import (
     BlockReader,
@@ -110,7 +110,7 @@ class NetcdfFile:
             return first + count
 
         first = 0
-        most = int(reduced(self._comm, len(boxes), "MAX")) if self._strategy.name == COLLECTIVE else 0
+        most = int(allreduce(self._comm, len(boxes), "MAX")) if self._strategy.name == COLLECTIVE else 0
         with ledger.io(bytes=block.nbytes):
             if self._strategy.name == INDEPENDENT:
                 step("begin_indep_data")
@@ -205,7 +205,7 @@ class NetcdfSink:
                     os.close(handle)
             except OSError as error:
                 failures.append(error)
-        for failure in gathered(comm, failures)[0]:
+        for failure in allgather(comm, failures)[0]:
             raise failure
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:

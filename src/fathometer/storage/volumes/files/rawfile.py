@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import FathometerError
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.atomic import Piece
 from fathometer.storage.volumes.block import Volume, VolumeInfo
@@ -58,7 +58,7 @@ class RawSink:
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See formats.Sink."""
-        with together(self._comm), atomic.writing(self._path):
+        with collective_errors(self._comm), atomic.writing(self._path):
             encoded, place = self._encode(block, lo)
         self._file.write(encoded, place)
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import gathered, together
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
 from fathometer.storage.volumes.boxes import extent, overlap, surrounding, within
@@ -73,7 +73,7 @@ class ZarrSink:
         chunks, shards = chunks_and_shards(info.shape, comm.size)
         first, last = (min(rank * shards[0], info.shape[0]) for rank in (comm.rank, comm.rank + 1))
         self._mine = (first, *[0] * (len(shards) - 1)), (last, *info.shape[1:])
-        with together(comm), atomic.writing(path):
+        with collective_errors(comm), atomic.writing(path):
             if comm.rank == 0:
                 atomic.require_space(part, math.prod(info.shape) * info.dtype.itemsize)
                 with ledger.io():
@@ -116,7 +116,7 @@ class ZarrSink:
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See formats.Sink. What lies in another rank's shard is sent to it."""
         box = tuple(map(int, lo)), tuple(int(a + n) for a, n in zip(lo, block.shape, strict=True))
-        shared = [one for other in gathered(self._comm, box) if (one := overlap(other, self._mine))]
+        shared = [one for other in allgather(self._comm, box) if (one := overlap(other, self._mine))]
         around = surrounding(shared) if shared else (self._mine[0], self._mine[0])
         values = exchange(self._comm, block, lo, *around)
         # At once where the blocks fill what is around them, since each time the shard is written anew.
@@ -129,7 +129,7 @@ class ZarrSink:
         """See formats.Sink."""
         if self._strategy.sync == "none":
             return
-        with together(self._comm), atomic.writing(self._path), ledger.flush():
+        with collective_errors(self._comm), atomic.writing(self._path), ledger.flush():
             files = [path for path in self._part.rglob("*") if path.is_file()]
             for path in files[self._comm.rank :: self._comm.size]:
                 with path.open("rb") as file:
@@ -140,7 +140,7 @@ class ZarrSink:
 
     def close(self) -> None:
         """See formats.Sink. The library makes folders that are not there: one that vanished would not be missed."""
-        with together(self._comm), atomic.writing(self._path):
+        with collective_errors(self._comm), atomic.writing(self._path):
             for path in (self._part / "zarr.json", self._part / ARRAY / "zarr.json"):
                 path.stat()
 

@@ -14,18 +14,18 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
-from fathometer.parallel.collectives import together
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.setup.layout import (
-    Frame,
+    SurveyLayout,
     check_amplitude,
     check_sampling,
-    frame_of,
     points_per_wavelength,
     surface_of,
+    survey_layout,
     time_step,
 )
 from fathometer.seismic.setup.rank_groups import Group, ranks_of_a_shot, smallest_room
@@ -42,7 +42,7 @@ MODEL_BYTES = 24  # of a cell while the model is read and checked
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class Setup:
     """A survey made ready for propagation on this rank.
 
     Attributes:
@@ -52,7 +52,7 @@ class Experiment:
         memory_bytes, spare_bytes: of a rank while it works on a shot.
     """
 
-    frame: Frame
+    layout: SurveyLayout
     comm: MPI.Intracomm
     block: Decomposition
     scheme: Scheme
@@ -68,23 +68,23 @@ class Experiment:
 
     @property
     def survey(self) -> Survey:
-        return self.frame.survey
+        return self.layout.survey
 
     @property
     def files(self) -> EarthFiles:
-        return self.frame.files
+        return self.layout.files
 
     @property
     def grid(self) -> Grid:
-        return self.frame.grid
+        return self.layout.grid
 
     @property
     def acquisition(self) -> Acquisition:
-        return self.frame.acquisition
+        return self.layout.acquisition
 
     @property
     def wavelet(self) -> Wavelet:
-        return self.frame.wavelet
+        return self.layout.wavelet
 
     @property
     def points_per_wavelength(self) -> float:
@@ -99,7 +99,7 @@ class Experiment:
     def propagator(self) -> Propagator:
         """A quiet wavefield in the model."""
         assert self.model is not None
-        return Propagator(self.grid, self.block, self.model, self.scheme, self.frame.off_grid, self.comm)
+        return Propagator(self.grid, self.block, self.model, self.scheme, self.layout.off_grid, self.comm)
 
     def points(self, positions: np.ndarray) -> SincPoints:
         """Weights of sources or receivers at `positions` (n, 3) in m."""
@@ -117,7 +117,8 @@ class Experiment:
             f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
             f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
-            f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0{' beside the history' * self.frame.imaging}",
+            f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0"
+            + " beside the history" * self.layout.imaging,
         ]
 
     def _layout(self) -> str:
@@ -130,51 +131,51 @@ class Experiment:
         return f"{ranks} in {group.groups} group{'s' * (group.groups > 1)} with shots of their own{windows}"
 
 
-def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
+def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Setup:
     """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
 
     Raises InputError, the same on all ranks, for whatever is wrong with it.
     """
     usable = usable_memory(comm, survey.parallel.memory_budget)
-    with together(comm):
-        frame = frame_of(survey, imaging, ranks=comm.size)
-        ranks, cannot = _image_ranks(frame, comm.size) if imaging else (frame.ranks(comm.size), None)
-    grid, wavelet, acquisition = frame.grid, frame.wavelet, frame.acquisition
+    with collective_errors(comm):
+        layout = survey_layout(survey, imaging, ranks=comm.size)
+        ranks, cannot = _image_ranks(layout, comm.size) if imaging else (layout.ranks(comm.size), None)
+    grid, wavelet, acquisition = layout.grid, layout.wavelet, layout.acquisition
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
-    require_memory(model_bytes if imaging else frame.wavefield_bytes(block), usable, comm)
+    require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm)
     with ledger.phase("read model"):
-        earth = frame.files.read(grid, block, frame.radius, comm)
+        earth = layout.files.read(grid, block, layout.radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
     room = smallest_room(comm, usable)
-    with together(comm):
+    with collective_errors(comm):
         dt = time_step(survey, earth.time_step_limit)
         warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
         warnings += check_bins(survey, acquisition.shots) if imaging else ()
-        time, more = frame.time(dt)
-        largest = frame.largest if imaging else frame
-        ranks_per_shot = ranks_of_a_shot(frame, time, comm.size, room) if imaging else comm.size
+        time, more = layout.time(dt)
+        largest = layout.largest if imaging else layout
+        ranks_per_shot = ranks_of_a_shot(layout, time, comm.size, room) if imaging else comm.size
         group = Group.of(comm.rank, comm.size, ranks_per_shot)
         apart = group.groups > 1 or (imaging and survey.imaging.aperture is not None)
         if apart:
-            frame.smallest.ranks(group.size)  # before the run, not in the middle of it
+            layout.smallest.ranks(group.size)  # before the run, not in the middle of it
             place = Decomposition(largest.grid.full_shape, largest.ranks(group.size), comm.rank - group.first)
         else:
             if cannot is not None:
                 raise cannot
-            largest, place = frame, block
+            largest, place = layout, block
     if apart:
-        require_memory(frame.summing_bytes(math.prod(frame.image_shape(block))), usable, comm)
+        require_memory(layout.summing_bytes(math.prod(layout.image_shape(block))), usable, comm)
     memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm)
-    with together(comm):
-        check_amplitude(survey, wavelet, time, frame.dtype)
+    with collective_errors(comm):
+        check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights
     scheme = Scheme(
-        dt, frame.radius, frame.dtype, frame.boundary, frame.free_surface, earth.fastest, frequency, weights
+        dt, layout.radius, layout.dtype, layout.boundary, layout.free_surface, earth.fastest, frequency, weights
     )
-    model = None if apart else scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, frame.dtype)
-    return Experiment(
-        frame,
+    model = None if apart else scaled_medium(earth.vp, earth.epsilon, earth.delta, dt, layout.dtype)
+    return Setup(
+        layout,
         comm,
         block,
         scheme,
@@ -190,26 +191,26 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Experiment:
     )
 
 
-def _image_ranks(frame: Frame, size: int) -> tuple[Index3, InputError | None]:
+def _image_ranks(layout: SurveyLayout, size: int) -> tuple[Index3, InputError | None]:
     """How all ranks share the whole image; and why they could not share its time steps, where that is so."""
     try:
-        return frame.ranks(size), None
+        return layout.ranks(size), None
     except InputError as error:
         try:
-            return choose_ranks(frame.grid.full_shape, size, 1), error
+            return choose_ranks(layout.grid.full_shape, size, 1), error
         except InputError:
             raise error from None
 
 
-def on_shot(whole: Experiment, shot: Shot, comm: MPI.Intracomm) -> Experiment:
+def on_shot(whole: Setup, shot: Shot, comm: MPI.Intracomm) -> Setup:
     """Collective in a group of ranks, `comm`. The same, ready for one shot on its own window of the model.
 
     Raises InputError on all of them: they are too many for it, the model cannot be read.
     """
-    with together(comm):
-        frame = whole.frame.on(shot)
-        block = Decomposition(frame.grid.full_shape, frame.ranks(comm.size), comm.rank)
+    with collective_errors(comm):
+        layout = whole.layout.on(shot)
+        block = Decomposition(layout.grid.full_shape, layout.ranks(comm.size), comm.rank)
     with ledger.phase("read model"):
-        parts = frame.files.parts(frame.grid, block, comm)
-    model = scaled_medium(parts["vp"], parts.get("epsilon"), parts.get("delta"), whole.time.dt, frame.dtype)
-    return replace(whole, frame=frame, comm=comm, block=block, model=model)
+        parts = layout.files.parts(layout.grid, block, comm)
+    model = scaled_medium(parts["vp"], parts.get("epsilon"), parts.get("delta"), whole.time.dt, layout.dtype)
+    return replace(whole, layout=layout, comm=comm, block=block, model=model)
