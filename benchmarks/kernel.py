@@ -9,12 +9,12 @@ from statistics import median
 
 from benchmarks.table import Table
 from fathometer import _native
+from fathometer.config.sections import TuningTable
 from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
-from fathometer.seismic.survey import TuningTable
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.propagator import Propagator

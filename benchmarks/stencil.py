@@ -15,13 +15,13 @@ import numpy as np
 from benchmarks.command import fathometer
 from benchmarks.table import Table
 from fathometer import _native
+from fathometer.config.sections import TuningTable
 from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.survey import TuningTable
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
 from fathometer.seismic.waves.propagator import Propagator
 

@@ -44,7 +44,7 @@ FLOORS = {
         survey
     """,
     "fathometer.storage": """
-        describe
+        describe sections
         index
         volumes
         traces
@@ -55,9 +55,6 @@ FLOORS = {
 }
 EXCEPTIONS: set[tuple[str, str]] = {
     ("fathometer.config.reference", "fathometer.seismic.survey"),
-    ("fathometer.grid.tiling", "fathometer.record.machine"),
-    ("fathometer.grid.tuning", "fathometer.record.machine"),
-    ("fathometer.grid.tuning", "fathometer.seismic.survey"),
     ("fathometer.grid.tuning", "fathometer.seismic.waves.propagator"),
     ("fathometer.lab.calibrate", "fathometer.seismic.model.earth"),
     ("fathometer.lab.calibrate", "fathometer.seismic.run"),
@@ -67,18 +64,14 @@ EXCEPTIONS: set[tuple[str, str]] = {
     ("fathometer.lab.calibrate", "fathometer.seismic.waves.boundary"),
     ("fathometer.lab.calibrate", "fathometer.seismic.waves.homogeneous"),
     ("fathometer.lab.calibrate", "fathometer.seismic.waves.points"),
-    ("fathometer.lab.stencil", "fathometer.seismic.survey"),
     ("fathometer.lab.stencil", "fathometer.seismic.waves.homogeneous"),
     ("fathometer.lab.stencil", "fathometer.seismic.waves.propagator"),
-    ("fathometer.parallel.memory_budget", "fathometer.record.machine"),
-    ("fathometer.parallel.memory_budget", "fathometer.seismic.survey"),
-    ("fathometer.plan.machine_file", "fathometer.seismic.survey"),
     ("fathometer.runs.contributions", "fathometer.seismic.rtm.products"),
     ("fathometer.runs.journal", "fathometer.seismic.rtm.fingerprint"),
     ("fathometer.runs.journal", "fathometer.seismic.shots.offsets"),
-    ("fathometer.runs.outcome", "fathometer.seismic.setup.experiment"),
+    ("fathometer.runs.outcome", "fathometer.seismic.setup.setup"),
     ("fathometer.runs.outcome", "fathometer.seismic.traces.resampling"),
-    ("fathometer.seismic.history.opening", "fathometer.seismic.setup.experiment"),
+    ("fathometer.seismic.history.opening", "fathometer.seismic.setup.setup"),
     ("fathometer.seismic.model.preparation", "fathometer.seismic.rtm.products"),
     ("fathometer.seismic.model.regridding", "fathometer.seismic.traces.resampling"),
     ("fathometer.seismic.modelling", "fathometer.seismic.rtm.shot"),

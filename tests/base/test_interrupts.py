@@ -86,7 +86,7 @@ def migrate(self, *words):
         print("stuck", flush=True)
         MPI.COMM_SELF.Recv(bytearray(1), 0, 99)
     time.sleep(100)
-worker.Stage.migrate = migrate
+worker.Worker.migrate = migrate
 main.prompt = partial(main.prompt, seconds=4.0)
 sys.exit(main.main(sys.argv[1:]))
 """
@@ -109,7 +109,7 @@ import os, signal, sys
 from pathlib import Path
 from mpi4py import MPI
 from fathometer.base.signals import interruptible
-from fathometer.parallel.collectives import gathered, meet
+from fathometer.parallel.collectives import allgather, barrier
 
 class Told:
     def __reduce__(self):  # when the ranks have met, on the way to the other one
@@ -119,11 +119,11 @@ class Told:
 comm = MPI.COMM_WORLD
 with interruptible():
     try:
-        said = str(gathered(comm, Told() if comm.rank else 7))
+        said = str(allgather(comm, Told() if comm.rank else 7))
     except KeyboardInterrupt:
         said = "left"
     Path(sys.argv[1], str(comm.rank)).write_text(said)  # what ranks print, mpirun may mix
-    meet(comm)
+    barrier(comm)
 """
 
 

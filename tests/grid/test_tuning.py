@@ -16,11 +16,11 @@ from paths import SUPPORT
 from support import Medium
 
 from fathometer.base.errors import InputError
+from fathometer.base.host import Caches, caches
+from fathometer.config.sections import TuningTable
 from fathometer.grid import tuning
 from fathometer.grid.tiling import PLAIN, Stepping, Tiling
 from fathometer.lab.statistics import typical
-from fathometer.record.machine import Caches, caches
-from fathometer.seismic.survey import TuningTable
 
 STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1)
 HERE = Caches(1 << 20, 24 << 20, 2)
@@ -248,16 +248,16 @@ from support import Medium
 from fathometer import _native
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.grid import tuning
-from fathometer.seismic.survey import Tuning
+from fathometer.config.sections import TuningTable
 comm = MPI.COMM_WORLD
 threads = 3 - comm.rank
 _native.set_threads(threads)
 p = Medium((40, 30, 20), 10.0, 2000.0, block=Decomposition((56, 46, 36), (2, 1, 1), comm.rank), comm=comm,
            off_grid=False).propagator
-tuned = tuning.tune(p, Tuning(search="always"), 4, 8, threads, lambda line: None)
+tuned = tuning.tune(p, TuningTable(search="always"), 4, 8, threads, lambda line: None)
 assert comm.allgather(tuned.tiling) == [tuned.tiling] * 2
 try:
-    tuning.tune(p, Tuning(team=3), 4, 8, threads, lambda line: None)
+    tuning.tune(p, TuningTable(team=3), 4, 8, threads, lambda line: None)
 except Exception as error:
     assert "found 3; allowed: 1 to 2" in str(error), error
 else:

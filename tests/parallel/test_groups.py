@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathometer.grid.grid import Grid
-from fathometer.seismic.setup.rank_groups import Group
+from fathometer.parallel.groups import Group
 from fathometer.seismic.shots.window import FEWEST, MULTIPLE, window_of
 
 

@@ -13,7 +13,7 @@ from survey_support import load
 
 from fathometer.base.ledger import Ledger
 from fathometer.parallel.threads import bind, unbind
-from fathometer.seismic.run import Settings, run_migrate, run_model
+from fathometer.seismic.run import Context, run_migrate, run_model
 from fathometer.seismic.survey import survey_of
 
 # name: (cells of the model, cell size in m, cells that waves travel, further sections)
@@ -78,7 +78,7 @@ def tried(case, histories=()):
 def main(name, *histories):
     comm, folder = MPI.COMM_WORLD, Path(name)
     binding = bind(comm, None)
-    settings = Settings(("test",), True, binding, lambda line: None)
+    context = Context(("test",), True, binding, lambda line: None)
     told = {}
     for case, (cells, spacing, travelled, more) in CASES.items():
         here = folder / case
@@ -92,7 +92,7 @@ def main(name, *histories):
         shots = common | {"acquisition": acquisition, "output": {"directory": "shots"}}
         shots["propagation"] = shots["propagation"] | {"duration": travelled * spacing / 1800}
         with Ledger():
-            run_model(survey_of(shots, here / "shots.toml"), comm, settings)
+            run_model(survey_of(shots, here / "shots.toml"), comm, context)
         plain = None
         for history in tried(case, histories):
             keys = dict((LOSSLESS | LOSSY)[history])
@@ -103,7 +103,7 @@ def main(name, *histories):
             survey |= {"output": {"directory": history.replace(" ", "-")}}
             key = f"{case}|{history}"
             with Ledger():
-                outcome = run_migrate(survey_of(survey, here / "image.toml"), comm, settings)
+                outcome = run_migrate(survey_of(survey, here / "image.toml"), comm, context)
             if comm.rank == 0:
                 found = outcome.record["results"]["history"]
                 told[key] = found

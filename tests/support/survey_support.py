@@ -7,7 +7,7 @@ from mpi4py import MPI
 
 from fathometer.parallel.threads import bind, unbind
 from fathometer.runs.journal import RunOptions
-from fathometer.seismic.run import Outcome, Settings, run_migrate, run_model
+from fathometer.seismic.run import Context, Outcome, run_migrate, run_model
 from fathometer.seismic.survey import load_survey, survey_of
 from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
 from fathometer.storage.volumes.volume import open_volume
@@ -17,9 +17,9 @@ OVERWRITE = RunOptions(overwrite=True)
 
 def _run(work, survey, options=OVERWRITE) -> Outcome:
     binding = bind(MPI.COMM_SELF, None)
-    settings = Settings(("test",), True, binding, lambda line: None, options=options)
+    context = Context(("test",), True, binding, lambda line: None, options=options)
     try:
-        return work(survey, MPI.COMM_SELF, settings)
+        return work(survey, MPI.COMM_SELF, context)
     finally:
         unbind(binding)
 

@@ -1,110 +1,116 @@
-"""What a host is made of, for the record of a run: processor, NUMA nodes, networks, file systems (Linux)."""
+"""The host of this process: memory, caches, processor (Linux)."""
 
-from __future__ import annotations
-
-import os
-import subprocess
-from collections.abc import Iterable, Mapping
-from functools import cache
+import platform
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-# Variables that change how a run goes, by the beginnings of their names: MPI, OpenMP, networks, Slurm, libraries.
-MATTERING = (
-    *("FATHOMETER_", "OMP_", "GOMP_", "KMP_", "OMPI_", "PMIX_", "PMI_", "PRTE_", "ORTE_", "MPICH_", "MPI_", "I_MPI_"),
-    *("HYDRA_", "UCX_", "FI_", "PSM2_", "PSM3_", "MKL_", "OPENBLAS_", "SLURM_", "MALLOC_", "LD_PRELOAD"),
-    *("LD_LIBRARY_PATH", "HDF5_", "ROMIO_", "TMPDIR", "XDG_CACHE_HOME"),
-)
-SECRET = ("TOKEN", "JWT", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH", "_KEY", "COOKIE")
-LONGEST_VALUE = 1000  # letters
 
 
-@cache
-def processor() -> dict[str, Any]:
-    """Sockets, cores, hardware threads, caches and NUMA nodes as lscpu tells them, its text kept; {} without it.
+def total_memory() -> int:
+    """Bytes of this host's memory."""
+    total = _kilobytes(Path("/proc/meminfo"), "MemTotal")
+    assert total is not None, "Linux shows MemTotal"
+    return total
 
-    Asked once in a process: starting another program takes time.
+
+def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:
+    """Bytes that this process can still take: what its host or, if less, its control groups have left.
+
+    The page cache that a group could give back counts as left; `proc` and `cgroups` are Linux's.
     """
-    try:
-        done = subprocess.run(["lscpu"], capture_output=True, text=True, timeout=20, check=True, env=_plain_english())
-    except (OSError, subprocess.SubprocessError):
-        return {}
-    return described(done.stdout) | {"lscpu": done.stdout}
+    limits = [_kilobytes(proc / "meminfo", "MemAvailable")]
+    for line in _lines(proc / "self" / "cgroup"):
+        hierarchy, controllers, group = line.split(":", 2)
+        if hierarchy == "0":  # version 2
+            names = ("memory.max", "memory.current", "inactive_file")
+            root = cgroups
+        elif "memory" in controllers.split(","):  # version 1
+            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+            root = cgroups / "memory"
+        else:
+            continue
+        folder = root / group.lstrip("/")
+        # Every group above limits too. Within a container the group's own path may not exist; its root does.
+        for level in [folder, *folder.parents]:
+            if level.is_relative_to(root):
+                limits.append(_group_left(level, *names))
+    return max(0, min(limit for limit in limits if limit is not None))
 
 
-def described(text: str) -> dict[str, Any]:
-    """What lscpu's `text` says, as numbers; None where it says nothing."""
-    told = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    words = {key.strip(): value.strip() for key, value in told.items()}
+@dataclass(frozen=True)
+class Caches:
+    """Data caches of a core: bytes of the last one that is its own, and of the one that `sharing` cpus share."""
 
-    def number(key: str) -> int | None:
-        value = words.get(key, "")
-        return int(value) if value.isdecimal() else None
+    own: int
+    shared: int
+    sharing: int
 
-    cores, sockets = number("Core(s) per socket"), number("Socket(s)")
-    return {
-        "model": words.get("Model name"),
-        "sockets": sockets,
-        "cores": cores * sockets if cores and sockets else None,
-        "threads_per_core": number("Thread(s) per core"),
-        "numa_nodes": number("NUMA node(s)"),
-        "caches": {key: words[key] for key in ("L1d", "L1i", "L2", "L3") if key in words}
-        or {key.removesuffix(" cache"): value for key, value in words.items() if key.endswith(" cache")},
-        "hypervisor": words.get("Hypervisor vendor"),
-    }
+    def of_thread(self, busy: int) -> int:
+        """Bytes that a thread may count on where `busy` cpus of the host work."""
+        return self.own + self.shared // max(1, min(busy, self.sharing))
 
 
-def networks(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
-    """The network interfaces that are up, with their rate where they tell it."""
+def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> Caches:
+    """The caches of the first cpu; where nothing is told, 1 MB of its own and 1 MB of a shared one."""
+    own, shared, sharing = 1 << 20, 1 << 20, 1
     found = []
-    for folder in sorted(root.glob("*")):
-        state, speed = (_line(folder / name) for name in ("operstate", "speed"))
-        if state in ("up", "unknown"):
-            rate = int(speed) * 1e6 if speed.isdecimal() else None
-            found.append({"name": folder.name, "bits_per_second": rate})
-    for rate_file in sorted(root.parent.glob("infiniband/*/ports/*/rate")):
-        found.append({"name": str(rate_file.relative_to(root.parent).parent), "rate": _line(rate_file)})
-    return found
+    for index in folder.glob("index*"):
+        kind, level, size, cpus = (
+            " ".join(_lines(index / name)) for name in ("type", "level", "size", "shared_cpu_list")
+        )
+        if kind in ("Data", "Unified") and level.isdecimal() and size.endswith("K") and size[:-1].isdecimal():
+            found.append((int(level), int(size[:-1]) * 1024, _count(cpus)))
+    if found:
+        levels = sorted(found)
+        own = max([size for level, size, _ in levels if level <= 2], default=own)
+        _, shared, sharing = levels[-1]
+    return Caches(own, shared, sharing)
 
 
-def file_systems(paths: Iterable[Path], mounts: Path = Path("/proc/self/mountinfo")) -> list[dict[str, str]]:
-    """For each path the mount that it lies on and that one's type."""
-    known = []
+def _count(cpus: str) -> int:
+    """How many cpus a list such as 0-3,8 names."""
+    total = 0
+    for part in cpus.split(","):
+        first, _, last = part.partition("-")
+        if first.isdecimal():
+            total += int(last or first) - int(first) + 1
+    return max(1, total)
+
+
+def peak_memory() -> int:
+    """Bytes of the largest resident set that this process has had."""
+    peak = _kilobytes(Path("/proc/self/status"), "VmHWM")
+    assert peak is not None, "Linux shows VmHWM of every process"
+    return peak
+
+
+def cpu_model() -> str | None:
+    """The processor's name; None where it is not told."""
+    for line in _lines(Path("/proc/cpuinfo")):
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "cpu model", "Processor", "cpu"):
+            return value.strip()
+    return platform.processor() or None
+
+
+def _group_left(folder: Path, limit: str, usage: str, cache: str) -> int | None:
+    """Bytes that the control group at `folder` may still take; None without a limit."""
+    [most, used] = (" ".join(_lines(folder / name)) for name in (limit, usage))
+    if not (most.isdecimal() and used.isdecimal()):
+        return None  # "max", or no such group
+    reclaimable = [int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(f"{cache} ")]
+    return int(most) - int(used) + sum(reclaimable)
+
+
+def _kilobytes(path: Path, name: str) -> int | None:
+    """The entry `name` of a file such as /proc/meminfo, in bytes."""
+    for line in _lines(path):
+        if line.startswith(f"{name}:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _lines(path: Path) -> list[str]:
     try:
-        for line in mounts.read_text(errors="surrogateescape").splitlines():
-            left, _, right = line.partition(" - ")
-            known.append((_unescaped(left.split()[4]), right.split()[0]))
-    except (OSError, IndexError):
-        return []
-    found = []
-    for path in dict.fromkeys(os.path.realpath(one) for one in paths):
-        over = [(point, kind) for point, kind in known if Path(path).is_relative_to(point)]
-        if over:
-            point, kind = max(enumerate(over), key=lambda one: (len(one[1][0]), one[0]))[1]  # the last one covers
-            found.append({"path": path, "mount": point, "type": kind})
-    return found
-
-
-def environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that matter for a run, secrets and very long values left out."""
-    return {
-        name: value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…"
-        for name, value in sorted(environ.items())
-        if name.startswith(MATTERING) and not any(word in name.upper() for word in SECRET)
-    }
-
-
-def _plain_english() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C"}
-
-
-def _line(path: Path) -> str:
-    try:
-        return path.read_text().strip()
+        return path.read_text().splitlines()
     except OSError:
-        return ""
-
-
-def _unescaped(text: str) -> str:
-    """Blanks and the like are written as \\040 in mountinfo."""
-    return text.encode("latin-1", "backslashreplace").decode("unicode_escape") if "\\" in text else text
+        return []

@@ -10,26 +10,26 @@ from pydantic import BaseModel
 
 
 @dataclass(frozen=True)
-class Says:
+class Allowed:
     """Puts a type into words where its constraints cannot: the words of the check that stands beside it."""
 
     words: str
 
 
-def allowed(annotation: Any, metadata: Sequence[Any] = ()) -> str:
+def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     """The words for a type with its constraints: `int, [Ge(2), Le(16), MultipleOf(2)]` is "an even integer
     from 2 to 16"."""
     for item in metadata:
-        if isinstance(item, Says):
+        if isinstance(item, Allowed):
             return item.words
     origin = get_origin(annotation)
     arguments = get_args(annotation)
     if origin is Annotated:
-        return allowed(arguments[0], [*arguments[1:], *metadata])
+        return constraint(arguments[0], [*arguments[1:], *metadata])
     if origin is Literal:
         return " or ".join(f'"{value}"' for value in arguments)
     if origin in (Union, UnionType):
-        return " or ".join(allowed(one) for one in arguments if one is not NoneType)
+        return " or ".join(constraint(one) for one in arguments if one is not NoneType)
     if origin is tuple:
         return _list(arguments, metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -49,11 +49,11 @@ def _keys(model: type[BaseModel]) -> list[str]:
     """The keys of a table, the required ones first; `kind`, which tells tables apart, with its value."""
     fields = model.model_fields
     names = sorted(fields, key=lambda name: not fields[name].is_required())
-    return [f"kind = {allowed(fields[name].annotation)}" if name == "kind" else name for name in names]
+    return [f"kind = {constraint(fields[name].annotation)}" if name == "kind" else name for name in names]
 
 
 def _list(items: Sequence[Any], metadata: Sequence[Any]) -> str:
-    words = allowed(items[0]).removeprefix("a ").removeprefix("an ")
+    words = constraint(items[0]).removeprefix("a ").removeprefix("an ")
     noun, _, limits = words.partition(" ")
     counts = [str(len(items))]
     for item in metadata:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
-from fathometer.config.constraints import allowed
+from fathometer.config.constraints import constraint
 
 _LONGEST_VALUE = 60
 # Names that pydantic gives to branches of a union.
@@ -155,7 +155,7 @@ def _kinds(field: FieldInfo | None) -> str:
 def _allowed(field: FieldInfo | None) -> str:
     if field is None:
         return "tables with the sections of a survey"
-    words = allowed(field.annotation, field.metadata)
+    words = constraint(field.annotation, field.metadata)
     extra = field.json_schema_extra
     unit = extra.get("unit") if isinstance(extra, dict) else None
     return f"{words} ({unit})" if unit else words

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.config.constraints import allowed
+from fathometer.config.constraints import constraint
 from fathometer.seismic.survey import Survey
 
 BEGIN = "<!-- keys:begin -->"
@@ -61,7 +61,7 @@ def _part(path: tuple[str, ...], model: type[BaseModel]) -> list[str]:
     parts = []
     if len(path) > 1 or kind is not None:
         name = f"`[{path[0]}]{' ' if len(path) > 1 else ''}{'.'.join(path[1:])}`"
-        with_kind = f" with `kind = {allowed(kind.annotation)}`" if kind is not None else ""
+        with_kind = f" with `kind = {constraint(kind.annotation)}`" if kind is not None else ""
         parts.append(f"**{name}{with_kind}.** {model.__doc__}")
     rows = ["| key | meaning | unit | allowed | default |", "|---|---|---|---|---|"]
     rows += [_row(key, field) for key, field in model.model_fields.items()]
@@ -71,7 +71,7 @@ def _part(path: tuple[str, ...], model: type[BaseModel]) -> list[str]:
 def _row(key: str, field: FieldInfo) -> str:
     extra = field.json_schema_extra
     unit = str(extra["unit"]) if isinstance(extra, dict) else ""
-    words = allowed(field.annotation, field.metadata)
+    words = constraint(field.annotation, field.metadata)
     return f"| `{key}` | {field.description} | {unit} | {words} | {_default(field)} |"
 
 

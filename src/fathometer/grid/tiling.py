@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from fathometer.base.host import Caches
 from fathometer.parallel.decomposition import Index3
-from fathometer.record.machine import Caches
 
 DEEPEST = 64  # steps a sweep; what is gained by one more falls with their square
 

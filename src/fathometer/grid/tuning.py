@@ -19,11 +19,11 @@ from mpi4py import MPI
 
 from fathometer import __version__, _native
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.host import Caches, caches, cpu_model
 from fathometer.base.ledger import Ledger, now
+from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import DEEPEST, PLAIN, Stepping, Tiling
 from fathometer.parallel.collectives import barrier
-from fathometer.record.machine import Caches, caches, cpu_model
-from fathometer.seismic.survey import TuningTable
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder

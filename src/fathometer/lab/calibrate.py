@@ -22,7 +22,9 @@ from mpi4py import MPI
 
 from fathometer import _native
 from fathometer.base import ledger
+from fathometer.base.host import cpu_model, peak_memory, total_memory
 from fathometer.base.ledger import Ledger
+from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import timed
@@ -32,11 +34,10 @@ from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Binding, Tasks
 from fathometer.plan.machine_file import VERSION, Machine, Rate
-from fathometer.record.machine import cpu_model, peak_memory, total_memory
 from fathometer.runs.outcome import Context
 from fathometer.seismic.model.earth import extremes
 from fathometer.seismic.run import run_migrate, run_model
-from fathometer.seismic.survey import TuningTable, survey_of
+from fathometer.seismic.survey import survey_of
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.boundary import Pml

@@ -17,6 +17,7 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.config.sections import TuningTable
 from fathometer.grid.stencil import FEWEST_ARRAYS, flops_per_point
 from fathometer.grid.tiling import DEEPEST, PLAIN, Tiling
 from fathometer.grid.tuning import Tuned, tune
@@ -28,7 +29,6 @@ from fathometer.parallel.threads import Binding, Tasks
 from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account
-from fathometer.seismic.survey import TuningTable
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, NoBoundary
 from fathometer.seismic.waves.propagator import halo_depth
 

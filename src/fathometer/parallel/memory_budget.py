@@ -3,52 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-
-from mpi4py import MPI
+from typing import TYPE_CHECKING
 
 from fathometer.base.errors import InputError
+from fathometer.base.host import available_memory, total_memory
 from fathometer.parallel.collectives import barrier
-from fathometer.record.machine import available_memory, total_memory
-from fathometer.seismic.survey import MEMORY_BUDGET
 
-# Of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees.
-USABLE = 0.9
-ADVICE = (
-    "use more hosts, a larger [imaging] every, a shorter [propagation] duration, larger cells, a smaller model or a "
-    "larger [parallel] memory_budget"
-)
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+MEMORY_SHARE = 0.7  # of a host's memory that a run may take: what a production code found safe on nodes of 48 GB
+USABLE = 0.9  # of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees
 
 
-def usable_memory(comm: MPI.Intracomm, budget: float = MEMORY_BUDGET) -> int:
+def usable_memory(comm: MPI.Intracomm, share: float = MEMORY_SHARE) -> int:
     """Collective. Bytes that the ranks of this rank's host may take together; asked before they have taken any.
 
-    budget: share of all of the host's memory, [parallel] memory_budget; what is free now may be less.
+    share: of all of the host's memory; what is free now may be less.
     """
-    barrier(comm)
-    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    usable: int = host.bcast(int(min(USABLE * available_memory(), budget * total_memory())))
+    host = _ranks_of_host(comm)
+    usable: int = host.bcast(int(min(USABLE * available_memory(), share * total_memory())))
     host.Free()
     return usable
 
 
+def memory_of_rank(comm: MPI.Intracomm, usable: int) -> float:
+    """Collective. Bytes for each rank on the host where that is least. usable: on this rank's host."""
+    host = _ranks_of_host(comm)
+    own = usable / host.size
+    host.Free()
+    smallest: float = min(comm.allgather(own))
+    return smallest
+
+
 def spare_memory(own: int, usable: int, comm: MPI.Intracomm) -> int:
-    """Collective. What is left for each rank of this rank's host beside the `own` bytes of every one of them."""
-    barrier(comm)
-    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    """Collective. Bytes left for each rank of this rank's host beside the `own` bytes of every one of them."""
+    host = _ranks_of_host(comm)
     spare: int = (usable - host.allreduce(own)) // host.size
     host.Free()
     return max(0, spare)
 
 
-def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm, advice: str = ADVICE) -> int:
+def require_memory(
+    parts: Mapping[str, int], usable: int, comm: MPI.Intracomm, advice: str = "use more hosts or a smaller grid"
+) -> int:
     """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes), of which `usable` are on its host.
 
     Raises InputError, the same on all ranks, where the ranks of a host need more than it has: how much is needed and
-    available there, which part is the largest, and what to change.
+    available there, which part is the largest, and what to change (`advice`).
     """
     own = sum(parts.values())
-    barrier(comm)
-    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    host = _ranks_of_host(comm)
     needed = host.allreduce(own)
     ranks = host.size
     host.Free()
@@ -61,3 +66,11 @@ def require_memory(parts: Mapping[str, int], usable: int, comm: MPI.Intracomm, a
             f"{ranks} rank{'s' * (ranks > 1)} ({listed}, each rank); {advice}"
         )
     return own
+
+
+def _ranks_of_host(comm: MPI.Intracomm) -> MPI.Intracomm:
+    """Collective. The ranks of this rank's host, which the caller frees."""
+    from mpi4py import MPI
+
+    barrier(comm)
+    return MPI.Intracomm(comm.Split_type(MPI.COMM_TYPE_SHARED))

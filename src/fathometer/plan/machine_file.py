@@ -17,7 +17,8 @@ from pydantic import ValidationError, model_validator
 
 from fathometer.base.errors import InputError
 from fathometer.config.problems import first_problem
-from fathometer.seismic.survey import Loose, NotNegative, Positive, Table, key
+from fathometer.config.table import Table, key
+from fathometer.config.types import Loose, NotNegative, Positive
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
 

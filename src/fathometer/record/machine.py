@@ -1,16 +1,17 @@
-"""The machine that a run used, for its record, and the memory that a run may use and has used (Linux)."""
+"""The machine that a run used, for its record (Linux)."""
 
 import os
 import platform
 import socket
 import subprocess
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from fathometer.base.host import environment, file_systems, networks, processor
+from fathometer.base.hardware import environment, file_systems, networks, processor
+from fathometer.base.host import cpu_model, total_memory
 from fathometer.launch.mpirun import launched
 
 PACKAGES = ("fathometer", "h5py", "mpi4py", "numpy", "pydantic", "scipy", "segyio")
@@ -75,110 +76,6 @@ def commit(package: Path) -> str | None:
     return f"{head}-dirty" if changed else head
 
 
-def total_memory() -> int:
-    """Bytes of this host's memory."""
-    total = _kilobytes(Path("/proc/meminfo"), "MemTotal")
-    assert total is not None, "Linux shows MemTotal"
-    return total
-
-
-def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Bytes that this process can still take: what its host or, if less, its control groups have left.
-
-    The page cache that a group could give back counts as left; `proc` and `cgroups` are Linux's.
-    """
-    limits = [_kilobytes(proc / "meminfo", "MemAvailable")]
-    for line in _lines(proc / "self" / "cgroup"):
-        hierarchy, controllers, group = line.split(":", 2)
-        if hierarchy == "0":  # version 2
-            names = ("memory.max", "memory.current", "inactive_file")
-            root = cgroups
-        elif "memory" in controllers.split(","):  # version 1
-            names = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-            root = cgroups / "memory"
-        else:
-            continue
-        folder = root / group.lstrip("/")
-        # Every group above limits too. Within a container the group's own path may not exist; its root does.
-        for level in [folder, *folder.parents]:
-            if level.is_relative_to(root):
-                limits.append(_group_left(level, *names))
-    return max(0, min(limit for limit in limits if limit is not None))
-
-
-@dataclass(frozen=True)
-class Caches:
-    """Data caches of a core: bytes of the last one that is its own, and of the one that `sharing` cpus share."""
-
-    own: int
-    shared: int
-    sharing: int
-
-    def of_thread(self, busy: int) -> int:
-        """Bytes that a thread may count on where `busy` cpus of the host work."""
-        return self.own + self.shared // max(1, min(busy, self.sharing))
-
-
-def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> Caches:
-    """The caches of the first cpu; where nothing is told, 1 MB of its own and 1 MB of a shared one."""
-    own, shared, sharing = 1 << 20, 1 << 20, 1
-    found = []
-    for index in folder.glob("index*"):
-        kind, level, size, cpus = (
-            " ".join(_lines(index / name)) for name in ("type", "level", "size", "shared_cpu_list")
-        )
-        if kind in ("Data", "Unified") and level.isdecimal() and size.endswith("K") and size[:-1].isdecimal():
-            found.append((int(level), int(size[:-1]) * 1024, _count(cpus)))
-    if found:
-        levels = sorted(found)
-        own = max([size for level, size, _ in levels if level <= 2], default=own)
-        _, shared, sharing = levels[-1]
-    return Caches(own, shared, sharing)
-
-
-def _count(cpus: str) -> int:
-    """How many cpus a list such as 0-3,8 names."""
-    total = 0
-    for part in cpus.split(","):
-        first, _, last = part.partition("-")
-        if first.isdecimal():
-            total += int(last or first) - int(first) + 1
-    return max(1, total)
-
-
-def peak_memory() -> int:
-    """Bytes of the largest resident set that this process has had."""
-    peak = _kilobytes(Path("/proc/self/status"), "VmHWM")
-    assert peak is not None, "Linux shows VmHWM of every process"
-    return peak
-
-
-def _group_left(folder: Path, limit: str, usage: str, cache: str) -> int | None:
-    """Bytes that the control group at `folder` may still take; None without a limit."""
-    [most, used] = (" ".join(_lines(folder / name)) for name in (limit, usage))
-    if not (most.isdecimal() and used.isdecimal()):
-        return None  # "max", or no such group
-    reclaimable = [int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(f"{cache} ")]
-    return int(most) - int(used) + sum(reclaimable)
-
-
-def _kilobytes(path: Path, name: str) -> int | None:
-    """The entry `name` of a file such as /proc/meminfo, in bytes."""
-    for line in _lines(path):
-        if line.startswith(f"{name}:"):
-            return int(line.split()[1]) * 1024
-    return None
-
-
-def cpu_model() -> str | None:
-    """The processor's name; None where it is not told."""
-    for line in _lines(Path("/proc/cpuinfo")):
-        key, _, value = line.partition(":")
-        if key.strip() in ("model name", "cpu model", "Processor", "cpu"):
-            return value.strip()
-    return platform.processor() or None
-
-
 def _os_name() -> str | None:
     try:
         return platform.freedesktop_os_release().get("PRETTY_NAME")
@@ -196,10 +93,3 @@ def _version(package: str) -> str | None:
 def _git(root: Path, *words: str) -> str:
     done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=True)
     return done.stdout.strip()
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        return path.read_text().splitlines()
-    except OSError:
-        return []

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fathometer.base import ledger
+from fathometer.base.host import caches
 from fathometer.base.ledger import now
 from fathometer.parallel.collectives import allgather, barrier
-from fathometer.record.machine import caches
 
 if TYPE_CHECKING:
     from mpi4py import MPI

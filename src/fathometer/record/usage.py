@@ -4,7 +4,7 @@ import resource
 from contextlib import suppress
 from pathlib import Path
 
-from fathometer.record.machine import peak_memory
+from fathometer.base.host import peak_memory
 
 _PROC = Path("/proc/self")
 

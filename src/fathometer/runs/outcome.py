@@ -10,12 +10,13 @@ from typing import Any
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.host import peak_memory
 from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import allgather
 from fathometer.parallel.threads import Binding, tasks_of
 from fathometer.record.envelope import UNFINISHED, Figure, record, write_record
-from fathometer.record.machine import machine, peak_memory
+from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account, seconds
 from fathometer.record.roofline import yardstick
 from fathometer.runs.journal import RunOptions

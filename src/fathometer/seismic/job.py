@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.base.host import file_systems
+from fathometer.base.hardware import file_systems
 from fathometer.launch.slurm import Job
 from fathometer.runs.journal import FOLDER
 from fathometer.seismic.survey import Survey

@@ -115,8 +115,10 @@ def budget_of(survey: Survey, machine: Machine) -> float:
 
 
 def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
-    """Predict. Raises InputError for what is wrong with the survey, and for a request that no layout can meet: what would
-    be needed for it."""
+    """Predict.
+
+    Raises InputError for what is wrong with the survey, and for a request that no layout can meet: what it would need.
+    """
     layout = survey_layout(survey, request.imaging or survey.acquisition.gathers is not None, headers_only=True)
     slowest, fastest, limit, told = _velocities(layout, request.velocities)
     dt = time_step(survey, limit)

@@ -23,6 +23,7 @@ from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.groups import Group
 from fathometer.record.envelope import PAGE, RECORD, write_record
 from fathometer.runs.claims import Claims, SharedLock
 from fathometer.runs.journal import FOLDER, Journal, Lock, check_options, erase, open_journal, read_journal, results_of
@@ -35,7 +36,6 @@ from fathometer.seismic.rtm.fingerprint import migration_fingerprint
 from fathometer.seismic.rtm.migration import migrate_shots, rehearse, summed
 from fathometer.seismic.rtm.products import draw, products_of, write, write_laplacian
 from fathometer.seismic.rtm.worker import tuned_for
-from fathometer.seismic.setup.rank_groups import Group
 from fathometer.seismic.setup.setup import Setup, prepare
 from fathometer.seismic.shots.offsets import ALL, OFFSET
 from fathometer.seismic.survey import SampledWaveletTable, Survey

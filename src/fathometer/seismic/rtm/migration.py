@@ -20,6 +20,7 @@ from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import barrier, collective_errors
+from fathometer.parallel.groups import Group
 from fathometer.runs.contributions import Terms, contribute, flush, fold, total
 from fathometer.runs.journal import Entry, Journal
 from fathometer.runs.outcome import Context
@@ -28,7 +29,7 @@ from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.worker import Worker, tuned_for
-from fathometer.seismic.setup.rank_groups import Group, largest_first
+from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 from fathometer.seismic.shots.shot import Shot

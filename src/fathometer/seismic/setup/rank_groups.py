@@ -6,11 +6,6 @@ Shots need nothing of each other, so they are the better parallelism: within a g
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Self
-
-import numpy as np
-from mpi4py import MPI
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, divisors
@@ -21,28 +16,6 @@ from fathometer.seismic.waves.timing import TimeAxis
 
 PRICE = 0.15  # of the time of a shot: what each doubling of its ranks costs beside
 LOOKED_AT = 16  # blocks whose bytes are counted, spread over a group's
-
-
-@dataclass(frozen=True)
-class Group:
-    """One of `groups` groups of neighbouring ranks: its number, its first rank, its size."""
-
-    number: int
-    groups: int
-    first: int
-    size: int
-
-    @classmethod
-    def of(cls, rank: int, size: int, ranks_per_shot: int) -> Self:
-        """The group of a rank, of `size` ranks in groups of (nearly) ranks_per_shot.
-
-        >>> [Group.of(rank, 5, 2).number for rank in range(5)]
-        [0, 0, 0, 1, 1]
-        """
-        groups = max(1, size // ranks_per_shot)
-        number = rank * groups // size
-        first, end = (-(-size * n // groups) for n in (number, number + 1))
-        return cls(number, groups, first, end - first)
 
 
 def largest_first(layout: SurveyLayout) -> list[Shot]:
@@ -99,14 +72,6 @@ def bytes_of_a_rank(layout: SurveyLayout, time: TimeAxis, ranks: int) -> float:
             own += time.snapshots * record_bytes(layout.image_shape(block), layout.dtype)[encoding]
         needs.append(own)
     return max(needs)
-
-
-def smallest_room(comm: MPI.Intracomm, usable: int) -> float:
-    """Collective. Bytes for each rank on the host where that is least. usable: on this rank's host."""
-    host = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    room = usable / host.size
-    host.Free()
-    return float(np.min(comm.allgather(room)))
 
 
 def mean_share(layout: SurveyLayout, largest: SurveyLayout) -> float:

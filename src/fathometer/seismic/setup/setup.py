@@ -16,7 +16,8 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
-from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
+from fathometer.parallel.groups import Group
+from fathometer.parallel.memory_budget import memory_of_rank, require_memory, spare_memory, usable_memory
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.setup.layout import (
@@ -28,7 +29,7 @@ from fathometer.seismic.setup.layout import (
     survey_layout,
     time_step,
 )
-from fathometer.seismic.setup.rank_groups import Group, ranks_of_a_shot, smallest_room
+from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.shots.shot import Shot
@@ -39,6 +40,10 @@ from fathometer.seismic.waves.propagator import Propagator, Scheme
 from fathometer.seismic.waves.timing import TimeAxis
 
 MODEL_BYTES = 24  # of a cell while the model is read and checked
+ADVICE = (
+    "use more hosts, a larger [imaging] every, a shorter [propagation] duration, larger cells, a smaller model or a "
+    "larger [parallel] memory_budget"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,11 +148,11 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Setup:
     grid, wavelet, acquisition = layout.grid, layout.wavelet, layout.acquisition
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
-    require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm)
+    require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, ADVICE)
     with ledger.phase("read model"):
         earth = layout.files.read(grid, block, layout.radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker
-    room = smallest_room(comm, usable)
+    room = memory_of_rank(comm, usable)
     with collective_errors(comm):
         dt = time_step(survey, earth.time_step_limit)
         warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
@@ -165,8 +170,8 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Setup:
                 raise cannot
             largest, place = layout, block
     if apart:
-        require_memory(layout.summing_bytes(math.prod(layout.image_shape(block))), usable, comm)
-    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm)
+        require_memory(layout.summing_bytes(math.prod(layout.image_shape(block))), usable, comm, ADVICE)
+    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm, ADVICE)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.host import file_systems
+from fathometer.base.hardware import file_systems
 from fathometer.parallel.collectives import barrier
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder

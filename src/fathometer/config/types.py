@@ -1,0 +1,52 @@
+"""Types of keys that many input files have."""
+
+import math
+from typing import Annotated
+
+from annotated_types import Ge, Gt, MinLen
+from pydantic import AfterValidator, Strict
+
+from fathometer.config.constraints import Allowed
+from fathometer.config.table import not_allowed
+
+MOST_VALUES = 10_000_000  # of a range: an input that is meant has fewer
+
+
+def _path_name(name: str) -> str:
+    if "\0" in name:
+        raise not_allowed()
+    return name
+
+
+def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Check [first, last, step]: the step leads from first to last in whole steps (to 1e-6 of a step)."""
+    first, last, step = values
+    found = f"found [{first:g}, {last:g}, {step:g}]"
+    if step == 0.0:
+        raise ValueError(f"{found}, the step is 0; allowed: a step other than 0, or one number")
+    if (last - first) * step < 0.0:
+        raise ValueError(f"{found}, the step leads away from the last value; allowed: step {-step:g}")
+    steps = (last - first) / step
+    if not steps < MOST_VALUES:
+        raise ValueError(f"{found} is {steps:.3g} places; allowed: at most {MOST_VALUES}")
+    if abs(steps - round(steps)) > 1e-6:
+        below, above = (first + math.floor(steps) * step, first + math.ceil(steps) * step)
+        raise ValueError(
+            f"{found}, the step does not divide last - first; last values that fit: {below:.10g} or {above:.10g}"
+        )
+    return values
+
+
+# A TOML array arrives as a list, so the tuple itself is not strict; its items are.
+Loose = Strict(False)
+Positive = Annotated[float, Gt(0)]
+NotNegative = Annotated[float, Ge(0)]
+Count = Annotated[int, Ge(1)]
+FileName = Annotated[str, MinLen(1), AfterValidator(_path_name), Allowed("a file")]
+FolderName = Annotated[str, MinLen(1), AfterValidator(_path_name), Allowed("a folder")]
+Range = Annotated[
+    tuple[float, float, float],
+    Loose,
+    AfterValidator(_even_range),
+    Allowed("[first, last, step] where the step divides last - first"),
+]

@@ -1,0 +1,42 @@
+"""The survey: the TOML input of modelling and migration, a module a section."""
+
+from fathometer.seismic.survey.acquisition import (
+    AcquisitionTable,
+    AgcBalanceTable,
+    ConditioningTable,
+    MuteTable,
+    ReceiversTable,
+    RmsBalanceTable,
+    SourcesTable,
+)
+from fathometer.seismic.survey.history import HistoryTable
+from fathometer.seismic.survey.imaging import ImagingTable
+from fathometer.seismic.survey.model import ModelTable
+from fathometer.seismic.survey.parallel import ParallelTable
+from fathometer.seismic.survey.propagation import PmlTable, PropagationTable, SpongeTable
+from fathometer.seismic.survey.survey import Survey, load_survey, survey_of
+from fathometer.seismic.survey.wavelet import OrmsbyTable, RickerTable, SampledWaveletTable, WaveletTable
+
+__all__ = [
+    "AcquisitionTable",
+    "AgcBalanceTable",
+    "ConditioningTable",
+    "HistoryTable",
+    "ImagingTable",
+    "ModelTable",
+    "MuteTable",
+    "OrmsbyTable",
+    "ParallelTable",
+    "PmlTable",
+    "PropagationTable",
+    "ReceiversTable",
+    "RickerTable",
+    "RmsBalanceTable",
+    "SampledWaveletTable",
+    "SourcesTable",
+    "SpongeTable",
+    "Survey",
+    "WaveletTable",
+    "load_survey",
+    "survey_of",
+]

@@ -1,0 +1,142 @@
+"""The section [acquisition]: recorded gathers and their conditioning, or a geometry to model."""
+
+from typing import Annotated, Literal, Self
+
+from annotated_types import Ge, Le
+from pydantic import Field, model_validator
+
+from fathometer.config.table import Table, key, section
+from fathometer.config.types import Count, FileName, Loose, NotNegative, Positive, Range
+from fathometer.seismic.survey.types import Corners, Numbers, Offsets, SampleInterval
+
+
+class MuteTable(Table):
+    """Top mute: zero before offset / velocity, full from `taper` later, a cosine between."""
+
+    velocity: Positive = key("velocity of the direct wave", "m/s")
+    taper: NotNegative = key("length of the ramp after offset / velocity", "s", 0.0)
+
+
+class ShotChoiceTable(Table):
+    """Which of the recorded shots are taken."""
+
+    ffid: Numbers | None = key("field record numbers, both ends included; left out: all", "", None)
+    every: Count = key("of these each n-th, in the survey's order, beginning with the first", "", 1)
+
+
+class RmsBalanceTable(Table):
+    """Each trace divided by its RMS amplitude, zeros not counted."""
+
+    kind: Literal["rms"] = key("the RMS amplitude of the whole trace")
+
+
+class AgcBalanceTable(Table):
+    """Each sample divided by the RMS amplitude around it, zeros not counted."""
+
+    kind: Literal["agc"] = key("the RMS amplitude in a window that slides along the trace")
+    window: Positive = key("length of the window", "s", 0.5)
+
+
+BalanceTable = Annotated[RmsBalanceTable | AgcBalanceTable, Field(discriminator="kind")]
+
+
+class ConditioningTable(Table):
+    """What is done to recorded traces, in the order of these keys; `mute` is between the last two."""
+
+    shots: ShotChoiceTable | None = key("which shots are taken; left out: all", "", None)
+    offsets: Offsets | None = key(
+        "horizontal distances from source to receiver of the traces that are taken; left out: all", "m", None
+    )
+    dead_below: Annotated[float, Ge(0), Le(1)] | None = key(
+        "traces of which the RMS amplitude is at most this part of the median of their shot are left out; 0: traces of "
+        "zeros only; left out: none",
+        "",
+        None,
+    )
+    polarity: Literal["as recorded", "reversed"] = key("sign of the traces", "", "as recorded")
+    band_pass: Corners | None = key(
+        "zero-phase band-pass, a trapezoid in frequency: low cut, low pass, high pass, high cut; left out: none",
+        "Hz",
+        None,
+    )
+    line_source: Positive | None = key(
+        "makes records of point sources those of line sources, for 2D runs: a half integral, and an amplitude that "
+        "grows as the root of time; this velocity scales it; left out: no correction",
+        "m/s",
+        None,
+    )
+    balance: BalanceTable | None = key("amplitudes made alike; left out: as they are", "", None)
+
+
+class SourcesTable(Table):
+    """Places of the sources: the product of x and y, the shots running along x first, then y."""
+
+    x: float | Range = key("places along x", "m")
+    y: float | Range | None = key("places along y; 2D: left out", "m", None)
+    z: float = key("depth", "m")
+
+
+class ReceiversTable(Table):
+    """Places of the receivers: the product of x and y, the channels running along x first, then y."""
+
+    x: float | Range = key("places along x, or offsets from the source", "m")
+    y: float | Range | None = key("places along y, or offsets from the source; 2D: left out", "m", None)
+    z: float = key("depth (never relative)", "m")
+    relative: bool = key("x and y are added to those of the source: the spread moves with it", "", False)
+
+
+class AcquisitionTable(Table):
+    """Recorded gathers, or a geometry (sources and receivers) to model."""
+
+    gathers: FileName | None = key(
+        "SEG-Y or SU files of recorded shots, a path that may hold * ? [ ], or one index of them (.parquet, of "
+        "`fathometer survey build`); relative to the survey file",
+        "",
+        None,
+    )
+    origin: Annotated[tuple[float, float], Loose] | None = key(
+        "place of the grid's point (0, 0) in the coordinates of the gathers; left out: (0, 0)", "m", None
+    )
+    azimuth: Annotated[float, Ge(-360), Le(360)] | None = key(
+        "direction of the grid's x axis in the coordinates of the gathers, clockwise from their y axis (north); left "
+        "out: 90, along their x axis",
+        "degrees",
+        None,
+    )
+    mute: MuteTable | None = key("top mute of recorded gathers; left out: none", "", None)
+    conditioning: ConditioningTable = section("what else is done to recorded gathers", ConditioningTable)
+    source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
+    receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
+    sources: SourcesTable | None = key("places of the sources of a geometry to model", "", None)
+    receivers: ReceiversTable | None = key("places of the receivers of a geometry to model", "", None)
+    sample_interval: SampleInterval = key(
+        "sample interval of the traces that `model` writes; gathers have their own", "s", 0.004
+    )
+
+    @model_validator(mode="after")
+    def _files_or_geometry(self) -> Self:
+        if self.gathers is None:
+            for name in ("sources", "receivers"):
+                if getattr(self, name) is None:
+                    raise ValueError(f"{name}: missing; allowed: gathers, or both sources and receivers")
+            for name in ("mute", "origin", "azimuth", "source_depth", "receiver_depth"):
+                if getattr(self, name) is not None:
+                    raise ValueError(f"{name}: found without gathers; allowed: only with gathers")
+            if self.conditioning != ConditioningTable():
+                raise ValueError("conditioning: found without gathers; allowed: only with gathers")
+            self._same_dimension()
+        else:
+            for name in ("sources", "receivers", "sample_interval"):
+                if name in self.model_fields_set and getattr(self, name) is not None:
+                    raise ValueError(
+                        f"{name}: found together with gathers; allowed: gathers, or a geometry (sources, receivers)"
+                    )
+        return self
+
+    def _same_dimension(self) -> None:
+        assert self.sources is not None
+        assert self.receivers is not None
+        if self.sources.y is None and self.receivers.y is not None:
+            raise ValueError("sources.y: missing although receivers.y is given; allowed: both or neither")
+        if self.sources.y is not None and self.receivers.y is None and not self.receivers.relative:
+            raise ValueError("receivers.y: missing although sources.y is given; allowed: both or neither")

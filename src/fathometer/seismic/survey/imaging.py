@@ -1,0 +1,50 @@
+"""The section [imaging]: how the image is formed."""
+
+from itertools import pairwise
+from typing import Annotated, Literal, Self
+
+from annotated_types import Ge
+from pydantic import model_validator
+
+from fathometer.config.table import Table, key
+from fathometer.config.types import Count
+from fathometer.seismic.survey.types import Edges
+
+
+class ImagingTable(Table):
+    """How the image is formed."""
+
+    method: Literal["rtm"] = key("reverse time migration", "", "rtm")
+    condition: Literal["cross-correlation", "source-normalised", "inverse-scattering"] = key(
+        "imaging condition", "", "cross-correlation"
+    )
+    every: Literal["auto"] | Count = key(
+        "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
+    )
+    aperture: Annotated[float, Ge(0)] | None = key(
+        "how far the image of a shot reaches beyond its source and receivers in x and y; left out: the whole model",
+        "m",
+        None,
+    )
+    gathers: Literal["none", "offset"] = key(
+        "also an image of each bin of offset; each costs a receiver propagation, and a source propagation where the "
+        "history is not in memory",
+        "",
+        "none",
+    )
+    offset_bins: Edges | None = key(
+        "least offset of each bin, then that at which the last one ends; needed with gathers", "m", None
+    )
+    laplacian: bool = key(
+        "also write the Laplacian-filtered image (the inverse-scattering image has that filter in itself)", "", True
+    )
+
+    @model_validator(mode="after")
+    def _bins(self) -> Self:
+        if (self.gathers == "offset") != (self.offset_bins is not None):
+            found = "missing; needed" if self.offset_bins is None else "found; allowed only"
+            raise ValueError(f'offset_bins: {found} with gathers = "offset"')
+        edges = self.offset_bins or ()
+        if any(a >= b for a, b in pairwise(edges)):
+            raise ValueError("offset_bins: allowed: ascending offsets")
+        return self

@@ -1,0 +1,30 @@
+"""The section [model]: the subsurface model."""
+
+from typing import Annotated, Literal
+
+from annotated_types import Gt, Len
+
+from fathometer.config.table import Table, key
+from fathometer.config.types import FileName, Loose, Positive
+
+Thomsen = FileName | Annotated[float, Gt(-0.5)]
+
+
+class ModelTable(Table):
+    """The model: each property a file (.rsf, .npy, .npz:key, .segy, .h5:path) or a number."""
+
+    vp: FileName | Positive = key("vertical P velocity, in `units`", "m/s")
+    epsilon: Thomsen = key("Thomsen's epsilon", "", 0.0)
+    delta: Thomsen = key("Thomsen's delta", "", 0.0)
+    spacing: Annotated[tuple[Positive, ...], Len(2, 3), Loose] | None = key(
+        "size of a cell along x, y, z (2D: x, z); needed where the file carries none",
+        "m",
+        None,
+    )
+    origin: Annotated[tuple[float, ...], Len(2, 3), Loose] | None = key(
+        "place of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
+    )
+    axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = key(
+        'order of the file\'s axes, slowest first; left out: "xyz" for 3 axes, "xz" for 2', "", None
+    )
+    units: Literal["m/s", "km/s", "s2/km2"] = key("unit of the values of vp (s2/km2: slowness squared)", "", "m/s")

@@ -1,0 +1,49 @@
+"""The section [propagation]: how the waves are computed."""
+
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le, MultipleOf
+from pydantic import Field
+
+from fathometer.config.table import Table, key
+from fathometer.config.types import Count, Positive
+
+
+class SpongeTable(Table):
+    """Damping that rises towards the sides."""
+
+    kind: Literal["sponge"] = key("damping that rises towards the sides")
+    width: Count = key("thickness of the layer", "cells", 40)
+
+
+class PmlTable(Table):
+    """Perfectly matched layer."""
+
+    kind: Literal["pml"] = key("perfectly matched layer")
+    width: Annotated[int, Ge(4), Le(200)] = key("thickness of the layer", "cells", 8)
+
+
+BoundaryTable = Literal["auto"] | Annotated[SpongeTable | PmlTable, Field(discriminator="kind")]
+
+
+class PropagationTable(Table):
+    """How the waves are computed."""
+
+    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the differences in space", default=8)
+    space_weights: Literal["taylor", "optimised"] = key(
+        "weights of the differences in space: exact for long waves, or of least dispersion down to short ones",
+        "",
+        "taylor",
+    )
+    duration: Positive | None = key(
+        "time computed after t = 0; needed for a geometry, left out with gathers: as recorded", "s", None
+    )
+    dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
+    time_dispersion: Literal["corrected", "none"] = key(
+        "error of the time steps; corrected: by transforms of what is injected and recorded; none: no correction",
+        "",
+        "corrected",
+    )
+    boundary: BoundaryTable = key("what absorbs at the sides; auto: the default kind and width", "", "auto")
+    precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
+    top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")

@@ -1,0 +1,104 @@
+"""The survey file: the TOML input of modelling and migration.
+
+The models in this room are the only place where a key is defined. The messages about a wrong key (config/problems.py)
+and the tables of the user guide (config/reference.py) are made from them, so neither can drift.
+"""
+
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import model_validator
+
+from fathometer.config.input_file import InputFile, read_toml, validated
+from fathometer.config.sections import ThreadsTable, TuningTable
+from fathometer.config.table import key, section
+from fathometer.seismic.survey.acquisition import AcquisitionTable
+from fathometer.seismic.survey.history import HistoryTable
+from fathometer.seismic.survey.imaging import ImagingTable
+from fathometer.seismic.survey.model import ModelTable
+from fathometer.seismic.survey.parallel import ParallelTable
+from fathometer.seismic.survey.propagation import PropagationTable
+from fathometer.seismic.survey.wavelet import WaveletTable
+from fathometer.storage.sections import OutputTable, StorageTable
+
+
+class Survey(InputFile):
+    """The input of a modelling or migration run."""
+
+    model: ModelTable = key("the earth")
+    acquisition: AcquisitionTable = key("the shots")
+    wavelet: WaveletTable = key("the source's series")
+    propagation: PropagationTable = section("how the waves are computed", PropagationTable)
+    imaging: ImagingTable = section("how the image is formed", ImagingTable)
+    history: HistoryTable = section("where and how the source wavefield is kept between the two loops", HistoryTable)
+    parallel: ParallelTable = section("how the ranks share the work", ParallelTable)
+    threads: ThreadsTable = section("threads of a rank, task by task", ThreadsTable)
+    tuning: TuningTable = section("how time steps are grouped; of no consequence for the results", TuningTable)
+    storage: StorageTable = section("how volumes move between ranks and files", StorageTable)
+    output: OutputTable = section("where the results go", OutputTable)
+
+    @property
+    def output_directory(self) -> Path:
+        """Folder of the results."""
+        return self.directory / self.output.directory
+
+    @property
+    def dimension(self) -> int | None:
+        """2 or 3 where a key says so; None where only the model's file can tell."""
+        for _, dimension in self._dimensions():
+            return dimension
+        return None
+
+    def resolved(self) -> dict[str, Any]:
+        """The input with every default filled in, as plain JSON values; reading it again gives the same
+        survey."""
+        values: dict[str, Any] = self.model_dump(mode="json")
+        if self.acquisition.gathers is not None:
+            del values["acquisition"]["sample_interval"]
+        return values
+
+    def _dimensions(self) -> list[tuple[str, int]]:
+        """The keys from which the dimension can be told, each with what it tells."""
+        told: list[tuple[str, int]] = []
+        for name, value in (
+            ("[model] axes", self.model.axes),
+            ("[model] spacing", self.model.spacing),
+            ("[model] origin", self.model.origin),
+        ):
+            if value is not None:
+                told.append((name, len(value)))
+        if self.parallel.decomposition != "auto":
+            told.append(("[parallel] decomposition", len(self.parallel.decomposition)))
+        if self.acquisition.sources is not None:
+            told.append(("[acquisition] sources", 2 if self.acquisition.sources.y is None else 3))
+        return told
+
+    @model_validator(mode="after")
+    def _sections_agree(self) -> Self:
+        told = self._dimensions()
+        for name, dimension in told[1:]:
+            if dimension != told[0][1]:
+                raise ValueError(
+                    f"{name}: found for {dimension}D although {told[0][0]} is for {told[0][1]}D; "
+                    "allowed: the same in both"
+                )
+        if self.acquisition.gathers is None and self.propagation.duration is None:
+            raise ValueError("[propagation] duration: missing; needed with sources and receivers (s, above 0)")
+        return self
+
+
+def survey_of(values: dict[str, Any], path: Path) -> Survey:
+    """A survey given as nested dictionaries, checked; path: the survey file that they stand for.
+
+    Raises InputError with one line that names the first wrong key.
+    """
+    return validated(Survey, values, path)
+
+
+def load_survey(path: Path | str) -> Survey:
+    """Read and check a survey file (TOML).
+
+    Raises InputError with one line that names the file and the first wrong key.
+    """
+    path = Path(path)
+    return survey_of(read_toml(path, "the survey file"), path)

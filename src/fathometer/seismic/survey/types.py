@@ -1,0 +1,47 @@
+"""Types of keys of a survey."""
+
+import itertools
+from typing import Annotated
+
+from annotated_types import Gt, Len
+from pydantic import AfterValidator
+
+from fathometer.config.constraints import Allowed
+from fathometer.config.table import not_allowed
+from fathometer.config.types import Loose, NotNegative
+
+
+def _whole_microseconds(seconds: float) -> float:
+    """SEG-Y stores the sample interval as whole microseconds in 16 bits with a sign."""
+    micro = seconds * 1e6
+    if abs(micro - round(micro)) > 1e-6 * micro or not 1 <= round(micro) <= 32767:
+        raise not_allowed()
+    return seconds
+
+
+def _increasing(corners: tuple[float, ...]) -> tuple[float, ...]:
+    if any(high <= low for low, high in itertools.pairwise(corners)):
+        raise not_allowed()
+    return corners
+
+
+def _not_falling(ends: tuple[int, int]) -> tuple[int, int]:
+    if ends[1] < ends[0]:
+        raise not_allowed()
+    return ends
+
+
+SampleInterval = Annotated[
+    float, Gt(0), AfterValidator(_whole_microseconds), Allowed("whole microseconds from 1e-6 to 0.032767")
+]
+Corners = Annotated[
+    tuple[NotNegative, NotNegative, NotNegative, NotNegative],
+    Loose,
+    AfterValidator(_increasing),
+    Allowed("[f1, f2, f3, f4], increasing, from 0"),
+]
+Edges = Annotated[tuple[NotNegative, ...], Loose, Len(2, 200), Allowed("two or more ascending numbers, from 0")]
+Offsets = Annotated[
+    tuple[NotNegative, NotNegative], Loose, AfterValidator(_increasing), Allowed("[least, most], increasing, from 0")
+]
+Numbers = Annotated[tuple[int, int], Loose, AfterValidator(_not_falling), Allowed("[first, last], integers")]

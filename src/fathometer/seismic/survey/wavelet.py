@@ -1,0 +1,36 @@
+"""The section [wavelet]: the source wavelet."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from fathometer.config.table import Table, key
+from fathometer.config.types import FileName, Positive
+from fathometer.seismic.survey.types import Corners
+
+
+class RickerTable(Table):
+    """Ricker wavelet, zero phase; the highest frequency taken from it is 2.5 times its peak."""
+
+    kind: Literal["ricker"] = key("Ricker, zero phase")
+    peak_frequency: Positive = key("frequency of the peak of the spectrum", "Hz")
+
+
+class OrmsbyTable(Table):
+    """Ormsby wavelet, zero phase; its highest frequency is its last corner."""
+
+    kind: Literal["ormsby"] = key("Ormsby, zero phase: a trapezoid in frequency")
+    corners: Corners = key("low cut, low pass, high pass, high cut", "Hz")
+
+
+class SampledWaveletTable(Table):
+    """A series from a file, zero outside it."""
+
+    kind: Literal["file"] = key("a series from a file")
+    path: FileName = key("the series: .npy, .rsf or text; relative to the survey file")
+    sample_interval: Positive = key("sample interval of the series", "s")
+    zero: float = key("time in the series, from its first sample, that is t = 0 of the traces", "s", 0.0)
+    maximum_frequency: Positive = key("highest frequency that is taken from it", "Hz")
+
+
+WaveletTable = Annotated[RickerTable | OrmsbyTable | SampledWaveletTable, Field(discriminator="kind")]
