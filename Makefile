@@ -37,7 +37,7 @@ bench: build ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: build ## write the generated parts of docs/ anew
-	@$(BIN)/python -m fathometer.config.reference docs/user-guide.md
+	@$(BIN)/python tools/reference.py docs/guide/survey-file.md
 
 build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
 
@@ -76,7 +76,13 @@ $(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/dependencies $(STAM
 	@tools/formats.sh $(BIN)/python
 	@touch $@
 
-$(STAMPS)/build: $(STAMPS)/dependencies CMakeLists.txt $(KERNELS)
+# The editable install knows its modules by name: it is made anew where some were added, moved or removed.
+$(STAMPS)/modules: FORCE $(STAMPS)/dependencies
+	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
+
+FORCE:
+
+$(STAMPS)/build: $(STAMPS)/dependencies $(STAMPS)/modules CMakeLists.txt $(KERNELS)
 	@echo "· compiling the kernels"
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -54,7 +54,6 @@ FLOORS = {
     """,
 }
 EXCEPTIONS: set[tuple[str, str]] = {
-    ("fathometer.config.reference", "fathometer.seismic.survey"),
     ("fathometer.grid.tuning", "fathometer.seismic.waves.propagator"),
     ("fathometer.lab.calibrate", "fathometer.seismic.model.earth"),
     ("fathometer.lab.calibrate", "fathometer.seismic.run"),

@@ -46,7 +46,7 @@ def test_published_overlap_reads(nodes, model, traces):
     assert one.asked.seconds == pytest.approx(total, rel=0.2)
     shown = f"| {nodes} | {kernel} s | {one.asked.kernel_seconds:.0f} s | {one.asked.kernel_seconds / kernel:.2f} "
     shown += f"| {total} s | {one.asked.seconds:.0f} s | {one.asked.seconds / total:.2f} |"
-    assert f"| 1243 x 1151 x 1231 {shown}" in (ROOT / "docs" / "planning.md").read_text()
+    assert f"| 1243 x 1151 x 1231 {shown}" in (ROOT / "docs" / "guide" / "planning.md").read_text()
 
 
 @pytest.mark.parametrize(("ranks", "cut"), [(2, [2, 1]), (4, [2, 2])])

@@ -1,29 +1,23 @@
-"""The reference of the survey file's keys, in Markdown, made from the models that check it.
+"""The reference of an input file's keys, in Markdown, made from the models that check it."""
 
-python -m fathometer.config.reference docs/user-guide.md    writes it between the file's two markers
-"""
-
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
 from fathometer.config.constraints import constraint
-from fathometer.seismic.survey import Survey
 
 BEGIN = "<!-- keys:begin -->"
 END = "<!-- keys:end -->"
 
 
-def reference() -> str:
-    """Markdown with a table for each section, and for each table within it: key, meaning, unit, allowed
-    values, default."""
+def reference(root: type[BaseModel]) -> str:
+    """The reference of an input model in Markdown: a table for each section, and for each table within it, with key,
+    meaning, unit, allowed values and default."""
     parts = []
-    for section, field in Survey.model_fields.items():
+    for section, field in root.model_fields.items():
         optional = "" if field.is_required() else " May be left out."
         parts.append(f"### `[{section}]`\n\n{_sentence(field.description)}{optional}")
         for path, model in _tables((section,), field):
@@ -31,14 +25,14 @@ def reference() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def with_reference(text: str, name: str) -> str:
+def with_reference(text: str, name: str, root: type[BaseModel]) -> str:
     """The text of a page with the reference between its markers; raises InputError that names the page where
     they are missing."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise InputError(f"{name}: found no {BEGIN} … {END}; needed: both, in this order")
-    return f"{before}{BEGIN}\n{reference()}{END}{after}"
+    return f"{before}{BEGIN}\n{reference(root)}{END}{after}"
 
 
 def _tables(path: tuple[str, ...], field: FieldInfo) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
@@ -87,22 +81,3 @@ def _default(field: FieldInfo) -> str:
 
 def _sentence(words: str | None) -> str:
     return f"{(words or '')[:1].upper()}{(words or '')[1:]}."
-
-
-def main(arguments: list[str]) -> int:
-    """Bring the reference in each named page up to date; the exit code."""
-    try:
-        for name in arguments:
-            page = Path(name)
-            page.write_text(with_reference(page.read_text(encoding="utf-8"), name), encoding="utf-8")
-    except FathometerError as error:
-        print(error, file=sys.stderr)
-        return error.exit_code
-    except OSError as error:
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
-        return InputError.exit_code
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

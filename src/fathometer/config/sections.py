@@ -25,6 +25,6 @@ class TuningTable(Table):
         "measure what is fastest; auto: once for each machine and kind of run, where the run is long enough", "", "auto"
     )
     time_depth: Literal["auto"] | Count = key("time steps a sweep; 1: plain sweeps", "time steps", "auto")
-    block: Literal["auto"] | Count = key("width in x of what takes these steps at a time", "cells", "auto")
+    block: Literal["auto"] | Count = key("width in x of a block that takes these steps in one sweep", "cells", "auto")
     tile: Literal["auto"] | Count = key("width in y of the strips that threads go along; 2D: in x", "cells", "auto")
     team: Literal["auto"] | Count = key("threads that share a strip", "threads", "auto")

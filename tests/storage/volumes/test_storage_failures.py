@@ -190,7 +190,7 @@ def test_a_truncated_file_on_several_ranks(tmp_path):
     ],
 )
 def test_a_flipped_bit(tmp_path, suffix, strategy, found):
-    """Found where the format has checksums, as docs/storage.md says; elsewhere it changes one value."""
+    """Found where the format has checksums, as docs/guide/storage.md says; elsewhere it changes one value."""
     if "filter" in strategy:
         pytest.importorskip("hdf5plugin")
     path, largest, values = saved(tmp_path, suffix, strategy)

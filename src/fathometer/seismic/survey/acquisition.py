@@ -65,7 +65,7 @@ class ConditioningTable(Table):
         "m/s",
         None,
     )
-    balance: BalanceTable | None = key("amplitudes made alike; left out: as they are", "", None)
+    balance: BalanceTable | None = key("trace amplitude balancing, by RMS or AGC; left out: none", "", None)
 
 
 class SourcesTable(Table):

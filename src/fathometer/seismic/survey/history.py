@@ -38,5 +38,5 @@ class HistoryTable(Table):
         "",
         None,
     )
-    direct: bool = key("snapshots go to the disk and back past the system's cache", "", False)
+    direct: bool = key("snapshots go to the disk and back without the page cache", "", False)
     states: Literal["memory", "disk"] = key("where checkpoint saves states", "", "memory")

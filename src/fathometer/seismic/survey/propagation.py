@@ -29,9 +29,9 @@ BoundaryTable = Literal["auto"] | Annotated[SpongeTable | PmlTable, Field(discri
 class PropagationTable(Table):
     """How the waves are computed."""
 
-    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the differences in space", default=8)
+    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the finite differences in space", default=8)
     space_weights: Literal["taylor", "optimised"] = key(
-        "weights of the differences in space: exact for long waves, or of least dispersion down to short ones",
+        "weights of the finite differences: exact for long waves, or of least dispersion down to short ones",
         "",
         "taylor",
     )
@@ -40,10 +40,11 @@ class PropagationTable(Table):
     )
     dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
     time_dispersion: Literal["corrected", "none"] = key(
-        "error of the time steps; corrected: by transforms of what is injected and recorded; none: no correction",
+        "time dispersion, the error of the time steps; corrected: by transforms of what is injected and recorded; "
+        "none: no correction",
         "",
         "corrected",
     )
-    boundary: BoundaryTable = key("what absorbs at the sides; auto: the default kind and width", "", "auto")
+    boundary: BoundaryTable = key("absorbing boundary at the sides; auto: the default kind and width", "", "auto")
     precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
     top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")

@@ -25,9 +25,9 @@ from fathometer.storage.sections import OutputTable, StorageTable
 class Survey(InputFile):
     """The input of a modelling or migration run."""
 
-    model: ModelTable = key("the earth")
+    model: ModelTable = key("the model of the subsurface")
     acquisition: AcquisitionTable = key("the shots")
-    wavelet: WaveletTable = key("the source's series")
+    wavelet: WaveletTable = key("the source wavelet")
     propagation: PropagationTable = section("how the waves are computed", PropagationTable)
     imaging: ImagingTable = section("how the image is formed", ImagingTable)
     history: HistoryTable = section("where and how the source wavefield is kept between the two loops", HistoryTable)

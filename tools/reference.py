@@ -1,0 +1,27 @@
+"""Brings the reference of the survey's keys in Markdown pages up to date: python tools/reference.py PAGE…"""
+
+import sys
+from pathlib import Path
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.config.reference import with_reference
+from fathometer.seismic.survey import Survey
+
+
+def main(arguments: list[str]) -> int:
+    """Bring the reference in each named page up to date; the exit code."""
+    try:
+        for name in arguments:
+            page = Path(name)
+            page.write_text(with_reference(page.read_text(encoding="utf-8"), name, Survey), encoding="utf-8")
+    except FathometerError as error:
+        print(error, file=sys.stderr)
+        return error.exit_code
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        return InputError.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
