@@ -31,16 +31,16 @@ FLOORS = {
     """,
     "fathometer.seismic": """
         demo plan job
-        run
-        panels cost
+        cost
         rtm
         modelling
         setup
+        panels
         history
         waves
-        traces
         shots
         model
+        traces
         survey
     """,
     "fathometer.storage": """
@@ -56,7 +56,8 @@ FLOORS = {
 EXCEPTIONS: set[tuple[str, str]] = {
     ("fathometer.grid.tuning", "fathometer.seismic.waves.propagator"),
     ("fathometer.lab.calibrate", "fathometer.seismic.model.earth"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.run"),
+    ("fathometer.lab.calibrate", "fathometer.seismic.modelling.driver"),
+    ("fathometer.lab.calibrate", "fathometer.seismic.rtm.driver"),
     ("fathometer.lab.calibrate", "fathometer.seismic.survey"),
     ("fathometer.lab.calibrate", "fathometer.seismic.traces.dispersion"),
     ("fathometer.lab.calibrate", "fathometer.seismic.traces.resampling"),
@@ -64,17 +65,7 @@ EXCEPTIONS: set[tuple[str, str]] = {
     ("fathometer.lab.calibrate", "fathometer.seismic.waves.homogeneous"),
     ("fathometer.lab.calibrate", "fathometer.seismic.waves.points"),
     ("fathometer.lab.stencil", "fathometer.seismic.waves.homogeneous"),
-    ("fathometer.lab.stencil", "fathometer.seismic.waves.propagator"),
-    ("fathometer.runs.contributions", "fathometer.seismic.rtm.products"),
-    ("fathometer.runs.journal", "fathometer.seismic.rtm.fingerprint"),
-    ("fathometer.runs.journal", "fathometer.seismic.shots.offsets"),
-    ("fathometer.runs.outcome", "fathometer.seismic.setup.setup"),
-    ("fathometer.runs.outcome", "fathometer.seismic.traces.resampling"),
-    ("fathometer.seismic.history.opening", "fathometer.seismic.setup.setup"),
-    ("fathometer.seismic.model.preparation", "fathometer.seismic.rtm.products"),
-    ("fathometer.seismic.model.regridding", "fathometer.seismic.traces.resampling"),
-    ("fathometer.seismic.modelling", "fathometer.seismic.rtm.shot"),
-    ("fathometer.seismic.shots.acquisition", "fathometer.seismic.traces.conditioning"),
+    ("fathometer.lab.stencil", "fathometer.seismic.waves.points"),
     ("fathometer.storage.fingerprint", "fathometer.storage.volumes.block"),
     ("fathometer.storage.traces.segy_layout", "fathometer.storage.volumes.block"),
     ("fathometer.storage.traces.su_layout", "fathometer.storage.volumes.block"),

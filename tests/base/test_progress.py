@@ -24,13 +24,13 @@ def survey(stream, shots, steps, seconds_a_step, environ=None, **options):
     """A survey of `shots` shots of `steps` steps each, whose every step takes `seconds_a_step`."""
     clock = Clock()
     options = {"label": "migrate", "stream": stream, "environ": environ or {}} | options
-    with Progress(shots, now=clock, **options) as progress:
+    with Progress(shots, now=clock, task="shot", **options) as progress:
         for shot in range(shots):
-            progress.start_shot(shot, steps)
+            progress.start_task(shot, steps)
             for _ in range(steps):
                 clock.time += seconds_a_step
                 progress.advance(1)
-            progress.finish_shot()
+            progress.finish_task()
     return stream.getvalue()
 
 
@@ -66,7 +66,7 @@ def test_silence(options, stream):
 
 def test_a_run_that_fails_says_nothing_of_being_done():
     log = io.StringIO()
-    progress = Progress(2, now=Clock(), stream=log, environ={})
+    progress = Progress(2, now=Clock(), task="shot", stream=log, environ={})
     with pytest.raises(KeyError), progress:
         raise KeyError
     assert log.getvalue() == ""

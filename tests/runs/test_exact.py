@@ -91,7 +91,7 @@ def test_files_of_sums(tmp_path):
     planned = SumFile.planned(tmp_path / "a.sum", [3, 1], shape, {"image": 2, "illumination": -1})
     data = np.random.default_rng(1).integers(-(2**62), 2**62, (2, LIMBS, *shape))
     made = SumFile(
-        planned.path, planned.shots, shape, planned.tops, {"image": 2**64 - 1, "illumination": 0}, planned.data
+        planned.path, planned.tasks, shape, planned.tops, {"image": 2**64 - 1, "illumination": 0}, planned.data
     )
     (tmp_path / "a.sum").write_bytes(made.head + data.tobytes())
     (found,) = SumFile.all_in(tmp_path)

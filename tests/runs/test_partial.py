@@ -12,8 +12,10 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError, NotFiniteError
 from fathometer.grid.grid import Grid
 from fathometer.runs.checksum import MODULUS, checksum
-from fathometer.runs.contributions import Terms, contribute, fold, peak_of, total
-from fathometer.runs.journal import Journal, Lock, read_journal
+from fathometer.runs.contributions import Window, contribute, peak_of
+from fathometer.runs.folder_lock import FolderLock
+from fathometer.runs.journal import Journal, read_journal
+from fathometer.runs.summation import Terms, fold, total
 
 NAMES = ("image", "illumination")
 SHAPE = (9, 5, 7)
@@ -49,23 +51,21 @@ def contributions(folder, count=6, dtype=np.float32):
     (folder / "journal" / "survey.json").write_text("{}")
     journal = Journal(folder / "journal", run="run")
     wanted = {name: np.zeros(SHAPE) for name in NAMES}
-    for shot in range(count):
+    for task in range(count):
         lo = [int(rng.integers(0, n - 2)) for n in SHAPE[:2]] + [0]
         hi = [int(rng.integers(a + 1, n + 1)) for a, n in zip(lo[:2], SHAPE[:2], strict=True)] + [SHAPE[2]]
         window = tuple(b - a for a, b in zip(lo, hi, strict=True))
         scale = 10.0 ** rng.integers(-3, 4)
         volumes = {name: (scale * rng.standard_normal(window)).astype(dtype) for name in NAMES}
         grid = Grid(window, (1.0, 1.0, 1.0), first=tuple(lo))
-        contribute(journal, 0, shot, grid, (0, 0, 0), volumes, 1.0, MPI.COMM_SELF)
+        contribute(journal, 0, task, Window(grid, (0, 0, 0), volumes), 1.0, MPI.COMM_SELF)
         for name in NAMES:
             wanted[name][tuple(slice(a, b) for a, b in zip(lo, hi, strict=True))] += volumes[name]
     return journal, wanted
 
 
 def terms_of(journal) -> Terms:
-    held = {shot for one in journal.sums for shot in one.shots}
-    entries = tuple(entry for shot, entry in journal.done.items() if shot not in held)
-    return Terms(journal, tuple(journal.sums), entries)
+    return Terms(journal, tuple(journal.sums), tuple(journal.loose))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -81,12 +81,12 @@ def test_totals(tmp_path, dtype):
     some = Terms(journal, (), tuple(journal.done[n] for n in (4, 1)))
     fold(some, NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
     again = read_journal(journal.folder)
-    assert [one.shots for one in again.sums] == [(1, 4)]
+    assert [one.tasks for one in again.sums] == [(1, 4)]
     assert sorted(again.done) == list(range(6))
     more = Terms(again, tuple(again.sums), tuple(again.done[n] for n in (0, 5)))
     fold(more, NAMES, SHAPE, journal.folder / "b.sum", MPI.COMM_SELF)
     last = read_journal(journal.folder)
-    assert [one.shots for one in last.sums] == [(0, 1, 4, 5)]
+    assert [one.tasks for one in last.sums] == [(0, 1, 4, 5)]
     for name in NAMES:
         assert (total(terms_of(last), name, whole, np.dtype(np.float64), MPI.COMM_SELF) == found[name]).all()
 
@@ -106,8 +106,8 @@ def test_a_changed_sum_is_told_and_goes(tmp_path):
 def test_what_is_not_finite_does_not_get_in(tmp_path):
     journal, _ = contributions(tmp_path, 1)
     volumes = {name: np.full(SHAPE, np.inf, np.float32) for name in NAMES}
-    with pytest.raises(NotFiniteError, match="shot 10: the image is not finite"):
-        contribute(journal, 0, 9, Grid(SHAPE, (1.0, 1.0, 1.0)), (0, 0, 0), volumes, 1.0, MPI.COMM_SELF)
+    with pytest.raises(NotFiniteError, match="task 10: the image is not finite"):
+        contribute(journal, 0, 9, Window(Grid(SHAPE, (1.0, 1.0, 1.0)), (0, 0, 0), volumes), 1.0, MPI.COMM_SELF)
     assert sorted(read_journal(journal.folder).done) == [0]
 
 
@@ -132,4 +132,4 @@ def test_a_file_system_without_locks_is_not_in_use(tmp_path, monkeypatch):
 
     monkeypatch.setattr(fcntl, "flock", refuse)
     with pytest.raises(FathometerError, match="lock: cannot be written: No locks available"):
-        Lock(tmp_path / "journal")
+        FolderLock(tmp_path / "journal")

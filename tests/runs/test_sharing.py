@@ -13,43 +13,45 @@ from mpi4py import MPI
 from test_partial import NAMES, SHAPE, contributions
 
 from fathometer.base.errors import InputError
-from fathometer.runs import claims
-from fathometer.runs.claims import Claims, SharedLock
-from fathometer.runs.contributions import Terms, fold
-from fathometer.runs.journal import Lock, RunOptions, open_journal
+from fathometer.runs import folder_lock
+from fathometer.runs.claims import Claims
+from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
+from fathometer.runs.journal_folder import open_journal
+from fathometer.runs.options import RunKind, RunOptions
+from fathometer.runs.summation import Terms, fold
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(claims, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(folder_lock, "PATIENCE_SECONDS", 0.2)
 
 
 def test_runs_of_one_name_share_the_lock_and_keep_others_out(tmp_path):
     folder = tmp_path / "journal"
-    first = SharedLock(folder, "array 7")
+    first = SharedFolderLock(folder, "array 7")
     assert first.alone
-    for other in (lambda: SharedLock(folder, "array 8"), lambda: Lock(folder)):
+    for other in (lambda: SharedFolderLock(folder, "array 8"), lambda: FolderLock(folder)):
         with pytest.raises(InputError, match=r"in use by another run \(shared as array 7 by process"):
             other()
     first.share()
-    second = SharedLock(folder, "array 7")
+    second = SharedFolderLock(folder, "array 7")
     assert not second.alone
     with pytest.raises(InputError, match="in use by another run"):
-        Lock(folder)
+        FolderLock(folder)
     assert not first.last()
     assert second.last()
     first.close()
     with pytest.raises(InputError, match="in use by another run"):
-        Lock(folder)
+        FolderLock(folder)
     second.close()
     assert not folder.exists()  # it held nothing
-    Lock(folder).close()
+    FolderLock(folder).close()
 
 
 def test_a_run_that_does_not_share_keeps_out_those_that_do(tmp_path):
-    lock = Lock(tmp_path / "journal")
+    lock = FolderLock(tmp_path / "journal")
     with pytest.raises(InputError, match=rf"in use by another run \(process {os.getpid()} on "):
-        SharedLock(tmp_path / "journal", "array 7")
+        SharedFolderLock(tmp_path / "journal", "array 7")
     lock.close()
 
 
@@ -82,11 +84,11 @@ def test_what_others_have_done_is_theirs_to_add_up(tmp_path):
     """A run that begins beside others takes none of their contributions; the last one, alone, takes all."""
     journal, _ = contributions(tmp_path, 10)
     options = RunOptions(resume=True, share="x")
-    assert len(open_journal(tmp_path, {}, "other", options).loose) == 10
-    beside = open_journal(tmp_path, {}, "other", options, alone=False)
+    assert len(open_journal(tmp_path, {}, "other", options, RunKind()).loose) == 10
+    beside = open_journal(tmp_path, {}, "other", options, RunKind(), alone=False)
     assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
     fold(Terms(journal, (), tuple(journal.done.values())), NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
-    beside = open_journal(tmp_path, {}, "other", options, alone=False)
+    beside = open_journal(tmp_path, {}, "other", options, RunKind(), alone=False)
     assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
 
 

@@ -13,7 +13,9 @@ from survey_support import load
 
 from fathometer.base.ledger import Ledger
 from fathometer.parallel.threads import bind, unbind
-from fathometer.seismic.run import Context, run_migrate, run_model
+from fathometer.runs.context import Context
+from fathometer.seismic.modelling.driver import run_model
+from fathometer.seismic.rtm.driver import run_migrate
 from fathometer.seismic.survey import survey_of
 
 # name: (cells of the model, cell size in m, cells that waves travel, further sections)

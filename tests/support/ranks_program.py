@@ -12,7 +12,7 @@ from fathometer import _native
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.parallel.decomposition import Decomposition, arrangements
 from fathometer.seismic.waves.boundary import Pml, Sponge
-from fathometer.seismic.waves.propagator import halo_depth
+from fathometer.seismic.waves.points import halo_depth
 
 SPACING = 12.5
 STEPS = 60 if FULL else 36  # waves then cross the cuts in the middle

@@ -16,7 +16,8 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.waves.boundary import Boundary, Pml
 from fathometer.seismic.waves.points import sinc_points
-from fathometer.seismic.waves.propagator import Propagator, Scheme
+from fathometer.seismic.waves.propagator import Propagator
+from fathometer.seismic.waves.scheme import Scheme
 
 FULL = bool(os.environ.get("FATHOMETER_FULL"))  # full sizes: make verify
 

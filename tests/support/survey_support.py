@@ -6,8 +6,10 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.parallel.threads import bind, unbind
-from fathometer.runs.journal import RunOptions
-from fathometer.seismic.run import Context, Outcome, run_migrate, run_model
+from fathometer.runs.context import Context, Outcome
+from fathometer.runs.options import RunOptions
+from fathometer.seismic.modelling.driver import run_model
+from fathometer.seismic.rtm.driver import run_migrate
 from fathometer.seismic.survey import load_survey, survey_of
 from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
 from fathometer.storage.volumes.volume import open_volume

@@ -1,4 +1,4 @@
-"""How far a survey is: a bar on a terminal, a plain line now and then in a log, nothing when quiet."""
+"""Progress of a run's tasks: a bar on a terminal, a plain line now and then in a log, nothing when quiet."""
 
 import math
 import os
@@ -19,7 +19,7 @@ BAR_SECONDS = 0.25
 
 
 class Display(Protocol):
-    """What shows the progress of one survey."""
+    """What shows the progress of a run."""
 
     def show(self, time: float, state: "State", last: bool) -> None:
         """Show `state` at `time` (s) if it is due, and certainly if it is the last."""
@@ -29,35 +29,35 @@ class Display(Protocol):
 
 
 class State:
-    """The account of shots and steps. Work is counted in shots; the one under way counts by its steps."""
+    """Tasks and steps done. Work is counted in tasks; the one under way counts by its steps."""
 
-    def __init__(self, label: str, shots: int, start: float) -> None:
-        self.label, self.shots, self.start = label, shots, start
-        self.done_shots = self.done_steps = 0
-        self.shot_steps = self.shot_done = 0
+    def __init__(self, label: str, task: str, tasks: int, start: float) -> None:
+        self.label, self.task, self.tasks, self.start = label, task, tasks, start
+        self.done_tasks = self.done_steps = 0
+        self.task_steps = self.task_done = 0
         self.underway = False
 
     def fraction(self) -> float:
         """Part of all work that is done, 0 to 1."""
-        part = self.shot_done / self.shot_steps if self.underway and self.shot_steps else 0.0
-        return (self.done_shots + min(part, 1.0)) / self.shots if self.shots else 1.0
+        part = self.task_done / self.task_steps if self.underway and self.task_steps else 0.0
+        return (self.done_tasks + min(part, 1.0)) / self.tasks if self.tasks else 1.0
 
     def words(self, time: float) -> tuple[str, str, str]:
-        """Which shot, steps a second and time left, in words."""
+        """Which task, steps a second and time left, in words."""
         elapsed, fraction = time - self.start, self.fraction()
-        shot = f"shot {min(self.done_shots + self.underway, self.shots)} of {self.shots}"
+        task = f"{self.task} {min(self.done_tasks + self.underway, self.tasks)} of {self.tasks}"
         rate = f"{self.done_steps / elapsed:.4g} steps/s" if elapsed > 0 and self.done_steps else "- steps/s"
         left = f"{duration(elapsed * (1 - fraction) / fraction)} left" if fraction > 0 else "time left unknown"
-        return shot, rate, left
+        return task, rate, left
 
 
 class Progress:
-    """Progress over the shots of a survey, shown on `stream` by rank 0 only.
+    """Progress over the tasks of a run, shown on `stream` by rank 0 only.
 
-    with Progress(10, now=now, rank=comm.rank, quiet=quiet, label="migrate") as progress:
-        progress.start_shot(0, steps)       # steps of this shot, forwards and backwards together
+    with Progress(10, now=now, rank=comm.rank, quiet=quiet, label="migrate", task="shot") as progress:
+        progress.start_task(0, steps)       # steps of this task
         progress.advance(k)                 # after every k of them
-        progress.finish_shot()
+        progress.finish_task()
 
     now      the ledger's clock, s
     environ  FATHOMETER_TTY=1 says that a pipe ends on a terminal (mpirun's), COLUMNS how wide that is
@@ -65,17 +65,18 @@ class Progress:
 
     def __init__(
         self,
-        shots: int,
+        tasks: int,
         *,
         now: Callable[[], float],
         rank: int = 0,
         quiet: bool = False,
         label: str = "run",
+        task: str = "task",
         stream: TextIO | None = None,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._now = now
-        self._state = State(label, shots, now())
+        self._state = State(label, task, tasks, now())
         self._display: Display | None = None
         if rank == 0 and not quiet:
             stream = stream if stream is not None else sys.stderr
@@ -94,27 +95,27 @@ class Progress:
             finally:
                 self._close()
 
-    def start_shot(self, index: int, steps: int) -> None:
-        """Shot `index` (0, 1, …) begins and will take `steps` steps."""
+    def start_task(self, index: int, steps: int) -> None:
+        """Task `index` (0, 1, …) begins and will take `steps` steps."""
         state = self._state
-        state.done_shots, state.shot_steps, state.shot_done, state.underway = index, steps, 0, True
+        state.done_tasks, state.task_steps, state.task_done, state.underway = index, steps, 0, True
         self._show()
 
     def advance(self, steps: int) -> None:
-        """`steps` more steps of the shot are done."""
-        self._state.shot_done += steps
+        """`steps` more steps of the task are done."""
+        self._state.task_done += steps
         self._state.done_steps += steps
         self._show()
 
-    def finish_shot(self) -> None:
-        """The shot under way is done, whatever its count of steps says."""
-        self._state.done_shots += 1
+    def finish_task(self) -> None:
+        """The task under way is done, whatever its count of steps says."""
+        self._state.done_tasks += 1
         self._state.underway = False
         self._show()
 
     def complete(self) -> None:
-        """All shots are done, also those that others have taken."""
-        self._state.done_shots = self._state.shots
+        """All tasks are done, also those that others have taken."""
+        self._state.done_tasks = self._state.tasks
 
     def _show(self, last: bool = False) -> None:
         if self._display is not None:
@@ -156,13 +157,13 @@ class _Lines:
     def show(self, time: float, state: State, last: bool) -> None:
         if last:
             took, rate = duration(time - state.start), state.words(time)[1]
-            self._write(f"{state.label}: {state.done_shots} of {state.shots} shots done in {took}, {rate}")
+            self._write(f"{state.label}: {state.done_tasks} of {state.tasks} {state.task}s done in {took}, {rate}")
             return
         silence, fraction = time - self._time, state.fraction()
         tenth = math.floor(10 * fraction + 1e-9)  # 3 * 0.1 may be just below 0.3
         if silence >= SILENCE_SECONDS or (silence >= LINE_SECONDS and tenth > self._tenth):
-            shot, rate, left = state.words(time)
-            self._write(f"{state.label}: {shot}, {100 * fraction:.0f} %, {rate}, {left}")
+            task, rate, left = state.words(time)
+            self._write(f"{state.label}: {task}, {100 * fraction:.0f} %, {rate}, {left}")
             self._time, self._tenth = time, tenth
 
     def close(self) -> None:
@@ -198,8 +199,8 @@ class _Bar:
     def show(self, time: float, state: State, last: bool) -> None:
         if self._task is not None and not last and time - self._time < BAR_SECONDS:
             return
-        shot, rate, left = state.words(time)
-        words = f"{shot}  {rate}  {duration(time - state.start) if last else left}"
+        task, rate, left = state.words(time)
+        words = f"{task}  {rate}  {duration(time - state.start) if last else left}"
         if self._task is None:
             self._task = self._rich.add_task(state.label, total=1.0, words=words)
             self._rich.start()

@@ -31,14 +31,14 @@ if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding
     from fathometer.report.page import Exhibit
     from fathometer.report.records import Run
-    from fathometer.runs.journal import RunOptions
-    from fathometer.runs.outcome import Context, Outcome
+    from fathometer.runs.context import Context, Outcome
+    from fathometer.runs.options import RunOptions
 
 
 # What does the work of a command on ranks.
 WORK = {
-    "model": "fathometer.seismic.run",
-    "migrate": "fathometer.seismic.run",
+    "model": "fathometer.seismic.modelling.driver",
+    "migrate": "fathometer.seismic.rtm.driver",
     "demo": "fathometer.seismic.demo",
     "stencil": "fathometer.lab.stencil",
     "calibrate": "fathometer.lab.calibrate",
@@ -190,7 +190,7 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
         if options.command == "io":
             _io(options, words, comm, binding, say)
             return
-        from fathometer.runs.outcome import Context
+        from fathometer.runs.context import Context
 
         context = Context(("fathometer", *words), options.quiet, binding, say, _publish, _run_options(options))
         if options.command == "demo":
@@ -198,14 +198,16 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
 
             outcome = run_demo(options.output, options.quick, comm, context)
         else:
-            from fathometer.seismic.run import run_migrate, run_model, spare_inputs
+            from fathometer.seismic.modelling.driver import run_model
+            from fathometer.seismic.rtm.driver import run_migrate
+            from fathometer.seismic.setup.run_files import protect_inputs
             from fathometer.seismic.survey import load_survey
 
             work = run_model if options.command == "model" else run_migrate
             with phase("set up"):
                 survey = load_survey(options.survey)
             if path is not None:
-                spare_inputs(survey, [path])
+                protect_inputs(survey, [path])
             outcome = work(survey, comm, context)
             if path is not None:
                 trace.write_trace(path, account, zero, comm)
@@ -223,7 +225,7 @@ def _run(options: argparse.Namespace, words: list[str], comm: MPI.Intracomm) -> 
 
 def _run_options(options: argparse.Namespace) -> RunOptions:
     """What is to become of an earlier migration in the same folder."""
-    from fathometer.runs.journal import RunOptions
+    from fathometer.runs.options import RunOptions
 
     if options.command != "migrate":
         return RunOptions()
@@ -371,13 +373,13 @@ def _plan(options: argparse.Namespace) -> None:
     from fathometer.plan.machine_file import load_machine, usual_place
     from fathometer.record.envelope import plain, write_record
     from fathometer.seismic.plan import PlanRequest, lines, plan
-    from fathometer.seismic.run import spare_inputs
+    from fathometer.seismic.setup.run_files import protect_inputs
     from fathometer.seismic.survey import load_survey
 
     survey = load_survey(options.survey)
     if options.json is not None and str(options.json) != "-":
         _require_folders(options.json)
-        spare_inputs(survey, [options.json])
+        protect_inputs(survey, [options.json])
     machine = options.on or usual_place()
     if options.on is None and not machine.exists():
         raise InputError(

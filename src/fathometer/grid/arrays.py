@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fathometer import _native
-from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.decomposition import Decomposition, Index3
 
 CACHE_LINE = 64  # bytes
 CACHE_SETS = 64  # of the first-level data cache: a page has as many lines
@@ -26,3 +26,29 @@ def padded(n: int, itemsize: int) -> int:
     """n rounded up to whole cache lines."""
     line = CACHE_LINE // itemsize
     return -(-n // line) * line
+
+
+def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tuple[Index3, Index3]:
+    """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines.
+
+    Rows and planes are padded until those that a stencil reaches at once lie in different sets of the first cache.
+    """
+    nx, ny, nz = block.local_shape
+    across = 0 if block.shape[1] == 1 else depth
+    line = CACHE_LINE // dtype.itemsize
+    above = padded(depth, dtype.itemsize)
+    rows, lines = ny + 2 * across, padded(above + nz + depth, dtype.itemsize) // line
+    if rows > 1:
+        lines = least_crowded(lines, 1, 2 * depth + 1)
+    rows = least_crowded(rows, lines, 2 * depth + 1)
+    return (depth, across, above), (nx + 2 * depth, rows, lines * line)
+
+
+def least_crowded(count: int, lines: int, streams: int) -> int:
+    """`count`, or a little more, so that `streams` addresses `count * lines` cache lines apart share few sets."""
+
+    def crowd(n: int) -> int:
+        places = [i * n * lines % CACHE_SETS for i in range(streams)]
+        return max(places.count(place) for place in places)
+
+    return min(range(count, count + 8), key=lambda n: (crowd(n), n))

@@ -34,9 +34,10 @@ from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Binding, Tasks
 from fathometer.plan.machine_file import VERSION, Machine, Rate
-from fathometer.runs.outcome import Context
+from fathometer.runs.context import Context
 from fathometer.seismic.model.earth import extremes
-from fathometer.seismic.run import run_migrate, run_model
+from fathometer.seismic.modelling.driver import run_model
+from fathometer.seismic.rtm.driver import run_migrate
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
 from fathometer.seismic.traces.resampling import resample

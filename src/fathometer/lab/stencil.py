@@ -30,7 +30,7 @@ from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, NoBoundary
-from fathometer.seismic.waves.propagator import halo_depth
+from fathometer.seismic.waves.points import halo_depth
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
 ITEM = 4  # float32

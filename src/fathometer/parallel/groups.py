@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+from fathometer.parallel.collectives import barrier
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 
 @dataclass(frozen=True)
@@ -26,3 +31,14 @@ class Group:
         number = rank * groups // size
         first, end = (-(-size * n // groups) for n in (number, number + 1))
         return cls(number, groups, first, end - first)
+
+
+def split_into_groups(comm: MPI.Intracomm, ranks_per_group: int) -> tuple[Group, MPI.Intracomm]:
+    """Collective. This rank's group, and a communicator of its ranks: `comm` itself where there is one group only."""
+    from mpi4py import MPI
+
+    group = Group.of(comm.rank, comm.size, ranks_per_group)
+    if group.groups == 1:
+        return group, comm
+    barrier(comm)
+    return group, MPI.Intracomm(comm.Split(group.number, comm.rank))

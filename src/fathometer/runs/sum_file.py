@@ -34,13 +34,13 @@ def most_waiting(cells: int) -> float:
     return FULL * CELL * cells
 
 
-def on_disk(cells: int, contribution: float, shots: int) -> tuple[float, float]:
-    """Bytes of the contributions of a group's shots, of so many bytes each, to one volume of so many cells, and of
+def on_disk(cells: int, contribution: float, tasks: int) -> tuple[float, float]:
+    """Bytes of the contributions of a group's tasks, of so many bytes each, to one volume of so many cells, and of
     their sums: at most, which is while they are added up and the sum before and the new one are there too; at the end
-    of all shots."""
+    of all tasks."""
     together = math.ceil(most_waiting(cells) / contribution)
-    sums, loose = divmod(shots, together)
-    most = min(shots, together) * contribution + min(sums, 2) * CELL * cells
+    sums, loose = divmod(tasks, together)
+    most = min(tasks, together) * contribution + min(sums, 2) * CELL * cells
     return most, loose * contribution + min(sums, 1) * CELL * cells
 
 
@@ -57,21 +57,21 @@ class SumFile:
     """
 
     path: Path
-    shots: tuple[int, ...]
+    tasks: tuple[int, ...]
     shape: Index3
     tops: Mapping[str, int]
     checksums: Mapping[str, int]
     data: int
 
     @classmethod
-    def planned(cls, path: Path, shots: Sequence[int], shape: Index3, tops: Mapping[str, int]) -> Self:
+    def planned(cls, path: Path, tasks: Sequence[int], shape: Index3, tops: Mapping[str, int]) -> Self:
         """One to be written: its checksums are not known yet."""
-        draft = cls(path, tuple(shots), shape, tops, dict.fromkeys(tops, (1 << 64) - 1), 1 << 62)
-        return cls(path, tuple(shots), shape, tops, {}, -(-len(draft._text()) // PAGE) * PAGE)
+        draft = cls(path, tuple(tasks), shape, tops, dict.fromkeys(tops, (1 << 64) - 1), 1 << 62)
+        return cls(path, tuple(tasks), shape, tops, {}, -(-len(draft._text()) // PAGE) * PAGE)
 
     def _text(self) -> bytes:
         told = {
-            "shots": self.shots,
+            "shots": self.tasks,
             "shape": self.shape,
             "data": self.data,
             "volumes": {name: {"top": top, "checksum": self.checksums[name]} for name, top in self.tops.items()},
@@ -127,10 +127,10 @@ class SumFile:
             volumes = told["volumes"]
             found = cls(
                 path,
-                tuple(int(shot) for shot in told["shots"]),
+                tuple(int(task) for task in told["shots"]),
                 (int(x), int(y), int(z)),
-                {name: int(one["top"]) for name, one in volumes.items()},
-                {name: int(one["checksum"]) for name, one in volumes.items()},
+                {name: int(volume["top"]) for name, volume in volumes.items()},
+                {name: int(volume["checksum"]) for name, volume in volumes.items()},
                 int(told["data"]),
             )
             if path.stat().st_size != found.size:
@@ -138,18 +138,18 @@ class SumFile:
         except OSError as error:
             raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            raise Damaged(f"{path}: is damaged; --resume migrates the shots again that it held") from None
+            raise Damaged(f"{path}: is damaged; --resume does the tasks again that it held") from None
         return found
 
     @classmethod
     def all_in(cls, folder: Path) -> list[Self]:
-        """The sums in a folder; one whose shots another holds too was about to be removed when its run ended, and is
+        """The sums in a folder; one whose tasks another holds too was about to be removed when its run ended, and is
         removed now."""
-        found = sorted((cls.read(path) for path in folder.glob("*.sum")), key=lambda one: -len(one.shots))
+        found = sorted((cls.read(path) for path in folder.glob("*.sum")), key=lambda sum_file: -len(sum_file.tasks))
         kept: list[Self] = []
-        for one in found:
-            if any(set(one.shots) <= set(other.shots) for other in kept):
-                atomic.remove(one.path)
+        for sum_file in found:
+            if any(set(sum_file.tasks) <= set(other.tasks) for other in kept):
+                atomic.remove(sum_file.path)
             else:
-                kept.append(one)
+                kept.append(sum_file)
         return kept

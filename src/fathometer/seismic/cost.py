@@ -23,19 +23,20 @@ import numpy as np
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells, split
 from fathometer.plan.machine_file import Machine
-from fathometer.runs.outcome import KERNEL
 from fathometer.runs.sum_file import on_disk
-from fathometer.seismic.history.choice import HistoryChoice, Rates, Share, choose_history
+from fathometer.seismic.history.choice import HistoryChoice, HistoryShare, Rates
 from fathometer.seismic.history.encoding import SPEED, record_bytes
-from fathometer.seismic.modelling import modelling_steps
+from fathometer.seismic.history.strategies import PLANNED_STORES, choose_history
+from fathometer.seismic.modelling.shot import modelling_steps
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.products import products_of
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import mean_share
+from fathometer.seismic.setup.run_record import KERNEL
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.points import HALF_WIDTH
-from fathometer.seismic.waves.timing import TimeAxis
 from fathometer.storage.traces.segy_layout import HEADER
 
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
@@ -199,14 +200,14 @@ def predict(
         summing = whole.summing_bytes(-(-math.prod(whole.grid.shape) // size))
         if sum(summing.values()) + machine.process_bytes > sum(memory.values()):  # shots on small windows
             memory = {"process": memory["process"]} | summing
+        encoding = 0.0
         if kept.encoding != "float32":
-            pushed = popped = own_snapshots * own * itemsize / (threads * SPEED[kept.encoding])
-        if store == "files":
-            pushed, popped = stored(snapshot_bytes, writing), stored(snapshot_bytes, reading)
-        elif kept.store == "disk":  # beside the time steps
-            part = kept.disk_bytes / (time.snapshots * own * itemsize)
-            pushed += max(0.0, stored(part * snapshot_bytes, writing) - stepping)
-            popped += max(0.0, stored(part * snapshot_bytes, reading) - stepping)
+            encoding = own_snapshots * own * itemsize / (threads * SPEED[kept.encoding])
+        part = kept.disk_bytes / (time.snapshots * own * itemsize) if own else 0.0
+        _, strategy = PLANNED_STORES[store or kept.store]
+        pushed, popped = strategy.push_pop_seconds(
+            encoding, part, stored(snapshot_bytes, writing), stored(snapshot_bytes, reading), stepping
+        )
         again = each * kept.recomputed * time.every * points / rate
     model_bytes = layout.files.bytes_per_cell * (cells * shots if apart else cells)
     trace_bytes = traces * (HEADER + 4 * layout.acquisition.samples)
@@ -298,13 +299,13 @@ def _kept(
     """How the history would be kept; in memory where nothing fits, so that what is missing can be told."""
     wanted = layout.survey.history
     if store is not None:
-        wanted = wanted.model_copy(update={"store": "disk" if store == "files" else store})
+        wanted = wanted.model_copy(update={"store": PLANNED_STORES[store][0]})
     node = layout.survey.parallel.memory_budget * machine.memory_bytes_per_node
     shares = []
     for block, memory in zip(blocks, memories, strict=True):
         parts = layout.wavefield_bytes(block)
         shares.append(
-            Share(
+            HistoryShare(
                 max(0.0, node / per_node - sum(memory.values())),
                 math.inf if wanted.memory_budget == "auto" else wanted.memory_budget / per_node,
                 math.inf if wanted.disk_budget == "auto" else wanted.disk_budget / per_node,

@@ -12,14 +12,15 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.ledger import Ledger
 from fathometer.grid.grid import Grid
+from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.record.usage import forget_peak, usage
-from fathometer.runs.journal import RunOptions
-from fathometer.runs.outcome import Context, Outcome
+from fathometer.runs.context import Context, Outcome
+from fathometer.runs.options import RunOptions
 from fathometer.seismic.model.synthetic import DemoModel, demo_model, smooth
-from fathometer.seismic.rtm.products import volume_info
-from fathometer.seismic.run import run_migrate, run_model
+from fathometer.seismic.modelling.driver import run_model
+from fathometer.seismic.rtm.driver import run_migrate
 from fathometer.seismic.survey import load_survey
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder

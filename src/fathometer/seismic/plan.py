@@ -30,7 +30,7 @@ from fathometer.seismic.setup.layout import (
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.survey import Survey
-from fathometer.seismic.waves.timing import TimeAxis, time_axis
+from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
 
 ASSUMED = (0.2, 0.1)  # epsilon and delta of a VTI model whose values are not there yet
 AS_GOOD_AS = 1.02  # times the least time: then the fewer ranks

@@ -17,9 +17,10 @@ from histories_program import CASES, LOSSLESS, LOSSY, TRACES, tried
 from paths import SUPPORT
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.seismic.history.choice import Rates, Share, choose_history
+from fathometer.seismic.history.choice import HistoryShare, Rates
 from fathometer.seismic.history.encoding import encoding_of
 from fathometer.seismic.history.store import KeptHistory
+from fathometer.seismic.history.strategies import choose_history
 from fathometer.seismic.survey import HistoryTable
 from fathometer.storage.scratch.stack import MemoryStack
 
@@ -262,11 +263,11 @@ def test_auto_without_a_disk_that_takes_anything(tmp_path):
 GB = 10**9
 
 
-def share(**changes) -> Share:
+def share(**changes) -> HistoryShare:
     """Snapshots of 0.1 GB, states of 1 GB, and a second wavefield of 2 GB."""
     sizes = {"spare": 10 * GB, "budget": math.inf, "disk": 100 * GB, "snapshot": GB // 10, "state": GB, "twin": 2 * GB}
     sizes["records"] = {"float32": sizes["snapshot"], "int8": sizes["snapshot"] // 4}
-    return Share(**(sizes | changes))
+    return HistoryShare(**(sizes | changes))
 
 
 def choose(shares, rates=None, snapshots=50, **wanted):

@@ -12,12 +12,11 @@ from survey_support import load, migrate
 
 from examples.historical import FOLDER
 from fathometer.plan.machine_file import load_machine
-from fathometer.runs import contributions, sum_file
-from fathometer.runs.journal import PlanRequest, read_journal
-from fathometer.seismic import run as runs
-from fathometer.seismic.plan import PlanRequest as Layout
-from fathometer.seismic.plan import plan
-from fathometer.seismic.rtm import products
+from fathometer.runs import sum_file, summation
+from fathometer.runs.journal import read_journal
+from fathometer.runs.options import RunOptions
+from fathometer.seismic.plan import PlanRequest, plan
+from fathometer.seismic.rtm import driver, products
 from fathometer.seismic.rtm.fingerprint import geometry
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import load_survey
@@ -97,19 +96,19 @@ def test_the_disk_holds_what_plans_tell(recorded, tmp_path, monkeypatch, full, k
     """At most, with results, contributions, and the old and new sum of each group."""
     monkeypatch.setattr(sum_file, "FULL", full)
     monkeypatch.setattr(sum_file, "PAGE", 64)  # in proportion to the small image
-    held, placed, drawn = [], contributions._place, runs._draw
+    held, placed, drawn = [], summation._place, products.draw
 
     def look():
         kinds = (".npy", ".sum", ".part", ".rsf@", ".rsf")
         files = [one for one in (tmp_path / "out").rglob("*") if one.is_file()]
         held.append(sum(one.stat().st_size for one in files if one.name.endswith(kinds)))
 
-    monkeypatch.setattr(contributions, "_place", lambda *words: (look(), placed(*words)))
-    monkeypatch.setattr(runs, "_draw", lambda *words: (look(), drawn(*words)))
+    monkeypatch.setattr(summation, "_place", lambda *words: (look(), placed(*words)))
+    monkeypatch.setattr(products, "draw", lambda *words: (look(), drawn(*words)))
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
     path = survey(tmp_path, MIGRATE | keys | {"history.store": "memory"})
-    said = plan(load_survey(path), MACHINE, Layout(1)).asked.disk_bytes
+    said = plan(load_survey(path), MACHINE, PlanRequest(1)).asked.disk_bytes
     migrate(tmp_path, nested(MIGRATE | keys))
     assert len(held) == folds + 1
     assert max(held) == pytest.approx(said, rel=0.1)
@@ -134,9 +133,9 @@ def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch)
     (journal / "000003-image.npy").unlink()  # as if that shot had not been finished
     assert len(list(journal.glob("*.npy"))) == 9
     monkeypatch.setattr(sum_file, "FULL", 0.01)
-    migrate(tmp_path, nested(MIGRATE), PlanRequest(resume=True))
+    migrate(tmp_path, nested(MIGRATE), RunOptions(resume=True))
     assert not list(journal.glob("*.npy"))
-    assert [one.shots for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]
+    assert [one.tasks for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]
     assert image(tmp_path / "out") == wanted
 
 
@@ -327,17 +326,17 @@ def test_files_that_are_damaged_are_computed_again(recorded, tmp_path, monkeypat
 
 def test_a_file_that_is_damaged_while_it_is_needed_is_told(recorded, tmp_path, monkeypatch):
     """After the run has begun: removed, so that the next one computes it again."""
-    true = runs.summed
+    true = driver.summed_image
 
     def damaged(whole, journal):
         path = journal.contribution(3, "image")
         path.write_bytes(path.read_bytes()[:900])
         return true(whole, journal)
 
-    monkeypatch.setattr(runs, "summed", damaged)
+    monkeypatch.setattr(driver, "summed_image", damaged)
     done = run(recorded, tmp_path)
     assert done.code == 1
-    assert "000003-image.npy: its values have changed since they were written; --resume migrates them" in done.err
+    assert "000003-image.npy: its values have changed since they were written; --resume computes them" in done.err
     monkeypatch.undo()
     assert run(recorded, tmp_path, "--resume").code == 0
     assert image(tmp_path / "out") == image(recorded / "one")

@@ -27,12 +27,12 @@ from mpi4py import MPI
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
+from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.seismic.model import regridding, smoothing
 from fathometer.seismic.model.earth import AXIS_OF_LABEL, CELLS, FASTEST, SLOWEST
 from fathometer.seismic.model.extent import Extension, Span, along
 from fathometer.seismic.model.thomsen import Constant, Rule, SeaFloor, check_well_posed, rock
-from fathometer.seismic.rtm.products import volume_info
 from fathometer.storage import atomic
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import Volume, open_volume, write_volume

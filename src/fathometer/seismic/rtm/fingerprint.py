@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping
 from typing import Any
 
 from fathometer import __version__
@@ -45,21 +44,3 @@ def geometry(acquisition: Acquisition) -> str:
         for one in (shot.source, shot.receivers, shot.channel):
             crc = zlib.crc32(one.tobytes(), crc)
     return f"{len(acquisition.shots)} shots, CRC-32 {crc:08x}"
-
-
-def differences(before: Any, now: Any, where: str = "") -> list[str]:
-    """Where two nested JSON values differ, in words."""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        keys = [*before, *(key for key in now if key not in before)]
-        return [
-            line
-            for key in keys
-            for line in differences(before.get(key), now.get(key), f"{where}.{key}" if where else str(key))
-        ]
-    if before == now:
-        return []
-    return [f"{where}: {_told(before)} then, {_told(now)} now"]
-
-
-def _told(value: Any) -> str:
-    return "none" if value is None else str(value)

@@ -1,24 +1,30 @@
-"""What a migration leaves: image, Laplacian-filtered image, illumination, picture."""
+"""Products of a migration: image, Laplacian-filtered image, illumination, picture."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 
 from fathometer.base import ledger
+from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
+from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.rtm.conditions import condition_of, laplacian
+from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.shots.offsets import ALL, volumes_of
-from fathometer.seismic.survey import ImagingTable
+from fathometer.seismic.shots.offsets import ALL, OFFSET, volumes_of
+from fathometer.seismic.survey import ImagingTable, Survey
+from fathometer.storage import atomic
+from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.volumes.block import Volume
 from fathometer.storage.volumes.boxes import slabs, widened, within
 from fathometer.storage.volumes.strategy import Strategy
-from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
+from fathometer.storage.volumes.volume import open_volume, write_volume
 
 SLAB_CELLS = 1 << 20  # of an image that are filtered at a time
 
@@ -29,16 +35,55 @@ def products_of(imaging: ImagingTable) -> tuple[str, ...]:
     return (ALL, *(name for name in volumes_of(imaging) if name != ALL), *(["laplacian"] if filtered else []))
 
 
-def volume_info(grid: Grid, dtype: np.dtype, unit: str) -> VolumeInfo:
-    """A volume of the model's cells, z fastest; two axes in two dimensions."""
-    return VolumeInfo(
-        tuple(grid.shape[a] for a in grid.axes),
-        dtype,
-        tuple(grid.spacing[a] for a in grid.axes),
-        tuple(grid.origin[a] for a in grid.axes),
-        tuple("xyz"[a] for a in grid.axes),
-        unit,
-    )
+def product_files(survey: Survey) -> dict[str, Path]:
+    """The files of a migration's products by their names, and of its picture."""
+    image = survey.output_directory / survey.output.image
+    _, *names = products_of(survey.imaging)
+    files = {ALL: image} | {name: image.with_name(f"{image.stem}-{name}{image.suffix}") for name in names}
+    return files | {"picture": survey.output_directory / "image.png"}
+
+
+def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np.ndarray], scratch: Path) -> None:
+    """Collective. Write image, illumination and what derives from the image, and draw the picture.
+
+    images: this rank's cells of each (Propagator.image_shape), taken out of the mapping as they are written.
+    scratch: a folder for a volume that is needed in between.
+    """
+    factor = condition_of(setup.survey.imaging).laplacian
+    shape = images[ALL].shape
+    with ledger.phase("write image"):
+        for name in list(images):
+            if factor and name != "illumination":
+                plain = scratch / "image.npy"
+                write(setup, plain, images.pop(name))
+                write_laplacian(setup, plain, files[name], shape, factor)
+            else:
+                write(setup, files[name], images.pop(name))
+    if "laplacian" in files:
+        write_laplacian(setup, files[ALL], files["laplacian"], shape)
+    with ledger.phase("draw"), collective_errors(setup.comm):
+        if setup.comm.rank == 0:
+            shown = "laplacian" if "laplacian" in files else ALL
+            filtered = ", Laplacian-filtered" if shown == "laplacian" else ""
+            title = f"{setup.survey.path.stem}: reverse time migration{filtered}"
+            draw(setup, files[shown], title, files["picture"])
+
+
+def missing_file(results: Iterable[Path]) -> Path | None:
+    """The first file of some results that is not there."""
+    return next((part for path in results for part in parts_of(path) if not part.exists()), None)
+
+
+def remove_outdated(survey: Survey, outdated: Mapping[str, Path], results: Iterable[Path]) -> None:
+    """Remove volumes of an earlier migration in this folder that the new one has not replaced; inputs stay."""
+    kept = {path.resolve() for path in results}
+    for kind, path in outdated.items() if ALL in outdated else ():
+        volume = kind in (ALL, "illumination", "laplacian") or kind.startswith(OFFSET)
+        if volume and path.resolve() not in kept and path.resolve().parent == survey.output_directory.resolve():
+            with suppress(InputError):
+                protect_inputs(survey, [path])
+                for part in parts_of(path):
+                    atomic.remove(part)
 
 
 def write(setup: Setup, path: Path, values: np.ndarray, unit: str = "") -> None:

@@ -15,18 +15,15 @@ import numpy as np
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import collective_errors
-from fathometer.seismic.history.opening import scratch_folder
 from fathometer.seismic.history.store import History
 from fathometer.seismic.rtm.conditions import ImagingCondition
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
+from fathometer.seismic.shots.injection import ReversedTraces, source_series
 from fathometer.seismic.shots.offsets import receivers_by_bin, volumes_of
-from fathometer.seismic.traces.dispersion import adjoint_of_inverse, forward_transform
-from fathometer.seismic.traces.resampling import resample
-from fathometer.seismic.traces.slices import BroadcastSeries, ReceiverSeries, SlicedSeries, WholeSeries
+from fathometer.seismic.traces.series import STRATEGIES, ReceiverSeries, SeriesRequest
+from fathometer.seismic.waves.checked_steps import finish_steps
 from fathometer.seismic.waves.propagator import PointSet, Propagator, State
-
-STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
 
 
 def migrate_shot(
@@ -70,7 +67,9 @@ class SourceWavefield:
         self.where = f"{shot.name}, source loop"
         with ledger.phase("set up"):
             self._source = wavefield.injectors(setup.points(shot.source))
-            self._series = source_series(setup, self._source)
+            self._series = source_series(
+                setup.wavelet, setup.time, setup.corrected, len(self._source.indices), setup.scheme.dtype
+            )
             wavefield.reset()
 
     def look(self, snapshot: np.ndarray) -> None:
@@ -140,87 +139,25 @@ def receiver_loop(
     wavefield.check(where)
 
 
-def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: str) -> None:
-    """After every few steps: show progress, and now and then look for numbers that are not finite."""
-    with ledger.phase("progress"):
-        progress.advance(steps)
-    if wavefield.step // STEPS_BETWEEN_CHECKS > (wavefield.step - steps) // STEPS_BETWEEN_CHECKS:
-        wavefield.check(where)
-
-
-def source_series(setup: Setup, source: PointSet) -> np.ndarray:
-    """The wavelet at the times of all steps: (steps, sources that touch this rank), in the propagation's dtype.
-
-    Where the error in time is corrected it is added beforehand (dispersion.py).
-    """
-    values = setup.wavelet(setup.time.times()[:-1])
-    if setup.corrected:
-        (values,) = forward_transform(values[None], setup.time.before)
-    return np.ascontiguousarray(np.repeat(values[:, None], len(source.indices), axis=1), setup.scheme.dtype)
-
-
 def receivers_of(setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndarray) -> tuple[PointSet, ReceiverSeries]:
     """The receivers `among` those of the shot (their numbers) that touch this rank's cells, and what they inject.
 
     Raises InputError for unreadable traces, FathometerError where they cannot be ordered by time.
     """
-    survey, comm, steps, every = setup.survey, setup.comm, setup.time.steps, setup.time.every
-    dtype = setup.scheme.dtype
+    survey, time, dtype = setup.survey, setup.time, setup.scheme.dtype
     points = setup.points(shot.receivers[among])
     receivers = wavefield.injectors(points)
-    own = len(points.owned(setup.block)) / max(1, len(receivers.indices))
-
-    def sliced(indices: np.ndarray, share: float) -> SlicedSeries:
-        def make(some: np.ndarray) -> np.ndarray:
-            return reversed_traces(setup, wavefield, shot, among[indices[some]], share)
-
-        worker = wavefield.threads.beside("slices")
-        return SlicedSeries(make, len(indices), steps, every, dtype, scratch_folder(setup), worker)
-
-    match survey.storage.traces:
-        case "slices":
-            return receivers, sliced(receivers.indices, own)
-        case "root-broadcast":
-            count = len(among)
-            slices = sliced(np.arange(count), 1.0) if comm.rank == 0 else None
-            return receivers, BroadcastSeries(slices, receivers.indices, count, dtype, comm)
-    return receivers, WholeSeries(reversed_traces(setup, wavefield, shot, among[receivers.indices], own))
-
-
-def reversed_traces(setup: Setup, wavefield: Propagator, shot: Shot, indices: np.ndarray, own: float) -> np.ndarray:
-    """What some receivers of a shot inject: -d/dt of their traces, last step first.
-
-    Recorded pressure is what a layer of dipoles must radiate backwards (Rayleigh's second integral; Berkhout 1982,
-    Seismic Migration); a layer of pressure sources radiates its time integral instead. With the derivative the image of
-    a reflector is zero phase: its peak lies at the reflector, positive where velocity increases downwards.
-
-    Row j is injected in step j of the receiver loop: time index steps - j, so that after j steps the field has the time
-    of snapshot steps - j and holds all later samples.
-
-    Where the error in time is corrected it is added to the series, so that both wavefields have it alike and the image
-    needs nothing more (dispersion.py).
-
-    own: share of the traces that no other rank reads. Returns: (steps, receivers) in the propagation's dtype.
-    """
-    time, acquisition = setup.time, setup.acquisition
-    with ledger.phase("read traces"), ledger.file("traces", "read", own=own):
-        recorded = acquisition.traces(shot, indices).astype(setup.scheme.dtype)
-
-    def series(traces: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
-            sampled = resample(
-                traces,
-                acquisition.start,
-                acquisition.sample_interval,
-                time.first,
-                time.dt,
-                time.steps + 1,
-                setup.wavelet.fmax,
-            )
-            rate = np.zeros_like(sampled)
-            rate[:, 1:-1] = (sampled[:, :-2] - sampled[:, 2:]) / sampled.dtype.type(2 * time.dt)
-            return adjoint_of_inverse(rate, time.before) if setup.corrected else rate
-
-    with ledger.phase("resample traces"):
-        rate = wavefield.threads.on_traces(series, recorded)
-        return np.ascontiguousarray(rate[:, :0:-1].T)
+    traces = ReversedTraces(setup.acquisition, time, setup.wavelet.fmax, setup.corrected, dtype, wavefield.threads)
+    request = SeriesRequest(
+        make=lambda some, share: traces.series(shot, among[some], share),
+        own=receivers.indices,
+        own_share=len(points.owned(setup.block)) / max(1, len(receivers.indices)),
+        count=len(among),
+        steps=time.steps,
+        every=time.every,
+        dtype=dtype,
+        folder=setup.scratch_folder,
+        worker=lambda: wavefield.threads.beside("slices"),
+        comm=setup.comm,
+    )
+    return receivers, STRATEGIES[survey.storage.traces].open(request)

@@ -1,30 +1,37 @@
-"""Where a group of ranks migrates shots: the model of a window, wavefields, history and image in it."""
+"""How a group of ranks migrates its shots: model, wavefields, history and image on the grid of a shot."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from mpi4py import MPI
+
 from fathometer.base import ledger
-from fathometer.base.errors import naming
 from fathometer.base.progress import Progress
-from fathometer.grid.tuning import Tuned, tune
-from fathometer.parallel.collectives import collective_errors
-from fathometer.parallel.threads import tasks_of
-from fathometer.runs.outcome import Context
+from fathometer.grid.tuning import Tuned
+from fathometer.runs.context import Context
+from fathometer.runs.contributions import Window
+from fathometer.runs.task_loop import merged
+from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose, open_history
+from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.shot import migrate_shot
-from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.setup import Setup, on_shot
+from fathometer.seismic.setup.tuned import tuned_for
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.waves.propagator import Propagator
 
+ADDED = ("snapshots", "logical_bytes", "stored_bytes")  # of a history's figures; the others are largest values
+
 
 class Worker:
-    """Collective, each of its methods too. What shots with the same grid share.
+    """Collective, each of its methods too. What shots on the same grid share: wavefield, history, image.
 
     Args:
-        experiment: on the grid of its shots. shots: how many there are to come. tuned: an earlier stage's tiling.
+        setup: on the grid of its shots. shots: how many there are to come. tuned: an earlier worker's tiling.
 
     Raises FathometerError or InputError on all ranks: a history that does not fit, a disk that is full.
     """
@@ -37,8 +44,9 @@ class Worker:
         with ledger.phase("set up"):
             shape, dtype, imaging = self._wavefield.image_shape, setup.scheme.dtype, setup.survey.imaging
             self.condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
-            self.kept = choose(setup, self._wavefield, context.binding)
-            self._history, self._source_wavefield = open_history(setup, self._wavefield, self.kept, context.binding)
+            request = history_request(setup, self._wavefield, context)
+            self.choice = choose(request)
+            self._history, self._source_wavefield = open_history(request, self.choice)
 
     def migrate(self, shot: Shot, progress: Progress) -> None:
         """Make the image of a shot in `condition`."""
@@ -55,35 +63,81 @@ class Worker:
     def close(self) -> dict[str, Any]:
         """Let go of everything, which takes its time where it is large; what became of this rank's snapshots."""
         with ledger.phase("finish"):
-            told = self._history.told()
+            figures = self._history.told()
             self.abandon()
-            for one in (self._wavefield, self._source_wavefield):
-                if one is not None:
-                    one.close()
-        return told
+            for wavefield in (self._wavefield, self._source_wavefield):
+                if wavefield is not None:
+                    wavefield.close()
+        return figures
 
     def abandon(self) -> None:
         """Let go of what would outlast the process, on this rank alone."""
         self._history.close()
 
 
-def tuned_for(
-    setup: Setup,
-    wavefield: Propagator,
-    context: Context,
-    steps: int,
-    propagations: int,
-    tuned: Tuned | None = None,
-) -> Tuned:
-    """Collective. Threads and tiling of a wavefield that takes `steps` time steps at a time; `tuned`, if known."""
-    survey = setup.survey
-    with naming(str(survey.path)), ledger.phase("tuning"):
-        with collective_errors(setup.comm):
-            wavefield.threads = tasks_of(survey.threads.model_dump(), context.binding)
-        if tuned is not None:
-            wavefield.tiling = tuned.tiling
-            return tuned
-        total = setup.time.steps * propagations
-        found = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, context.say)
-    context.say(str(found))
-    return found
+def history_request(setup: Setup, wavefield: Propagator, context: Context) -> HistoryRequest:
+    """What a migration asks of its history."""
+    return HistoryRequest(
+        setup.survey.history,
+        str(setup.survey.path),
+        setup.scratch_folder,
+        setup.time.snapshots,
+        setup.time.every,
+        setup.spare_bytes,
+        context.binding.ranks_on_host,
+        setup.comm,
+        wavefield,
+        setup.propagator,
+    )
+
+
+class ShotWorkers:
+    """The worker of a group of ranks for its present shot (runs/task_loop.TaskWorker); task numbers are shots' indices.
+
+    Attributes:
+        tuned, choice: how time steps are tiled and
+            the history is kept; None without a shot. history: figures of this rank's snapshots.
+    """
+
+    def __init__(self, survey: Setup, ranks: MPI.Intracomm, shots: Mapping[int, Shot], context: Context) -> None:
+        self._survey, self._ranks, self._shots, self._context = survey, ranks, shots, context
+        self._worker: Worker | None = None
+        self.tuned: Tuned | None = None
+        self.choice: HistoryChoice | None = None
+        self.history: dict[str, Any] = {}
+
+    def prepare(self, task: int, tasks: int) -> None:
+        """The present worker serves where the shot's grid is the same; else there is another one."""
+        survey, shot = self._survey, self._shots[task]
+        if self._worker is not None:
+            if survey.survey.imaging.aperture is None or self._worker.setup.grid == survey.layout.grid_of(shot):
+                return
+            self.reset()
+        setup = survey if survey.model is not None else on_shot(survey, shot, self._ranks)
+        self._worker = Worker(setup, self._context, tasks, self.tuned)
+        self.tuned = self._worker.tuned
+        if self.choice is None:
+            self.choice = self._worker.choice
+            self._context.say(str(self.choice))
+
+    def work(self, task: int, progress: Progress) -> Window:
+        """Migrate the shot; its image and illumination on its window of the model."""
+        assert self._worker is not None
+        setup = self._worker.setup
+        self._worker.migrate(self._shots[task], progress)
+        start, _ = setup.grid.model_box(setup.block)
+        return Window(setup.grid, start, self._worker.condition.volumes)
+
+    def reset(self) -> None:
+        """Close the present worker, whose history may be in the middle of a shot."""
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            self.history = merged(self.history, worker.close(), ADDED)
+
+    def close(self) -> None:
+        self.reset()
+
+    def abandon(self) -> None:
+        """See TaskWorker.abandon."""
+        if self._worker is not None:
+            self._worker.abandon()

@@ -15,6 +15,7 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
+from fathometer.grid.arrays import field_layout
 from fathometer.grid.grid import Grid, Sides
 from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
@@ -27,12 +28,11 @@ from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import PropagationTable, Survey
 from fathometer.seismic.traces.dispersion import WORKSPACE_BYTES
 from fathometer.seismic.traces.resampling import low_pass
-from fathometer.seismic.traces.slices import CHUNK_BYTES, GROUP_BYTES
+from fathometer.seismic.traces.series import CHUNK_BYTES, GROUP_BYTES
+from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 from fathometer.seismic.waves.boundary import BOUNDARIES, Boundary, Pml
-from fathometer.seismic.waves.points import HALF_WIDTH, sinc_points
-from fathometer.seismic.waves.propagator import field_layout, halo_depth
-from fathometer.seismic.waves.timing import TimeAxis, imaging_step, time_axis
+from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points
 
 WEIGHT_BYTES = 512  # of one point: places and weights, once for Python and once for the kernels
 SUMMING_BYTES = 64  # of a cell of a slab: its limbs, those that are read, and what adding takes

@@ -12,7 +12,7 @@ from fathometer.parallel.decomposition import Decomposition, divisors
 from fathometer.seismic.history.encoding import record_bytes
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.waves.timing import TimeAxis
+from fathometer.seismic.traces.time_axis import TimeAxis
 
 PRICE = 0.15  # of the time of a shot: what each doubling of its ranks costs beside
 LOOKED_AT = 16  # blocks whose bytes are counted, spread over a group's

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
@@ -34,10 +35,11 @@ from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.traces.wavelet import Wavelet
 from fathometer.seismic.waves.points import SincPoints, sinc_points
-from fathometer.seismic.waves.propagator import Propagator, Scheme
-from fathometer.seismic.waves.timing import TimeAxis
+from fathometer.seismic.waves.propagator import Propagator
+from fathometer.seismic.waves.scheme import Scheme
 
 MODEL_BYTES = 24  # of a cell while the model is read and checked
 ADVICE = (
@@ -105,6 +107,14 @@ class Setup:
         """A quiet wavefield in the model."""
         assert self.model is not None
         return Propagator(self.grid, self.block, self.model, self.scheme, self.layout.off_grid, self.comm)
+
+    def scratch_folder(self) -> Path:
+        """Where scratch files of the history and of traces lie. Raises InputError where that is no folder."""
+        name = self.survey.history.directory
+        folder = self.survey.output_directory if name is None else self.survey.directory / name
+        if not folder.is_dir():
+            raise InputError(f"{self.survey.path}: [history] directory: {folder} is no folder; needed: one that exists")
+        return folder
 
     def points(self, positions: np.ndarray) -> SincPoints:
         """Weights of sources or receivers at `positions` (n, 3) in m."""

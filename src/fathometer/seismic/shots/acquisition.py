@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
+from fathometer.seismic.shots.conditioning import Conditioning, conditioning_of
 from fathometer.seismic.shots.gathers import Recording, point, recording_of
 from fathometer.seismic.shots.geometry import shots_of_ranges
 from fathometer.seismic.shots.selection import selected
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
-from fathometer.seismic.traces.conditioning import Conditioning, conditioning_of
 
 __all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside"]
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError, naming
 from fathometer.seismic.survey import OrmsbyTable, RickerTable, Survey
 from fathometer.seismic.traces.resampling import interpolate, low_pass
-from fathometer.seismic.traces.series import read_series
+from fathometer.seismic.traces.wavelet_file import read_series
 
 _NEGLIGIBLE = 1e-6  # of the peak
 

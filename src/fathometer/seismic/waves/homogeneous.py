@@ -13,7 +13,8 @@ from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.waves.boundary import Boundary
 from fathometer.seismic.waves.points import SincPoints, sinc_points
-from fathometer.seismic.waves.propagator import Propagator, Scheme
+from fathometer.seismic.waves.propagator import Propagator
+from fathometer.seismic.waves.scheme import Scheme
 
 SPACING, VELOCITY, FREQUENCY = 12.5, 2000.0, 15.0  # m, m/s, Hz
 

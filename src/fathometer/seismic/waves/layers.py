@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from fathometer.grid.arrays import allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
-
-if TYPE_CHECKING:
-    from fathometer.seismic.waves.propagator import Scheme
+from fathometer.seismic.waves.scheme import Scheme
 
 
 @dataclass(frozen=True)

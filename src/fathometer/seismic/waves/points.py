@@ -90,3 +90,8 @@ def _fold(first: np.ndarray, count: np.ndarray, weight: np.ndarray, surface: int
                 folded[abs(depth) - 1] += np.sign(depth) * weight[p, m]
         deepest = max(abs(first[p] - surface), abs(first[p] + count[p] - 1 - surface), 1)
         first[p], count[p], weight[p] = surface + 1, deepest, folded
+
+
+def halo_depth(radius: int, off_grid: bool) -> int:
+    """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
+    return max(radius, HALF_WIDTH) if off_grid else radius

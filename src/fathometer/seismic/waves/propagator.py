@@ -20,7 +20,7 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import NotFiniteError
-from fathometer.grid.arrays import CACHE_LINE, CACHE_SETS, allocate, padded
+from fathometer.grid.arrays import allocate, field_layout, padded
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import flops_per_point, second_derivative_weights, staggered_weights
 from fathometer.grid.tiling import PLAIN
@@ -28,33 +28,11 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Tasks
-from fathometer.seismic.waves.boundary import Boundary
 from fathometer.seismic.waves.layers import Layer, damping_profiles, layers_of
-from fathometer.seismic.waves.points import HALF_WIDTH, SincPoints
+from fathometer.seismic.waves.points import SincPoints, halo_depth
+from fathometer.seismic.waves.scheme import Scheme
 
 PIECES = 4  # of the cells inside, between which messages are given time to travel
-
-
-@dataclass(frozen=True)
-class Scheme:
-    """What the time stepping depends on beside the model.
-
-    Attributes:
-        dt: s. radius: the stencil reaches R cells, order 2R. dtype: float32 or float64.
-        boundary: the absorbing sides. free_surface: pressure is zero in the model's first z plane.
-        vmax: largest (horizontal) velocity of the model in m/s, frequency: peak of the wavelet in Hz; the absorbing
-            layers are tuned to them.
-        space_weights: kind of the weights of the second derivatives, "taylor" or "optimised".
-    """
-
-    dt: float
-    radius: int
-    dtype: np.dtype[Any]
-    boundary: Boundary
-    free_surface: bool
-    vmax: float
-    frequency: float
-    space_weights: str = "taylor"
 
 
 @dataclass(frozen=True)
@@ -81,11 +59,6 @@ class State:
     step: int
     level: int
     arrays: list[np.ndarray]
-
-
-def halo_depth(radius: int, off_grid: bool) -> int:
-    """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
-    return max(radius, HALF_WIDTH) if off_grid else radius
 
 
 class Propagator:
@@ -381,29 +354,3 @@ class Propagator:
         for exchange in self._exchanges:
             exchange.close()
         self._exchanges = []
-
-
-def field_layout(block: Decomposition, depth: int, dtype: np.dtype[Any]) -> tuple[Index3, Index3]:
-    """First owned index and shape of a field array: halos on all sides, rows and owned cells on whole cache lines.
-
-    Rows and planes are padded until those that a stencil reaches at once lie in different sets of the first cache.
-    """
-    nx, ny, nz = block.local_shape
-    across = 0 if block.shape[1] == 1 else depth
-    line = CACHE_LINE // dtype.itemsize
-    above = padded(depth, dtype.itemsize)
-    rows, lines = ny + 2 * across, padded(above + nz + depth, dtype.itemsize) // line
-    if rows > 1:
-        lines = least_crowded(lines, 1, 2 * depth + 1)
-    rows = least_crowded(rows, lines, 2 * depth + 1)
-    return (depth, across, above), (nx + 2 * depth, rows, lines * line)
-
-
-def least_crowded(count: int, lines: int, streams: int) -> int:
-    """`count`, or a little more, so that `streams` addresses `count * lines` cache lines apart share few sets."""
-
-    def crowd(n: int) -> int:
-        places = [i * n * lines % CACHE_SETS for i in range(streams)]
-        return max(places.count(place) for place in places)
-
-    return min(range(count, count + 8), key=lambda n: (crowd(n), n))

@@ -9,13 +9,14 @@ import numpy as np
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import LARGEST_MESSAGE, synchronised
-from fathometer.seismic.rtm.shot import finish_steps, source_series
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
+from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.traces.dispersion import inverse_transform
 from fathometer.seismic.traces.resampling import resample
+from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.checked_steps import finish_steps
 from fathometer.seismic.waves.propagator import Propagator
-from fathometer.seismic.waves.timing import TimeAxis
 
 
 def model_shots(setup: Setup, wavefield: Propagator, progress: Progress) -> Iterator[tuple[Shot, np.ndarray | None]]:
@@ -24,12 +25,12 @@ def model_shots(setup: Setup, wavefield: Propagator, progress: Progress) -> Iter
     Raises FathometerError on all ranks where the wavefield ceases to be finite.
     """
     for shot in setup.acquisition.shots:
-        progress.start_shot(shot.index, setup.time.steps)
+        progress.start_task(shot.index, setup.time.steps)
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
             indices, traces = record_shot(setup, wavefield, shot, progress)
         with ledger.phase("gather traces"):
             all_traces = gather(setup, shot, indices, traces)
-        progress.finish_shot()
+        progress.finish_task()
         yield shot, all_traces
 
 
@@ -45,7 +46,7 @@ def record_shot(setup: Setup, wavefield: Propagator, shot: Shot, progress: Progr
     with ledger.phase("set up"):
         source = wavefield.injectors(setup.points(shot.source))
         receivers = wavefield.samplers(setup.points(shot.receivers))
-        series = source_series(setup, source)
+        series = source_series(setup.wavelet, time, setup.corrected, len(source.indices), setup.scheme.dtype)
         recorded = np.zeros((time.steps, len(receivers.indices)), setup.scheme.dtype)
         wavefield.reset()
     at_a_time = modelling_steps(time)

@@ -1,28 +1,25 @@
-"""What a run leaves beside its results: the record run.json, or run-unfinished.json of a run that did not end well."""
+"""The record of a modelling or migration run: run.json, or run-unfinished.json of a run that did not end well."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
 from fathometer.base.host import peak_memory
 from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import allgather
-from fathometer.parallel.threads import Binding, tasks_of
-from fathometer.record.envelope import UNFINISHED, Figure, record, write_record
+from fathometer.parallel.threads import tasks_of
+from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account, seconds
 from fathometer.record.roofline import yardstick
-from fathometer.runs.journal import RunOptions
+from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
-from fathometer.storage import atomic
 from fathometer.storage.volumes.formats import format_of
 from fathometer.storage.volumes.remembered import resolved
 from fathometer.storage.volumes.strategy import Strategy
@@ -38,32 +35,6 @@ KERNEL = (
 
 
 @dataclass(frozen=True)
-class Context:
-    """How a command runs, beside its survey: its words for the record, how much it says, where its threads are, and who
-    writes its page.
-
-    publish: writes the page of a record with the panels of its exhibit into a file; None: there is no page
-    options: what to do with an earlier run's results in the same folder
-    """
-
-    command: tuple[str, ...]
-    quiet: bool
-    binding: Binding
-    say: Any  # prints a line for people; a no-op when quiet and on ranks above 0
-    publish: Callable[[Path, dict[str, Any], list[dict[str, Any]]], None] | None = None
-    options: RunOptions = field(default_factory=RunOptions)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a command leaves: its files by kind, its record (complete on rank 0 only), and why shots are not in them."""
-
-    files: dict[str, Path]
-    record: dict[str, Any]
-    failed: Mapping[int, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class WorkDone:
     """What all ranks of a run have done together: shots, and updates of cells (computed twice, counted once)."""
 
@@ -71,36 +42,7 @@ class WorkDone:
     updates: float
 
 
-@contextmanager
-def accounted(setup: Setup, context: Context) -> Iterator[None]:
-    """Collective. A run whose input was accepted: should the block not reach its end, whatever ends it, there is a
-    record of what is known, marked as unfinished, in the folder of the results. An earlier run's record stays."""
-    path = setup.survey.output_directory / UNFINISHED
-    first = setup.comm.rank == 0
-
-    def write(reason: str) -> None:
-        if first:
-            with suppress(FathometerError):  # what hinders the results' writing is told where they are written
-                write_record(path, unfinished_record(setup, context, f"unfinished: {reason}"))
-
-    with ledger.phase("finish"):
-        write("the run goes on, or it was killed")
-    try:
-        yield
-    except BaseException as error:
-        write(_words(error))
-        raise
-    if first:
-        atomic.remove(path)
-
-
-def _words(error: BaseException) -> str:
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    return " ".join(str(error).split()) or type(error).__name__
-
-
-def unfinished_record(setup: Setup, context: Context, reason: str) -> dict[str, Any]:
+def partial_record(setup: Setup, context: Context, reason: str) -> dict[str, Any]:
     """What this rank alone knows of a run that has not ended."""
     return record(
         application="seismic",

@@ -1,0 +1,25 @@
+"""What a volume on the cells of a grid says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fathometer.grid.grid import Grid
+from fathometer.storage.volumes.block import VolumeInfo
+
+
+def volume_info(grid: Grid, dtype: np.dtype[Any], unit: str) -> VolumeInfo:
+    """A volume of the grid's cells without its padding, z fastest; two axes in two dimensions.
+
+    unit: of the values.
+    """
+    return VolumeInfo(
+        tuple(grid.shape[a] for a in grid.axes),
+        dtype,
+        tuple(grid.spacing[a] for a in grid.axes),
+        tuple(grid.origin[a] for a in grid.axes),
+        tuple("xyz"[a] for a in grid.axes),
+        unit,
+    )

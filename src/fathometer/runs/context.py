@@ -1,0 +1,45 @@
+"""How a command runs beside its input, and what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fathometer.parallel.threads import Binding
+from fathometer.runs.options import RunOptions
+
+Panel = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Context:
+    """How a command runs, beside its input.
+
+    Attributes:
+        command: its words, for the record. quiet: no progress. binding: where the threads of this rank are.
+        say: prints a line for people; does nothing when quiet and on ranks above 0.
+        publish: writes the page of a record with the application's panels into a file; None: there is no page.
+        options: what to do with an earlier run's results in the same folder.
+    """
+
+    command: tuple[str, ...]
+    quiet: bool
+    binding: Binding
+    say: Callable[[str], None]
+    publish: Callable[[Path, dict[str, Any], list[Panel]], None] | None = None
+    options: RunOptions = field(default_factory=RunOptions)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command leaves.
+
+    Attributes:
+        files: its files by kind. record: complete on rank 0 only. failed: why tasks are not in the results, by number.
+    """
+
+    files: dict[str, Path]
+    record: dict[str, Any]
+    failed: Mapping[int, str] = field(default_factory=dict)

@@ -1,0 +1,207 @@
+"""Sums of contributions that do not depend on their order (exact_sum.py).
+
+fold     a group of ranks: contributions and sums become one sum, so that they never fill the disk
+total    all ranks: the sum of everything, each rank its cells of the whole volume
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.parallel.collectives import allgather, allreduce, collective_errors
+from fathometer.parallel.decomposition import Index3, split
+from fathometer.runs.checksum import MODULUS, checksum
+from fathometer.runs.contributions import kind_of_files
+from fathometer.runs.exact_sum import LIMBS, Limbs, add, raised, top_of, value
+from fathometer.runs.journal import Contribution, Journal
+from fathometer.runs.journal_folder import require_access
+from fathometer.runs.sum_file import SLAB_CELLS, SumFile
+from fathometer.storage import atomic
+from fathometer.storage.volumes.boxes import Box, slabs
+from fathometer.storage.volumes.volume import open_volume
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What is to be added up: sums, and contributions that are in none of them."""
+
+    journal: Journal
+    sums: tuple[SumFile, ...]
+    contributions: tuple[Contribution, ...]
+
+    @property
+    def tasks(self) -> list[int]:
+        """All of them, in order."""
+        return sorted(
+            [task for sum_file in self.sums for task in sum_file.tasks] + [c.task for c in self.contributions]
+        )
+
+    def top(self, volume: str) -> int:
+        """The place that the largest term needs."""
+        return max(
+            [sum_file.tops[volume] for sum_file in self.sums]
+            + [top_of(c.parts[volume].peak) for c in self.contributions]
+        )
+
+
+def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MPI.Intracomm) -> SumFile:
+    """Collective. Replace terms by one sum in the file `path`; what it was made of is removed.
+
+    shape: of the whole volume. Raises FathometerError on all ranks: a damaged term, a full disk.
+    """
+    planned = SumFile.planned(path, terms.tasks, shape, {name: terms.top(name) for name in names})
+    part: Path | None = None
+    with collective_errors(comm), atomic.writing(path):
+        if comm.rank == 0:
+            part = atomic.create_part(path, planned.size)
+    part = comm.bcast(part)
+    assert part is not None
+    try:
+        found: dict[str, int] = {}
+        with _verified(terms, comm) as checks, atomic.writing(path):
+            handle = os.open(part, os.O_WRONLY)
+            try:
+                for name in names:
+                    found[name] = _fold(planned, terms, name, comm, handle, checks)
+                with ledger.flush():
+                    os.fsync(handle)
+            finally:
+                os.close(handle)
+        made = replace(planned, checksums={n: allreduce(comm, found[n], "SUM") % MODULUS for n in names})
+        with collective_errors(comm), atomic.writing(path):
+            if comm.rank == 0:
+                _place(part, made)
+    except BaseException:
+        if comm.rank == 0:
+            atomic.remove(part)
+        raise
+    with collective_errors(comm):
+        if comm.rank == 0:
+            for one in terms.sums:
+                atomic.remove(one.path)
+            for contribution in terms.contributions:
+                for name in names:
+                    atomic.remove(terms.journal.contribution(contribution.task, name))
+    return made
+
+
+def _place(part: Path, made: SumFile) -> None:
+    handle = os.open(part, os.O_WRONLY)
+    try:
+        atomic.write_at(handle, memoryview(made.head), 0)
+        with ledger.flush():
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+    with ledger.flush():
+        atomic.place(part, made.path)
+
+
+def _fold(planned: SumFile, terms: Terms, name: str, comm: MPI.Intracomm, handle: int, checks: Checks) -> int:
+    """This rank's planes of a volume; their checksum."""
+    nx, ny, nz = planned.shape
+    first, end = split(nx, comm.size, comm.rank)
+    found = 0
+    for lo, hi in _planes((first, 0, 0), (end, ny, nz)):
+        limbs = _limbs(terms, name, planned.tops[name], (lo, hi), checks)
+        for n, (limb, place) in enumerate(zip(limbs, planned.places(name, lo[0]), strict=True)):
+            found += checksum(limb, (LIMBS * nx, ny, nz), (n * nx + lo[0], 0, 0))
+            with ledger.file(kind_of_files(terms.journal), "write"), ledger.io(bytes=limb.nbytes):
+                atomic.write_at(handle, atomic.octets(limb), place)
+    return found
+
+
+def total(terms: Terms, name: str, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> np.ndarray:
+    """Collective. The sum of a volume on the cells of `box` (half-open, of the whole volume); the boxes of all ranks
+    must tile that. Raises FathometerError on all ranks: a damaged term."""
+    (x, y, z), (x1, y1, z1) = box
+    found = np.zeros((x1 - x, y1 - y, z1 - z), dtype)
+    top = terms.top(name)
+    with _verified(terms, comm) as checks:
+        for lo, hi in _planes(*box):
+            found[lo[0] - x : hi[0] - x] = value(_limbs(terms, name, top, (lo, hi), checks), top, dtype)
+    return found
+
+
+Checks = dict[tuple[str, str], int]  # (file or shot, volume): checksum of what was read of it
+UNREADABLE = 1  # added to that of what cannot be read
+
+
+@contextmanager
+def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
+    """Collective. The block notes checksums of what it reads; a term whose own differs is removed, so that its tasks
+    are done again, and named in the error."""
+    checks: Checks = {}
+    with collective_errors(comm):
+        yield checks
+    checksums: Checks = {}
+    for of_rank in allgather(comm, checks):
+        for (term, name), part in of_rank.items():
+            _note(checksums, term, name, part)
+    expected = {(s.path.name, name): value for s in terms.sums for name, value in s.checksums.items()}
+    expected |= {(str(c.task), name): part.checksum for c in terms.contributions for name, part in c.parts.items()}
+    wrong = sorted(key for key, checked in checksums.items() if checked != expected[key])
+    with collective_errors(comm):
+        if not wrong:
+            return
+        term, name = wrong[0]
+        path = terms.journal.contribution(int(term), name) if term.isdecimal() else terms.journal.folder / term
+        if comm.rank == 0:
+            atomic.remove(path)
+        raise FathometerError(f"{path}: its values have changed since they were written; --resume computes them again")
+
+
+def _planes(lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
+    """Some whole planes at a time, as files of sums hold them, of a box that may be empty."""
+    return slabs(lo, hi, max(SLAB_CELLS, (hi[1] - lo[1]) * (hi[2] - lo[2])))
+
+
+def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs:
+    """The sum of a volume on some cells."""
+    lo, hi = box
+    limbs = np.zeros((LIMBS, *(b - a for a, b in zip(lo, hi, strict=True))), np.int64)
+    with ledger.file(kind_of_files(terms.journal), "read"):
+        for term in terms.sums:
+            nx, ny, nz = term.shape
+            with ledger.io(bytes=limbs.nbytes):
+                read = np.ascontiguousarray(term.limbs(name, lo[0], hi[0])[:, :, lo[1] : hi[1], lo[2] : hi[2]])
+            for n, limb in enumerate(read):
+                place = n * nx + lo[0], lo[1], lo[2]
+                _note(checks, term.path.name, name, checksum(limb, (LIMBS * nx, ny, nz), place))
+            limbs += raised(read, term.tops[name], top)
+        for c in terms.contributions:
+            a, b = np.maximum(lo, c.lo), np.minimum(hi, c.hi)
+            if (a < b).all():
+                path = terms.journal.contribution(c.task, name)
+                try:
+                    values = _cells(path, a - c.lo, b - c.lo)
+                except InputError:  # no longer a volume
+                    require_access(path)
+                    _note(checks, str(c.task), name, UNREADABLE)
+                    continue
+                _note(checks, str(c.task), name, checksum(values, c.hi - np.array(c.lo), a - c.lo))
+                x, y, z = (slice(n - m, k - m) for n, k, m in zip(a, b, lo, strict=True))
+                add(limbs[:, x, y, z], top, values)
+    return limbs
+
+
+def _note(checks: Checks, term: str, name: str, more: int) -> None:
+    checks[term, name] = (checks.get((term, name), 0) + more) % MODULUS
+
+
+def _cells(path: Path, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """Some cells of a contribution, (nx, ny, nz)."""
+    with open_volume(path.name, path.parent) as volume:
+        axes = (0, 2) if len(volume.info.shape) == 2 else (0, 1, 2)
+        values = volume.read([int(lo[a]) for a in axes], [int(hi[a]) for a in axes])
+    return values.reshape([int(n) for n in hi - lo])

@@ -1,0 +1,202 @@
+"""A group of ranks at work on the tasks of a resumable run.
+
+while there are tasks:      take the next; do it; put its contribution on disk and a line into the journal
+now and then:               flush contributions to the device; fold them into one sum where they take too much disk
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError, NotFiniteError
+from fathometer.base.ledger import now
+from fathometer.base.progress import Progress
+from fathometer.parallel.collectives import barrier, collective_errors
+from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.groups import Group
+from fathometer.runs.contributions import Window, contribute, flush
+from fathometer.runs.journal import Contribution, Journal
+from fathometer.runs.sum_file import most_waiting
+from fathometer.runs.summation import Terms, fold
+
+FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
+
+
+class TaskWorker(Protocol):
+    """Collective, each method. How an application does the tasks of one group of ranks."""
+
+    def prepare(self, task: int, tasks: int) -> None:
+        """Get ready for a task; tasks: that this group may have to do in all. Raises what no task is at fault for."""
+
+    def work(self, task: int, progress: Progress) -> Window:
+        """Do the task; its contribution, valid until the next call.
+
+        Raises InputError or NotFiniteError for what only this task is at fault for.
+        """
+
+    def reset(self) -> None:
+        """After an error of a task: let go of what it has left in the middle."""
+
+    def close(self) -> None:
+        """All tasks are done: let go of everything."""
+
+    def abandon(self) -> None:
+        """After any other error: let go of what would outlast the process, on this rank alone."""
+
+
+@dataclass(frozen=True)
+class Volumes:
+    """The volumes that contributions add to: names, cells of each (nx, ny, nz), bytes of a number."""
+
+    names: Sequence[str]
+    shape: Index3
+    itemsize: int
+
+
+@dataclass
+class GroupWork:
+    """What a rank's group did: tasks, if this is the first rank of the group, and the errors of those that failed."""
+
+    done: list[int] = field(default_factory=list)
+    errors: dict[int, FathometerError] = field(default_factory=dict)
+
+
+def run_tasks(
+    tasks: Sequence[int],
+    worker: TaskWorker,
+    journal: Journal,
+    volumes: Volumes,
+    comm: MPI.Intracomm,
+    group: Group,
+    ranks: MPI.Intracomm,
+    progress: Progress,
+    steps: int,
+) -> GroupWork:
+    """Collective. Do those of the tasks that the journal does not have, each by one group; returns when all are ready.
+
+    Args:
+        tasks: in the order in which they are begun. comm: all ranks. group, ranks: this rank's group and its ranks.
+        steps: of a task, for the progress.
+
+    Raises FathometerError and InputError, on all ranks of a group, for what no task of its own is at fault for.
+    """
+    loop = _GroupLoop(worker, journal, volumes, comm, group, ranks)
+    left = journal.left(tasks)
+    try:
+        loop.run(left, progress, steps)
+        worker.close()
+    except BaseException:
+        worker.abandon()
+        raise
+    with ledger.phase("wait for other groups"):
+        barrier(comm)
+    progress.complete()
+    return loop.done
+
+
+class _GroupLoop:
+    def __init__(
+        self,
+        worker: TaskWorker,
+        journal: Journal,
+        volumes: Volumes,
+        comm: MPI.Intracomm,
+        group: Group,
+        ranks: MPI.Intracomm,
+    ) -> None:
+        self.worker, self.journal, self.volumes = worker, journal, volumes
+        self.first = comm.rank == 0
+        self.group, self.comm = group, ranks
+        self.done = GroupWork()
+        # This group's part of what earlier runs left, so that it does not grow from run to run, and what it adds.
+        self._sums = journal.sums[group.number :: group.groups]
+        self._waiting = journal.loose[group.number :: group.groups]  # in no sum yet
+        self._folds = 0
+        self._unflushed: list[Contribution] = []
+        self._flushed_at, self._flush_seconds = 0.0, 0.0
+        self._writing = f"write {journal.kind.contribution}"
+
+    def run(self, left: Sequence[int], progress: Progress, steps: int) -> None:
+        """Those of the tasks that no other group takes."""
+        most = -(-len(left) // self.group.groups)
+        for task in self._taken(left):
+            begun = self.journal.begun() - 1 if self.first else 0  # who looks at the folder shows the progress
+            progress.start_task(begun, steps)
+            self._do(task, most, progress)
+            progress.finish_task()
+
+    def _taken(self, left: Sequence[int]) -> Iterator[int]:
+        """The tasks that this group takes, the same on all of its ranks."""
+        taken = self.journal.take(left)
+        while True:
+            task: int | None = None
+            with ledger.phase(f"take a {self.journal.kind.task}"):
+                with collective_errors(self.comm):
+                    if self.comm.rank == 0:
+                        task = next(taken, None)
+                with ledger.communication():
+                    task = self.comm.bcast(task)
+            if task is None:
+                return
+            yield task
+
+    def _do(self, task: int, most: int, progress: Progress) -> None:
+        begin = now()
+        self.worker.prepare(task, most)
+        try:
+            window = self.worker.work(task, progress)
+            with ledger.phase(self._writing):
+                contribution = contribute(self.journal, self.group.number, task, window, now() - begin, self.comm)
+        except (InputError, NotFiniteError) as error:  # of this task alone
+            with collective_errors(self.comm):
+                if self.comm.rank == 0:
+                    self.journal.set_aside(self.group.number, task, str(error))
+            self.done.errors[task] = error
+            self.worker.reset()
+            return
+        if self.comm.rank == 0:
+            self.done.done.append(task)
+        self._waiting.append(contribution)
+        self._unflushed.append(contribution)
+        self._flush_if_due()
+        self._fold_if_full()
+
+    def _flush_if_due(self) -> None:
+        """Flushing takes at most a hundredth of the time, however short the tasks are."""
+        due = now() - self._flushed_at >= FLUSH_PAUSE * self._flush_seconds
+        with ledger.communication():
+            due = self.comm.bcast(due)
+        if due:
+            begin = now()
+            with ledger.phase(self._writing):
+                flush(self.journal, self.group.number, self._unflushed, self.comm)
+            self._unflushed = []
+            self._flushed_at, self._flush_seconds = now(), now() - begin
+
+    def _fold_if_full(self) -> None:
+        """So that contributions never take more than some times the bytes of the whole volumes."""
+        shape = self.volumes.shape
+        waiting = sum(int(np.prod(np.subtract(c.hi, c.lo))) for c in self._waiting) * self.volumes.itemsize
+        if waiting < most_waiting(math.prod(shape)):
+            return
+        with ledger.phase(f"sum {self.journal.kind.volumes}"):
+            self._folds += 1
+            path = self.journal.folder / f"{self.journal.run}-{self.group.number:04d}-{self._folds}.sum"
+            terms = Terms(self.journal, tuple(self._sums), tuple(self._waiting))
+            self._sums = [fold(terms, self.volumes.names, shape, path, self.comm)]
+            self._waiting, self._unflushed = [], []
+
+
+def merged(before: Mapping[str, Any], more: Mapping[str, Any], added: Sequence[str]) -> dict[str, Any]:
+    """Figures of several pieces of work put together: those named in `added` are sums, the others largest values."""
+    values = dict(before)
+    for name, value in more.items():
+        values[name] = values.get(name, 0) + value if name in added else max(values.get(name, 0), value)
+    return values

@@ -1,0 +1,1 @@
+"""Forward modelling: the driver, and the loop of one shot."""

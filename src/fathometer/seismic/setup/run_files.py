@@ -1,0 +1,110 @@
+"""From a survey that is ready to run to the record and the page of its run: what modelling and migration share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError, naming
+from fathometer.base.ledger import now
+from fathometer.base.progress import Progress
+from fathometer.grid.tuning import Tuned
+from fathometer.parallel.collectives import collective_errors
+from fathometer.record.envelope import PAGE, RECORD, write_record
+from fathometer.runs.context import Context, Outcome, Panel
+from fathometer.seismic.model.earth import NAMES
+from fathometer.seismic.panels import Subject, panels
+from fathometer.seismic.setup.run_record import WorkDone, finished_record
+from fathometer.seismic.setup.setup import Setup, prepare
+from fathometer.seismic.survey import SampledWaveletTable, Survey
+from fathometer.storage import atomic
+from fathometer.storage.volumes.volume import split_reference
+
+
+def prepared(survey: Survey, comm: MPI.Intracomm, context: Context, imaging: bool) -> Setup:
+    """Collective. Make a survey ready; notes and a summary for people."""
+    with ledger.phase("set up"):
+        setup = prepare(survey, comm, imaging)
+    for warning in setup.warnings:
+        context.say(f"note: {warning}")
+    for line in setup.summary():
+        context.say(line)
+    return setup
+
+
+def protect_inputs(survey: Survey, results: Iterable[Path]) -> None:
+    """Raises InputError where a result would replace one of the survey's input files."""
+    inputs: dict[str, Path] = {"the survey": survey.path}
+    for name in NAMES:
+        reference = getattr(survey.model, name)
+        if isinstance(reference, str):
+            with naming(f"{survey.path}: [model] {name}"):
+                inputs[f"[model] {name}"], _ = split_reference(reference, survey.directory)
+    if isinstance(survey.wavelet, SampledWaveletTable):
+        inputs["[wavelet] path"] = survey.directory / survey.wavelet.path
+    for result in results:
+        for key, path in inputs.items():
+            if atomic.replaces(result, path):
+                raise InputError(
+                    f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
+                )
+
+
+def remove_record(survey: Survey, comm: MPI.Intracomm) -> None:
+    """Remove record and page of an earlier run, whose results are about to be replaced; on rank 0."""
+    if comm.rank == 0:
+        for name in (RECORD, PAGE):
+            atomic.remove(survey.output_directory / name)
+
+
+def shot_progress(setup: Setup, context: Context, label: str) -> Progress:
+    """Progress over all shots of a survey."""
+    return Progress(
+        len(setup.acquisition.shots),
+        now=now,
+        rank=setup.comm.rank,
+        quiet=context.quiet,
+        label=label,
+        task="shot",
+    )
+
+
+def finish(
+    setup: Setup,
+    context: Context,
+    files: dict[str, Path],
+    tuned: Tuned | None,
+    done: WorkDone,
+    facts: Mapping[str, Any] = MappingProxyType({}),
+    reasons: Sequence[str] = (),
+) -> tuple[Outcome, list[Panel]]:
+    """Collective. Write run.json on rank 0; the outcome, and what its page will show.
+
+    What the page shows of the files is read before the record is made, which so accounts for it.
+    """
+    comm, folder = setup.comm, setup.survey.output_directory
+    written, files = files, {**files, "record": folder / RECORD}
+    if context.publish is not None:
+        files["report"] = folder / PAGE
+    shown: list[Panel] = []
+    with ledger.phase("report"), collective_errors(comm):
+        if comm.rank == 0 and context.publish is not None:
+            shown = panels(Subject(setup.survey, lambda: setup.files, lambda: setup.acquisition, written))
+    with ledger.phase("finish"):
+        envelope = finished_record(setup, context, files, tuned, done, facts, reasons)
+        with collective_errors(comm):
+            if comm.rank == 0:
+                write_record(files["record"], envelope)
+    return Outcome(files, envelope), shown
+
+
+def publish(setup: Setup, context: Context, outcome: Outcome, shown: list[Panel]) -> None:
+    """Collective. Write the page of a finished run on rank 0."""
+    with ledger.phase("report"), collective_errors(setup.comm):
+        if setup.comm.rank == 0 and context.publish is not None:
+            context.publish(outcome.files["report"], outcome.record, shown)

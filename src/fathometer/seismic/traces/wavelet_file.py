@@ -1,0 +1,86 @@
+"""Reading one time series from a file: .npy, .rsf, or a text of numbers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base.errors import InputError
+from fathometer.storage.volumes.block import check_size, check_values, readable, reading
+from fathometer.storage.volumes.files.npy import read_npy_header
+from fathometer.storage.volumes.files.rsf import FORMATS, MARK, parse
+
+Series = npt.NDArray[np.float64]
+
+
+def read_series(path: Path) -> Series:
+    """The series in a file, (ns,), float64, at least 2 samples, all finite and not all zero; the suffix tells
+    the format.
+
+    Axes of length 1 do not count. A .npy is never unpickled. A text holds numbers apart by blanks, commas or
+    line ends; what follows a # is a comment. Raises InputError in one line for anything else.
+    """
+    readable(path)
+    reader = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower(), _text)
+    values = reader(path)
+    series = np.asarray(values, dtype=np.float64).reshape(-1)
+    if series.size < 2 or max(values.shape) != series.size:
+        raise InputError(f"{path}: found an array of shape {values.shape}; allowed: one series of 2 or more samples")
+    bad = np.flatnonzero(~np.isfinite(series))
+    if bad.size:
+        raise InputError(f"{path}: found {series[bad[0]]} in sample {bad[0]} of the series; allowed: finite numbers")
+    if not np.any(series):
+        raise InputError(f"{path}: found a series that is zero throughout; allowed: any other")
+    return series
+
+
+def _npy(path: Path) -> npt.NDArray[Any]:
+    with reading(path), path.open("rb") as file:
+        shape, _, dtype = read_npy_header(file, str(path))
+        check_values(str(path), dtype)
+        data = file.read()
+    count = int(np.prod(shape, dtype=np.int64))
+    check_size(path, len(data), count * dtype.itemsize, f"its header (shape {shape}, {dtype})")
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def _rsf(path: Path) -> npt.NDArray[Any]:
+    with reading(path):
+        head, mark, data = path.read_bytes().partition(MARK)
+    pairs = parse(head.decode("utf-8", "replace"))
+    style = pairs.get("data_format", "native_float")
+    if style not in FORMATS:
+        raise InputError(f"{path}: found data_format={style!r}; allowed: {', '.join(FORMATS)}")
+    lengths = [pairs[name] for name in (f"n{axis}" for axis in range(9, 0, -1)) if name in pairs]
+    if not lengths or not all(length.isdecimal() for length in lengths):
+        raise InputError(f"{path}: is not the RSF header of a series: n1 to be found, and whole numbers for all axes")
+    shape = tuple(int(length) for length in lengths)
+    binary = path
+    if not mark:
+        if "in" not in pairs:
+            raise InputError(f'{path}: the RSF header has no in="…", the file of the values')
+        binary = path.parent / pairs["in"]
+        with reading(readable(binary)):
+            data = binary.read_bytes()
+    dtype = np.dtype(FORMATS[style])
+    check_size(binary, len(data), int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, f"the header {path}")
+    return np.frombuffer(data, dtype).reshape(shape)
+
+
+def _text(path: Path) -> npt.NDArray[Any]:
+    try:
+        with reading(path):
+            text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not text in UTF-8; allowed: .npy, .rsf or a text of numbers") from None
+    numbers: list[float] = []
+    for line, words in enumerate(text.splitlines(), start=1):
+        for word in words.partition("#")[0].replace(",", " ").split():
+            try:
+                numbers.append(float(word))
+            except ValueError:
+                raise InputError(
+                    f"{path}: found {word!r} in line {line}; allowed: numbers, and comments after #"
+                ) from None
+    return np.array(numbers, dtype=np.float64)
