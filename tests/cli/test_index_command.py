@@ -7,7 +7,7 @@ import pytest
 from cli_support import run
 from index_support import index_of, live
 
-from fathometer.pictures import indexed
+from fathometer.pictures import index_picture
 from fathometer.pictures.survey_map import bins_of, fold_of
 from fathometer.storage.index.table import TraceIndex
 
@@ -128,8 +128,8 @@ def test_the_picture_of_an_index(tmp_path, capsys, monkeypatch, flat):
         fields[85] += 0 if flat else 20 * (number % 7)
     index = index_of(data.write(tmp_path / "a.segy")).path
     drawn = []
-    true = indexed.survey_picture
-    monkeypatch.setattr(indexed, "survey_picture", lambda *all_: (drawn.append(all_), true(*all_)))
+    true = index_picture.survey_picture
+    monkeypatch.setattr(index_picture, "survey_picture", lambda *all_: (drawn.append(all_), true(*all_)))
     assert run(capsys, "info", index, "--picture", tmp_path / "a.png").code == 0
     assert (tmp_path / "a.png").read_bytes().startswith(PNG)
     _, sources, receivers, (midpoints, offsets), gather, title, note = drawn[0]
@@ -149,7 +149,7 @@ def test_a_picture_without_its_files_has_no_gather_and_says_so(tmp_path, capsys,
     index = index_of(path).path
     path.unlink()
     drawn = []
-    monkeypatch.setattr(indexed, "survey_picture", lambda *all_: drawn.append(all_))
+    monkeypatch.setattr(index_picture, "survey_picture", lambda *all_: drawn.append(all_))
     assert run(capsys, "info", index, "--picture", tmp_path / "a.png").code == 0
     assert drawn[0][4] is None
     assert drawn[0][6].startswith(f"no gather: {path}: no such file, and")

@@ -27,8 +27,8 @@ from fathometer.lab.io.trial import PHASES, Bench, Sample
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.record.envelope import SCHEMA
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.remembered import Winner, winners
 from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.strategy_cache import Winner, winners
 from fathometer.storage.volumes.writer import VolumeWriter
 
 SMALL = ("--grid", "24,20,28", "--repeat", "2")

@@ -20,9 +20,10 @@ from fathometer.pictures import (
     volume_picture,
 )
 from fathometer.pictures.colours import below_water, depth_gain, symmetric_range, water_cells
+from fathometer.pictures.file_picture import axis_order, picture_of
+from fathometer.pictures.gather import signed_offsets
 from fathometer.pictures.layout import Names
 from fathometer.pictures.plane import bounded, grid_of, planes_of
-from fathometer.pictures.reference import axis_order, picture_of, signed_offsets
 from fathometer.seismic.model.synthetic import demo_model, reflectivity
 
 ORIGIN = (100.0, -50.0, 0.0)
@@ -347,7 +348,7 @@ def test_only_three_slices_of_a_volume_are_read(tmp_path, monkeypatch):
 def test_picture_of_gathers_shows_the_first_shot(tmp_path, monkeypatch):
     import segyio
 
-    from fathometer.pictures import reference
+    from fathometer.pictures import file_picture
 
     spec = segyio.spec()
     spec.format, spec.samples, spec.tracecount = 5, np.arange(50) * 4.0, 12
@@ -367,7 +368,7 @@ def test_picture_of_gathers_shows_the_first_shot(tmp_path, monkeypatch):
             }
             file.trace[i] = np.full(50, i, np.float32)
     drawn = {}
-    monkeypatch.setattr(reference, "gather_picture", lambda *args, **kwargs: drawn.update(args=args, **kwargs))
+    monkeypatch.setattr(file_picture, "gather_picture", lambda *args, **kwargs: drawn.update(args=args, **kwargs))
     picture_of(tmp_path / "a.png", "shots.segy", tmp_path)
     _, traces, interval, start, positions, title = drawn["args"]
     np.testing.assert_array_equal(traces[:, 0], np.arange(6))

@@ -18,9 +18,9 @@ from fathometer.parallel.decomposition import Decomposition, arrangements
 from fathometer.storage.volumes import exchange, mpiio, reader, writer
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.boxes import widened
-from fathometer.storage.volumes.files import hdf5, netcdf
-from fathometer.storage.volumes.formats import FORMATS
+from fathometer.storage.volumes.formats import hdf5, netcdf
 from fathometer.storage.volumes.reader import open_shared
+from fathometer.storage.volumes.registry import FORMATS
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import write_volume
 

@@ -361,7 +361,7 @@ def _page(path: Path, record: Path, envelope: dict[str, Any]) -> None:
 def _remember(envelope: dict[str, Any]) -> str:
     """Make the winners of a benchmark the usual strategies of their file system."""
     from fathometer.lab.io.ranking import remembered_rows
-    from fathometer.storage.volumes.remembered import remember
+    from fathometer.storage.volumes.strategy_cache import remember
 
     return remember(Path(envelope["input"]["folder"]), remembered_rows(envelope["results"]["rows"]))
 
@@ -648,6 +648,6 @@ def _info(options: argparse.Namespace) -> None:
         for reference, description in zip(options.files, descriptions, strict=True):
             _write("\n".join([reference, *(f"  {label:<18} {text}" for label, text in description.rows())]))
     if options.picture is not None:
-        from fathometer.pictures.reference import picture_of
+        from fathometer.pictures.file_picture import picture_of
 
         picture_of(options.picture, options.files[0], Path())

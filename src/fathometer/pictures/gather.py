@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Points = npt.NDArray[np.float64]
 CLIP_PERCENTILE = 98.0
+MOST_TRACES = 4800  # of one gather: twice what a picture shows
 WIDTH, HEIGHT, MAP = 7.0, 6.0, 3.4  # inches
 UNEVEN = 0.05  # positions are even where steps differ by less than this part of the step
 
@@ -133,3 +134,14 @@ def gather_picture(
     for what doesn't fit, FathometerError where the file can't be written.
     """
     sheet.save(gather_figure(traces, interval, start, positions, title, label, geometry), path)
+
+
+def signed_offsets(source: Points, receivers: Points) -> Points:
+    """Horizontal distances (n,) in m of receivers from sources, both (n, 3); negative on one side.
+
+    The sides are told apart along the axis, x or y, in which the spread is longer.
+    """
+    apart = (receivers - source)[:, :2]
+    axis = int(np.argmax(np.ptp(apart, axis=0)))
+    offsets: Points = np.hypot(apart[:, 0], apart[:, 1]) * np.where(apart[:, axis] < 0.0, -1.0, 1.0)
+    return offsets

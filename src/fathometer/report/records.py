@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from fathometer.base.errors import InputError
 from fathometer.record.envelope import RECORD, SCHEMA, SCHEMA_VERSION, UNFINISHED
-from fathometer.storage.volumes.block import readable, reading
+from fathometer.storage.reading import readable, reading
 
 LONGEST_MESSAGE = 160  # letters
 NAMES = (RECORD, UNFINISHED)  # what a folder of results holds; the first that is there counts

@@ -37,7 +37,7 @@ from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.points import HALF_WIDTH
-from fathometer.storage.traces.segy_layout import HEADER
+from fathometer.storage.traces.headers import HEADER
 
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination

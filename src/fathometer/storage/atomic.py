@@ -1,6 +1,4 @@
-"""Files that appear whole or not at all: written beside the target under another name, flushed, renamed
-into place.
-"""
+"""Files and folders written atomically: beside the target under another name, flushed, renamed into place."""
 
 from __future__ import annotations
 
@@ -12,7 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +19,12 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 
-LARGEST_PIECE = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
+LARGEST_CALL = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
 
 
 @dataclass(frozen=True)
-class Piece:
-    """One of the files, or the folder, that make up a volume: its first bytes, and how many are to follow."""
+class NewFile:
+    """A file, or folder, that is to appear at `target`: its first bytes, and how many bytes are to follow."""
 
     target: Path
     head: bytes = b""
@@ -33,7 +32,10 @@ class Piece:
     folder: bool = False
 
     def create(self, sync: bool = True) -> Path:
-        """An unfinished one beside the target: space reserved, head written. OSError where that fails."""
+        """An unfinished one beside the target: space reserved, head written, with `sync` flushed.
+
+        OSError where that fails; nothing is left behind then.
+        """
         if self.folder:
             return create_part_folder(self.target)
         with ledger.io(bytes=len(self.head)):
@@ -52,21 +54,72 @@ class Piece:
         return part
 
 
+class Parts:
+    """New files and folders, unfinished beside their targets, that get their names together or not at all.
+
+    A context manager: a block that ends well places them, one that fails removes them. Errors are OSErrors; whoever
+    fills the parts flushes them.
+
+    Args:
+        sync: flush heads and the folders' entries.
+    """
+
+    def __init__(self, sync: bool = True) -> None:
+        self._sync = sync
+        self._parts: list[tuple[Path, Path]] = []  # part, target
+
+    def create(self, new: NewFile) -> Path:
+        """Add a file or folder; the path of its part."""
+        part = new.create(self._sync)
+        self._parts.append((part, new.target))
+        return part
+
+    def drop(self, part: Path) -> None:
+        """Remove one of the parts."""
+        self._parts = [(path, target) for path, target in self._parts if path != part]
+        remove(part)
+
+    def place(self) -> None:
+        """Rename all to their targets; where one fails, those placed before are removed again."""
+        placed: list[Path] = []
+        try:
+            for part, target in self._parts:
+                with ledger.flush():
+                    place(part, target, self._sync)
+                placed.append(target)
+        except OSError:
+            for target in placed:
+                remove(target)
+            raise
+        self._parts = []
+
+    def discard(self) -> None:
+        """Remove all that are not placed."""
+        for part, _ in self._parts:
+            remove(part)
+        self._parts = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self.place()
+        finally:
+            self.discard()
+
+
 def write(target: Path, data: bytes) -> None:
     """Write a small file; FathometerError that names it where that fails."""
-    with writing(target):
-        part = Piece(target, data).create()
-        try:
-            with ledger.flush():
-                place(part, target)
-        except BaseException:
-            remove(part)
-            raise
+    with writing(target), Parts() as parts:
+        parts.create(NewFile(target, data))
 
 
 def create_part(target: Path, size: int) -> Path:
-    """Create an empty file `.NAME.….part` beside `target` and reserve `size` bytes, so that a full disk
-    shows now.
+    """Create a file `.NAME.….part` beside `target` and reserve `size` bytes, so that a full disk is noticed now.
 
     OSError where that fails; nothing is left behind then.
     """
@@ -86,7 +139,7 @@ def create_part(target: Path, size: int) -> Path:
 
 
 def create_part_folder(target: Path) -> Path:
-    """The same for a folder."""
+    """Create a folder `.NAME.….part` beside `target`. OSError where that fails."""
     part = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent))
     mask = os.umask(0)
     os.umask(mask)
@@ -95,9 +148,7 @@ def create_part_folder(target: Path) -> Path:
 
 
 def reserve(handle: int, size: int) -> None:
-    """Reserve `size` bytes of disk for an open file; only set its length where the file system cannot
-    reserve.
-    """
+    """Reserve `size` bytes of disk for an open file; where the file system cannot reserve, set its length only."""
     try:
         os.posix_fallocate(handle, 0, size)
     except OSError as error:
@@ -107,36 +158,36 @@ def reserve(handle: int, size: int) -> None:
 
 
 def require_space(part: Path, size: int) -> None:
-    """OSError where a file system has less free than `size` bytes: for libraries that reserve nothing themselves."""
+    """OSError where the file system of `part` has less than `size` bytes free: for libraries that reserve nothing."""
     if shutil.disk_usage(part.parent).free < size:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def octets(array: NDArray[Any]) -> memoryview:
-    """The bytes of a C-contiguous array, shared with it."""
+    """View of the bytes of a C-contiguous array."""
     return array.reshape(-1).view(np.uint8).data if array.size else memoryview(bytearray())
 
 
 def write_at(handle: int, data: memoryview, offset: int) -> None:
-    """Write all bytes of `data` (format "B") at `offset`, however few of them each system call takes."""
+    """Write all of `data` (format "B") at byte `offset` of an open file, in as many system calls as it takes."""
     done = 0
     while done < len(data):
-        count = os.pwrite(handle, data[done : done + LARGEST_PIECE], offset + done)
+        count = os.pwrite(handle, data[done : done + LARGEST_CALL], offset + done)
         if count == 0:
             raise OSError(errno.EIO, os.strerror(errno.EIO))
         done += count
 
 
 def read_at(handle: int, data: memoryview, offset: int) -> int:
-    """Fill `data` (format "B") from `offset`, however few bytes each system call brings; how many the file had."""
+    """Fill `data` (format "B") from byte `offset` of an open file; the number of bytes read, fewer at its end."""
     done = 0
-    while done < len(data) and (count := os.preadv(handle, [data[done : done + LARGEST_PIECE]], offset + done)):
+    while done < len(data) and (count := os.preadv(handle, [data[done : done + LARGEST_CALL]], offset + done)):
         done += count
     return done
 
 
 def place(part: Path, target: Path, sync: bool = True) -> None:
-    """Rename a finished file or folder to its target's name; sync: flush the folder too, so that the name lasts."""
+    """Rename a finished file or folder to `target`; sync: flush the folder's entry too, so that the name lasts."""
     if part.is_dir() and os.path.lexists(target):
         _replace_folder(part, target)
     else:
@@ -146,7 +197,7 @@ def place(part: Path, target: Path, sync: bool = True) -> None:
 
 
 def flush_file(path: Path) -> None:
-    """Flush a file that is closed already. OSError where that fails."""
+    """Flush a closed file to the device. OSError where that fails."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -155,8 +206,8 @@ def flush_file(path: Path) -> None:
 
 
 def _replace_folder(part: Path, target: Path) -> None:
-    """A folder that holds something, or a link, cannot be replaced by renaming: it goes aside, and back where that
-    was in vain."""
+    """Put a folder in the place of another one, or of a link to one, which renaming alone cannot do: the old one is
+    moved aside, and back if that fails."""
     if target.exists() and not target.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
     old = create_part_folder(target)
@@ -173,8 +224,8 @@ def _replace_folder(part: Path, target: Path) -> None:
 
 
 def flush_folder(folder: Path) -> None:
-    """Flush the names in a folder."""
-    with contextlib.suppress(OSError):  # some file systems cannot flush a folder; the files are there nevertheless
+    """Flush a folder's entries (the names of its files) to the device, where the file system can."""
+    with contextlib.suppress(OSError):  # some file systems cannot flush a folder
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             os.fsync(handle)
@@ -185,14 +236,14 @@ def flush_folder(folder: Path) -> None:
 def replaces(target: Path, path: Path) -> bool:
     """Whether placing `target` would replace the file that `path` names, or the link that it is."""
 
-    def itself(one: Path) -> Path:
-        return Path(os.path.realpath(one.parent)) / one.name
+    def unfollowed(name: Path) -> Path:  # resolved, except for a link in its last component
+        return Path(os.path.realpath(name.parent)) / name.name
 
-    return itself(target) in (itself(path), Path(os.path.realpath(path)))
+    return unfollowed(target) in (unfollowed(path), Path(os.path.realpath(path)))
 
 
 def remove(path: Path) -> None:
-    """Remove a file or folder that may be absent; a failure to do so must not hide the error that led here."""
+    """Remove a file or folder, if it exists; no error is raised, so that none hides the error that led here."""
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
@@ -201,14 +252,14 @@ def remove(path: Path) -> None:
 
 
 def failure(path: Path, error: OSError | MemoryError) -> FathometerError:
-    """The one line of a write that failed."""
+    """The error of a write that failed: one line."""
     reason = (error.strerror or error) if isinstance(error, OSError) else "not enough memory"
     return FathometerError(f"{path}: cannot be written: {reason}")
 
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn an error of the system inside the block into the one line of a write that failed."""
+    """Turn an OSError or MemoryError inside the block into a FathometerError that names `path`."""
     try:
         yield
     except (OSError, MemoryError) as error:

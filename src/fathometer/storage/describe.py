@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.storage.index import INDEX_SUFFIX
+from fathometer.storage.traces.detect import SU_SUFFIX, layout_of
+from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import TraceTable, decode_traces, scan
-from fathometer.storage.traces.segy_layout import FORMATS, INDEX, SU, Layout, layout_of
 from fathometer.storage.volumes.block import Volume
-from fathometer.storage.volumes.files.segy_volume import SegyVolume, holds_gathers
-from fathometer.storage.volumes.formats import format_of
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume, holds_gathers
+from fathometer.storage.volumes.registry import format_of
 from fathometer.storage.volumes.volume import open_volume, split_reference
 
 if TYPE_CHECKING:
@@ -188,11 +191,11 @@ def describe(reference: str, directory: Path) -> Description:
     A SEG-Y is described as gathers or as a volume by the rule of `segy_volume.holds_gathers`, an SU always as gathers.
     InputError where the file cannot be read.
     """
-    if Path(reference).suffix.lower() == INDEX:
+    if Path(reference).suffix.lower() == INDEX_SUFFIX:
         from fathometer.storage.index.summary import describe_index
 
         return describe_index(directory / reference)
-    if Path(reference).suffix.lower() == SU:
+    if Path(reference).suffix.lower() == SU_SUFFIX:
         return _describe_gathers(layout_of(directory / reference), scan(directory / reference))
     path, key = split_reference(reference, directory)
     if format_of(path).name == "SEG-Y" and key is None:
@@ -230,7 +233,7 @@ def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
     return GathersDescription(
         path=table.path,
         format=f"{layout.named}, {'big' if layout.order == '>' else 'little'}-endian",
-        sample_format=FORMATS[layout.format][1],
+        sample_format=SAMPLE_FORMATS[layout.format][1],
         shots=len(channels),
         traces=layout.traces,
         samples=table.samples,

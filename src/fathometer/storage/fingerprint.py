@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from fathometer.storage.volumes.block import reading
+from fathometer.storage.reading import reading
 
 SAMPLES, SAMPLE_BYTES = 64, 1 << 16
 

@@ -9,12 +9,12 @@ from fathometer.base.errors import InputError
 from fathometer.config.constraints import Allowed
 from fathometer.config.table import Table, key, not_allowed
 from fathometer.config.types import FolderName
-from fathometer.storage.volumes.formats import written
+from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 
 
 def _image_name(name: str) -> str:
-    if "\0" in name or Path(name).suffix not in written() or Path(name).name != name:
+    if "\0" in name or Path(name).suffix not in writable_suffixes() or Path(name).name != name:
         raise not_allowed()
     return name
 
@@ -27,7 +27,7 @@ def _strategy(text: str) -> str:
     return text
 
 
-_SUFFIXES = written()
+_SUFFIXES = writable_suffixes()
 ImageName = Annotated[
     str,
     AfterValidator(_image_name),

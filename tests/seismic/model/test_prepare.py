@@ -19,7 +19,7 @@ from fathometer.seismic.model.preparation import Request, prepare_model
 from fathometer.seismic.model.regridding import regrid
 from fathometer.seismic.model.smoothing import reach, smoothed
 from fathometer.seismic.model.thomsen import Constant, SeaFloor, rule_of, sea_floor_of
-from fathometer.storage.volumes.formats import format_of, written
+from fathometer.storage.volumes.registry import format_of, writable_suffixes
 from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
 
 
@@ -58,7 +58,7 @@ def info(path: Path) -> VolumeInfo:
 # --- formats, units, axes
 
 
-@pytest.mark.parametrize("suffix", written())
+@pytest.mark.parametrize("suffix", writable_suffixes())
 @pytest.mark.parametrize("shape", [(6, 5), (4, 3, 5)])
 def test_there_and_back_through_every_format(tmp_path: Path, suffix: str, shape: tuple[int, ...]) -> None:
     if lacking := format_of(Path("a" + suffix)).missing("root", 1):

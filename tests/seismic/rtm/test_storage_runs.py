@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from cli_support import MIGRATE, NX, NZ, call, inputs, survey
 
-from fathometer.storage.volumes.formats import BY_SUFFIX
+from fathometer.storage.volumes.registry import BY_SUFFIX
 from fathometer.storage.volumes.volume import open_volume
 
 CASES = {

@@ -22,8 +22,8 @@ from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.table import COLUMNS, TraceIndex
 from fathometer.storage.index.words import DEFAULTS, word_of, words_of
 from fathometer.storage.index.words import TYPES as WORD_TYPES
+from fathometer.storage.traces.detect import layout_of
 from fathometer.storage.traces.segy import decode_traces, read_traces, scan
-from fathometer.storage.traces.segy_layout import layout_of
 
 FLOATS = (1, 5, 6)
 

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from segy_support import TYPES, Bytes, to_ibm
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.sample_formats import from_ibm
 from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
-from fathometer.storage.traces.segy_layout import from_ibm, layout_of
 from fathometer.storage.traces.segy_writer import choose_scalar
 
 

@@ -14,7 +14,7 @@ from paths import SUPPORT
 
 from fathometer.base.errors import InputError
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.formats import BY_SUFFIX
+from fathometer.storage.volumes.registry import BY_SUFFIX
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
 

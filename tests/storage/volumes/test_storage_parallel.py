@@ -19,9 +19,9 @@ from storage_program import HALO, info_of, values_of
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage.volumes import mpiio
 from fathometer.storage.volumes.boxes import slabs, widened
-from fathometer.storage.volumes.files import hdf5, pnetcdf
-from fathometer.storage.volumes.files.zarr_volume import chunks_and_shards
-from fathometer.storage.volumes.formats import BY_SUFFIX, FORMATS, format_of
+from fathometer.storage.volumes.formats import hdf5, pnetcdf
+from fathometer.storage.volumes.formats.zarr_volume import chunks_and_shards
+from fathometer.storage.volumes.registry import BY_SUFFIX, FORMATS, format_of
 from fathometer.storage.volumes.strategy import NAMES, SYNCS, Strategy
 from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
 from fathometer.storage.volumes.writer import VolumeWriter, check_writable

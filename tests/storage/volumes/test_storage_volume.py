@@ -16,7 +16,7 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage import atomic
 from fathometer.storage.volumes.boxes import runs
-from fathometer.storage.volumes.files import rawfile
+from fathometer.storage.volumes.formats import raw_binary
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import VolumeInfo, open_volume, split_reference, write_volume
 
@@ -441,7 +441,7 @@ def test_an_interrupt_while_a_volume_is_opened_leaves_nothing(tmp_path, monkeypa
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(rawfile, "open_raw", interrupted)
+    monkeypatch.setattr(raw_binary, "open_raw", interrupted)
     values = some_values((3, 4))
     with pytest.raises(KeyboardInterrupt):
         write_volume(tmp_path / "v.npy", info_of(values), values, (0, 0), SELF)
@@ -516,4 +516,4 @@ def test_permissions_follow_the_umask(tmp_path):
 
 
 def test_pieces_are_below_the_limit_of_a_system_call():
-    assert atomic.LARGEST_PIECE < 0x7FFFF000
+    assert atomic.LARGEST_CALL < 0x7FFFF000

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.formats import BY_SUFFIX, Format
+from fathometer.storage.volumes.registry import BY_SUFFIX, Format
 from fathometer.storage.volumes.strategy import AUTO, DATATYPES, NAMES, ROOT, SHARED, Strategy
 
 OPERATIONS = ("write", "read")

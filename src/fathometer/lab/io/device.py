@@ -20,7 +20,7 @@ from fathometer.base import ledger
 from fathometer.base.ledger import now
 from fathometer.lab.io.page_cache import drop
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import reading
+from fathometer.storage.reading import reading
 
 PIECE = 1 << 22  # bytes of one system call
 AT_ONCE = 4  # direct calls under way

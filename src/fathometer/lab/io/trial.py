@@ -24,7 +24,8 @@ from fathometer.lab.io.pattern import Pattern
 from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import VolumeInfo, reading
+from fathometer.storage.reading import reading
+from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.boxes import Box, widened
 from fathometer.storage.volumes.reader import open_shared
 from fathometer.storage.volumes.writer import VolumeWriter

@@ -21,8 +21,8 @@ from fathometer.grid.stencil import largest_eigenvalue, time_step_limit
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.survey import Survey
-from fathometer.storage.volumes.formats import format_of
 from fathometer.storage.volumes.reader import SharedVolume
+from fathometer.storage.volumes.registry import format_of
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import Volume, open_volume
 

@@ -20,9 +20,9 @@ from fathometer.record.roofline import yardstick
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
-from fathometer.storage.volumes.formats import format_of
-from fathometer.storage.volumes.remembered import resolved
+from fathometer.storage.volumes.registry import format_of
 from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.strategy_cache import resolve_auto
 
 MERITED = ("model", "traces", "image", "history")  # kinds of files whose rates are figures
 # The time steps, exchanges included.
@@ -137,7 +137,7 @@ def _strategies(setup: Setup) -> list[dict[str, Any]]:
 
     def told(path: Path, operation: str, wanted: str) -> dict[str, Any]:
         form = format_of(path)
-        strategy, remembered = resolved(path, form, operation, Strategy.of(wanted), ranks)
+        strategy, remembered = resolve_auto(path, form, operation, Strategy.of(wanted), ranks)
         taken = form.chosen(path, strategy, operation, ranks)
         return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}
 

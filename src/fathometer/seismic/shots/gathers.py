@@ -12,8 +12,9 @@ from fathometer.base.errors import InputError
 from fathometer.seismic.shots.rotation import rotation_of
 from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.survey import Survey
+from fathometer.storage.index import INDEX_SUFFIX
+from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
-from fathometer.storage.traces.segy_layout import INDEX, Layout
 
 _SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 
@@ -143,7 +144,7 @@ def _repeated(channel: npt.NDArray[np.int64], receivers: npt.NDArray[np.float64]
 
 def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tuple[str, ...]]:
     """The headers of all files, from themselves or from the one index that these are; and notes."""
-    indices = [path for path in files if path.suffix.lower() == INDEX]
+    indices = [path for path in files if path.suffix.lower() == INDEX_SUFFIX]
     if not indices:
         return [scan(path) for path in files], ()
     if len(files) > 1:

@@ -7,9 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.block import check_size, check_values, readable, reading
-from fathometer.storage.volumes.files.npy import read_npy_header
-from fathometer.storage.volumes.files.rsf import FORMATS, MARK, parse
+from fathometer.storage.reading import check_size, readable, reading
+from fathometer.storage.volumes.block import check_values
+from fathometer.storage.volumes.formats.npy import read_npy_header
+from fathometer.storage.volumes.formats.rsf import FORMATS, MARK, parse
 
 Series = npt.NDArray[np.float64]
 

@@ -1,1 +1,3 @@
-"""The index of a survey: all traces of many files in one table, so that headers are read once."""
+"""Index of a survey: one table of all traces of many files, so that their headers are read only once."""
+
+INDEX_SUFFIX = ".parquet"

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,16 +20,17 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage import atomic
+from fathometer.storage.index import INDEX_SUFFIX
 from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, Flag
 from fathometer.storage.index.chunk import SAME_PLACE, Chunk, Span, spans
+from fathometer.storage.index.chunk_reader import in_order
 from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.findings import Findings
-from fathometer.storage.index.reading import in_order
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
+from fathometer.storage.traces.detect import tolerant_layout_of
+from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import PRESSURE, VERTICAL, check_units
-from fathometer.storage.traces.segy_layout import INDEX, SU, Layout, segy_layout_of
-from fathometer.storage.traces.su_layout import su_layout_of
 
 LINE_SECONDS = 10.0  # between lines that say how far it is
 SENSORS = (
@@ -50,43 +50,21 @@ def build_index(
     InputError: `output` is no .parquet or one of the files; no file is of use; with strict, what was found, and
     where. FathometerError where it cannot be written.
     """
-    if output.suffix.lower() != INDEX:
-        raise InputError(f"{output}: allowed for an index: a name that ends in {INDEX}")
+    if output.suffix.lower() != INDEX_SUFFIX:
+        raise InputError(f"{output}: allowed for an index: a name that ends in {INDEX_SUFFIX}")
     for path in files:
         if atomic.replaces(output, path):
             raise InputError(f"{output}: is one of the files to be indexed; allowed: another name")
     builder = _Builder(output, words, strict, say)
-    with atomic.writing(output):
-        part = atomic.create_part(output, 0)
-        try:
-            builder.scan(files, part, jobs)
-            if builder.unfinished():
-                rewritten = atomic.create_part(output, 0)
-                try:
-                    builder.rewrite(part, rewritten)
-                finally:
-                    atomic.remove(part)
-                    part = rewritten
-            atomic.flush_file(part)
-            atomic.place(part, output)
-        except BaseException:
-            atomic.remove(part)
-            raise
+    with atomic.writing(output), atomic.Parts() as parts:
+        part = parts.create(atomic.NewFile(output))
+        builder.scan(files, part, jobs)
+        if builder.unfinished():
+            scanned, part = part, parts.create(atomic.NewFile(output))
+            builder.rewrite(scanned, part)
+            parts.drop(scanned)
+        atomic.flush_file(part)
     return TraceIndex(output)
-
-
-def layout_for_index(path: Path) -> Layout:
-    """Of a SEG-Y file, or of an SU file, by its suffix or because it is nothing else. InputError where neither fits."""
-    if path.suffix.lower() == SU:
-        return su_layout_of(path)
-    try:
-        return segy_layout_of(path)
-    except InputError:
-        with suppress(InputError):
-            layout = su_layout_of(path)
-            if not layout.faults:
-                return layout
-        raise
 
 
 class _Builder:
@@ -144,7 +122,7 @@ class _Builder:
                 continue
             seen[real] = path
             try:
-                layout = layout_for_index(path)
+                layout = tolerant_layout_of(path)
             except InputError as error:
                 self.findings.leave_out(str(error))
                 continue

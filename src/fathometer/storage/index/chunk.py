@@ -15,9 +15,10 @@ from fathometer.base.errors import InputError
 from fathometer.storage import atomic
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.words import TYPES, Word
+from fathometer.storage.reading import reading
+from fathometer.storage.traces.headers import HEADER, INTERVAL_TOLERANCE
+from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import FOOT, LIVE, scaled
-from fathometer.storage.traces.segy_layout import HEADER, ROUNDED, Layout
-from fathometer.storage.volumes.block import reading
 
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
@@ -149,7 +150,7 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         Flag.ZERO: states & SOUND == 0,
         Flag.NO_NUMBER: states & NO_NUMBER != 0,
         Flag.SAMPLES: (head["samples"] != 0) & (head["samples"] != layout.samples) & (layout.samples < 65536),
-        Flag.INTERVAL: (head["interval"] != 0) & (np.abs(head["interval"] - 1e6 * layout.interval) > ROUNDED)
+        Flag.INTERVAL: (head["interval"] != 0) & (np.abs(head["interval"] - 1e6 * layout.interval) > INTERVAL_TOLERANCE)
         if not layout.own_intervals
         else np.zeros(span.count, bool),
         Flag.NO_INTERVAL: columns["interval"] <= 0,

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage.index.anomalies import Anomaly
-from fathometer.storage.traces.segy_layout import Layout
-from fathometer.storage.volumes.block import readable
+from fathometer.storage.reading import readable
+from fathometer.storage.traces.layout import Layout
 
 KEY = b"fathometer.survey"  # of the metadata
 VERSION = 1

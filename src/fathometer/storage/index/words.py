@@ -17,7 +17,7 @@ import numpy as np
 import segyio
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.segy_layout import FIELDS, HEADER
+from fathometer.storage.traces.headers import FIELDS, HEADER
 
 # In the order of WordKind of native/traces.hpp.
 TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")

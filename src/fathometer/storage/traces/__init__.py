@@ -1,1 +1,1 @@
-"""Traces: the layout of SEG-Y and SU files, reading, writing."""
+"""Seismic traces in SEG-Y and SU files: layout, reading, writing."""

@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.segy_layout import CHUNK, Layout, layout_of
+from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
 
 __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
@@ -126,7 +127,7 @@ def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
         raise InputError(f"{layout.path}: there is no trace {outside[0]} (0 to {layout.traces - 1} are allowed)")
     traces = np.empty((len(wanted), layout.samples), np.float32)
     rows = layout.rows()
-    step = max(1, CHUNK // layout.trace_bytes)
+    step = max(1, CHUNK_BYTES // layout.trace_bytes)
     with np.errstate(
         over="ignore", invalid="ignore"
     ):  # what overflows float32 becomes an infinity, caught by the caller

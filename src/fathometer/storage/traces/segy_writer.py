@@ -16,7 +16,7 @@ from segyio import BinField
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage import atomic
-from fathometer.storage.traces.segy_layout import BINARY, FIELDS, HEADER, TEXT
+from fathometer.storage.traces.headers import BINARY, FIELDS, HEADER, TEXT
 
 SCALARS = (1, -10, -100, -1000, -10000)
 IEEE_FLOAT = 5
@@ -53,16 +53,16 @@ class GatherWriter:
         self.microseconds = microseconds
         self.traces = traces
         self._written = np.zeros(traces, bool)
-        self._part: Path | None = None
+        self._parts = atomic.Parts()
         self._handle = -1
         self._trace = trace_type(samples)
 
     def __enter__(self) -> Self:
         head = textual_header(self.samples, self.microseconds) + binary_header(self.samples, self.microseconds)
         try:
+            part = self._parts.create(atomic.NewFile(self.path, size=len(head) + self.traces * self._trace.itemsize))
             with ledger.io(bytes=len(head)):
-                self._part = atomic.create_part(self.path, len(head) + self.traces * self._trace.itemsize)
-                self._handle = os.open(self._part, os.O_WRONLY)
+                self._handle = os.open(part, os.O_WRONLY)
                 atomic.write_at(self._handle, memoryview(head), 0)
         except OSError as error:
             self._discard()
@@ -136,9 +136,8 @@ class GatherWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        part = self._part
         try:
-            if error is not None or part is None:
+            if error is not None:
                 return
             if not self._written.all():
                 raise FathometerError(
@@ -148,8 +147,7 @@ class GatherWriter:
             try:
                 with ledger.flush():
                     os.fsync(self._handle)
-                    atomic.place(part, self.path)
-                self._part = None
+                self._parts.place()
             except OSError as refused:
                 raise atomic.failure(self.path, refused) from None
         finally:
@@ -160,9 +158,7 @@ class GatherWriter:
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
-        if self._part is not None:
-            atomic.remove(self._part)
-            self._part = None
+        self._parts.discard()
 
 
 def choose_scalar(path: Path, values: NDArray[np.float64]) -> int:

@@ -1,23 +1,24 @@
-"""How the bytes of a Seismic Unix (SU) file lie: traces alone, with the headers of SEG-Y, and IEEE floats.
+"""Layout of Seismic Unix (SU) files: traces without a file header, each with SEG-Y's trace header and IEEE floats.
 
-The file says neither its byte order nor how many samples a trace has but in the headers of the traces themselves.
+Byte order and sample count are found from the trace headers and the file's size.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.segy_layout import FIELDS, HEADER, Layout, field_of, samples_of
-from fathometer.storage.volumes.block import readable, reading
+from fathometer.storage.reading import readable, reading
+from fathometer.storage.traces.headers import FIELDS, HEADER, Order, field_of
+from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.sample_count import sample_count
 
-FLOAT, WIDTH = 5, 4  # code and bytes of the samples
-LARGEST_NUMBER = 1 << 24  # of a first trace: in the wrong byte order a 1 is 16777216
+IEEE_FLOAT, SAMPLE_BYTES = 5, 4  # format code and bytes of the samples
+LARGEST_FIRST_TRACE = 1 << 24  # number of a first trace: in the wrong byte order a 1 is 16777216
 
 
 def su_layout_of(path: Path) -> Layout:
-    """Find the layout of an SU file; `faults` of the layout tell what is truncated or has no sample interval.
+    """Layout of an SU file, which may be truncated (`spare`) or lack a sample interval (0): `faults` tell.
 
     InputError: missing, no whole trace, a sample count that does not fit the file in either byte order.
     """
@@ -27,36 +28,38 @@ def su_layout_of(path: Path) -> Layout:
         first = file.read(HEADER)
     if len(first) < HEADER:
         raise InputError(f"{path}: is not SU: {size} bytes, fewer than the {HEADER} of a trace header")
-    found: list[Layout] = []
-    orders: tuple[Literal["<", ">"], ...] = ("<", ">")
+    layouts: list[Layout] = []  # of the byte orders that fit
+    orders: tuple[Order, ...] = ("<", ">")
     for order in orders:
         count = field_of(first, *FIELDS["samples"], order)
         try:
-            samples, cut = samples_of(path, size, 0, WIDTH, {count: "first trace header"}, order)
+            samples, truncated = sample_count(path, size, 0, SAMPLE_BYTES, {count: "first trace header"}, order)
         except InputError:
             continue
-        micro = field_of(first, *FIELDS["interval"], order)
-        none = [] if micro > 0 else [f"the sample interval is not positive: {micro} µs in the first trace's header"]
-        trace = HEADER + samples * WIDTH
-        found.append(
+        micros = field_of(first, *FIELDS["interval"], order)
+        no_interval = (
+            [] if micros > 0 else [f"the sample interval is not positive: {micros} µs in the first trace's header"]
+        )
+        trace_bytes = HEADER + samples * SAMPLE_BYTES
+        layouts.append(
             Layout(
                 path=path,
                 order=order,
                 revision=1,
-                format=FLOAT,
+                format=IEEE_FLOAT,
                 start=0,
                 samples=samples,
-                traces=size // trace,
-                interval=max(micro, 0) / 1e6,
+                traces=size // trace_bytes,
+                interval=max(micros, 0) / 1e6,
                 feet=False,
                 notes=(),
                 kind="SU",
                 own_intervals=True,
-                faults=(*cut, *none),
-                spare=size % trace,
+                faults=(*truncated, *no_interval),
+                spare=size % trace_bytes,
             )
         )
-    if not found:
+    if not layouts:
         counts = " or ".join(str(field_of(first, *FIELDS["samples"], order)) for order in orders)
         raise InputError(
             f"{path}: is not SU: its first trace's header says {counts} samples (little- or big-endian), and {size} "
@@ -65,6 +68,6 @@ def su_layout_of(path: Path) -> Layout:
 
     def doubt(layout: Layout) -> tuple[int, bool]:
         number = field_of(first, *FIELDS["line_sequence"], layout.order)
-        return len(layout.faults), not 0 <= number < LARGEST_NUMBER
+        return len(layout.faults), not 0 <= number < LARGEST_FIRST_TRACE
 
-    return min(found, key=doubt)
+    return min(layouts, key=doubt)

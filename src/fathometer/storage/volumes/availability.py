@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fathometer.storage.volumes.files.hdf5 import filters_missing
-from fathometer.storage.volumes.formats import FORMATS, Format
-from fathometer.storage.volumes.remembered import winners
+from fathometer.storage.volumes.formats.hdf5 import filters_missing
+from fathometer.storage.volumes.registry import FORMATS, Format
+from fathometer.storage.volumes.strategy_cache import winners
 
 SEVERAL = 2  # ranks
 

@@ -5,11 +5,8 @@ A *block* is the half-open box [lo, hi) of a volume, in the order of the file's 
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
+from fathometer.storage.reading import reading
 
 Floats = NDArray[np.floating[Any]]
 
@@ -121,34 +119,3 @@ def check_shape(name: str, shape: Sequence[int]) -> tuple[int, ...]:
     if any(n < 1 for n in shape):
         raise InputError(f"{name}: shape {tuple(shape)} holds no cell")
     return tuple(int(n) for n in shape)
-
-
-def check_size(path: Path, found: int, expected: int, what: str) -> None:
-    """InputError unless `found` bytes of data are the `expected` ones; `what` tells where that number comes
-    from.
-    """
-    if found != expected:
-        raise InputError(f"{path}: holds {found} bytes of data where {what} asks for {expected} bytes")
-
-
-def readable(path: Path) -> Path:
-    """`path`; InputError unless it is a file that can be opened for reading."""
-    with reading(path):
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
-            raise InputError(f"{path}: is not a file")
-        os.close(os.open(path, os.O_RDONLY))
-    return path
-
-
-@contextlib.contextmanager
-def reading(path: Path) -> Iterator[None]:
-    """Turn an operating-system error inside the block into an InputError that names `path`; want of memory into a
-    FathometerError."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except MemoryError:
-        raise FathometerError(f"{path}: cannot be read: not enough memory") from None

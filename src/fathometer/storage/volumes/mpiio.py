@@ -22,8 +22,9 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import allreduce, collective_errors
 from fathometer.storage.volumes.boxes import Box, runs
-from fathometer.storage.volumes.raw import RawArray, check_opening, hints, room_for
-from fathometer.storage.volumes.samples import Samples
+from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
+from fathometer.storage.volumes.raw_array import RawArray
+from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import Strategy
 
 LARGEST_CALL = 1 << 30  # bytes
@@ -38,7 +39,7 @@ class MpiFile:
         self._array, self._strategy, self._comm = array, strategy, comm
         self._file: MPI.File | None = None
         check_opening(array.path, comm, os.O_WRONLY if write else os.O_RDONLY)
-        info = hints(strategy.hints)
+        info = mpi_hints(strategy.hints)
         try:
             with ledger.io():
                 mode = MPI.MODE_WRONLY if write else MPI.MODE_RDONLY
@@ -48,18 +49,18 @@ class MpiFile:
         finally:
             info.Free()
         self._element = MPI.BYTE.Create_contiguous(array.dtype.itemsize).Commit()
-        self._samples = Samples() if write else None
+        self._spot_check = SpotCheck() if write else None
         self._sync = write and strategy.sync == "fsync"
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See RawFile.write."""
         self._move(block, lo, True)
-        if self._samples is not None:
-            self._samples.take(block, lo)
+        if self._spot_check is not None:
+            self._spot_check.record(block, lo)
 
     def read(self, box: Box) -> NDArray[Any]:
         """See RawFile.read."""
-        block = room_for(self._array.path, box, self._array.dtype, self._comm)
+        block = allocate_block(self._array.path, box, self._array.dtype, self._comm)
         self._move(block, box[0], False)
         return block
 
@@ -185,8 +186,8 @@ class MpiFile:
             raise _system_error(error) from None
         finally:
             self._element.Free()
-        if self._samples is not None:
-            self._samples.check_raw(self._array)
+        if self._spot_check is not None:
+            self._spot_check.verify_raw(self._array)
 
 
 def _failures(step: Callable[[], Any]) -> list[OSError]:

@@ -13,13 +13,14 @@ import numpy as np
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import split
-from fathometer.storage.volumes.block import Floats, Volume, check_box, float_type, reading
+from fathometer.storage.reading import reading
+from fathometer.storage.volumes.block import Floats, Volume, check_box, float_type
 from fathometer.storage.volumes.boxes import Box, overlap, slabs, surrounding, within
+from fathometer.storage.volumes.collective_file import allocate_block
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.formats import Source, format_of
-from fathometer.storage.volumes.raw import room_for
-from fathometer.storage.volumes.remembered import recalled
+from fathometer.storage.volumes.registry import Source, format_of
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, Strategy
+from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -41,7 +42,7 @@ class SharedVolume:
         self.path, self.info, self.comm = volume.path, volume.info, comm
         self._volume = volume
         self._source: Source | None = None
-        strategy = recalled(volume.path, form, "read", strategy, comm)
+        strategy = resolve_auto_on_ranks(volume.path, form, "read", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(volume.path, strategy, "read", comm.size)
         self._by_root = self.strategy.name == ROOT
@@ -100,7 +101,7 @@ class SharedVolume:
 
     def _from_root(self, box: Box) -> Floats:
         kind = float_type(self.info.dtype)
-        result = room_for(self.path, box, kind, self.comm)
+        result = allocate_block(self.path, box, kind, self.comm)
         shape = self.info.shape
         for lo, hi in slabs((0,) * len(shape), shape, SLAB // kind.itemsize):
             with collective_errors(self.comm):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.storage.volumes.block import Volume, VolumeInfo
-from fathometer.storage.volumes.files.rsf import rsf_header_only
-from fathometer.storage.volumes.formats import BY_SUFFIX, format_of
+from fathometer.storage.volumes.formats.rsf import rsf_header_only
+from fathometer.storage.volumes.registry import BY_SUFFIX, format_of
 from fathometer.storage.volumes.strategy import ROOT
 from fathometer.storage.volumes.writer import write_volume
 

@@ -29,9 +29,9 @@ from fathometer.storage import atomic
 from fathometer.storage.volumes.block import VolumeInfo, check_shape
 from fathometer.storage.volumes.boxes import slabs
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.formats import Format, Sink, format_of, written
-from fathometer.storage.volumes.remembered import recalled
+from fathometer.storage.volumes.registry import Format, Sink, format_of, writable_suffixes
 from fathometer.storage.volumes.strategy import ROOT, Strategy
+from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -45,8 +45,10 @@ def check_writable(path: Path, strategy: Strategy, ranks: int) -> tuple[Format, 
     InputError: a suffix that is not written, a strategy that it is not written by, a library that is missing.
     """
     suffix = path.suffix.lower()
-    if suffix not in written():
-        raise InputError(f"{path}: volumes are written as {', '.join(written())}, not {suffix or 'without a suffix'}")
+    if suffix not in writable_suffixes():
+        raise InputError(
+            f"{path}: volumes are written as {', '.join(writable_suffixes())}, not {suffix or 'without a suffix'}"
+        )
     form = format_of(path)
     return form, form.chosen(path, strategy, "write", ranks)
 
@@ -70,22 +72,20 @@ class VolumeWriter:
         self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
         with collective_errors(comm):
             form, _ = check_writable(path, strategy or Strategy(), comm.size)
-        found = recalled(path, form, "write", strategy, comm)
+        found = resolve_auto_on_ranks(path, form, "write", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(path, found, "write", comm.size)
-        assert form.pieces is not None
+        assert form.new_files is not None
         assert form.sink is not None
         self._by_root = self.strategy.name == ROOT
-        self._pieces = form.pieces(path, self.info)
-        self._parts: list[Path] = []  # on rank 0 only
+        self._parts = atomic.Parts(self.strategy.sync != "none")  # filled on rank 0 only
         self._sink: Sink | None = None
         self._cells = 0
         with self._step():
             if comm.rank == 0:
-                for piece in self._pieces:
-                    self._parts.append(piece.create(self.strategy.sync != "none"))
+                parts = [self._parts.create(new) for new in form.new_files(path, self.info)]
         with ledger.communication():
-            part = comm.bcast(self._parts[:1], root=0)[0]
+            part = comm.bcast(parts[0] if comm.rank == 0 else None, root=0)
         with self._step():
             if not self._by_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._by_root else comm
@@ -98,14 +98,14 @@ class VolumeWriter:
             with collective_errors(self.comm), atomic.writing(self.path):
                 yield
         except FathometerError as error:
-            self._discard()
+            self._parts.discard()
             sink, self._sink = self._sink, None
             if sink is not None:
                 with contextlib.suppress(OSError, FathometerError):
                     sink.abandon(error)
             raise
         except BaseException:  # an interrupt, of this rank alone: nothing collective
-            self._discard()
+            self._parts.discard()
             raise
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
@@ -159,25 +159,7 @@ class VolumeWriter:
                 sink.close()
         with self._step():
             if self.comm.rank == 0:
-                self._place()
-
-    def _place(self) -> None:
-        placed: list[Path] = []
-        try:
-            for piece, part in zip(self._pieces, self._parts, strict=True):
-                with ledger.flush():
-                    atomic.place(part, piece.target, self.strategy.sync != "none")
-                placed.append(piece.target)
-        except OSError:
-            for target in placed:
-                atomic.remove(target)
-            raise
-        self._parts = []
-
-    def _discard(self) -> None:
-        for part in self._parts:
-            atomic.remove(part)
-        self._parts = []
+                self._parts.place()
 
     def __enter__(self) -> Self:
         return self
@@ -188,7 +170,7 @@ class VolumeWriter:
         if error is None:
             self.close()
         else:  # perhaps of this rank alone: nothing collective
-            self._discard()
+            self._parts.discard()
 
 
 def write_volume(

@@ -21,21 +21,15 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, allreduce
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import (
-    BlockReader,
-    Volume,
-    VolumeInfo,
-    check_shape,
-    check_values,
-    readable,
-    reading,
-)
+from fathometer.storage.reading import readable, reading
+from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs
-from fathometer.storage.volumes.files import pnetcdf
-from fathometer.storage.volumes.files.axes import coordinates, info_of, names_of
-from fathometer.storage.volumes.files.keys import choose_key
-from fathometer.storage.volumes.raw import RawArray, check_opening, hints, room_for
-from fathometer.storage.volumes.samples import Samples
+from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
+from fathometer.storage.volumes.formats import pnetcdf
+from fathometer.storage.volumes.formats.axis_metadata import coordinates, info_of, names_of
+from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.raw_array import RawArray
+from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT, Strategy
 
 if TYPE_CHECKING:
@@ -47,9 +41,9 @@ VARIABLE = "values"
 ALIGNMENT = {"nc_header_align_size": "4096", "nc_var_align_size": "4096"}
 
 
-def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
     """One file; the library writes its head."""
-    return [atomic.Piece(path)]
+    return [atomic.NewFile(path)]
 
 
 def missing(name: str, ranks: int) -> str:
@@ -67,7 +61,7 @@ class NetcdfFile:
             raise OSError(errno.EINVAL, "PnetCDF does not take a colon in a file's name or folder")
         number = ctypes.c_int()
         mode = pnetcdf.CDF5 if create else 0
-        info = hints((ALIGNMENT | dict(strategy.hints)).items())
+        info = mpi_hints((ALIGNMENT | dict(strategy.hints)).items())
         try:
             with ledger.io():
                 function = "create" if create else "open"
@@ -150,7 +144,7 @@ class NetcdfSink:
         self._sync = strategy.sync != "none"
         if strategy.name == ROOT:  # which has a communicator of its own
             strategy = Strategy.of(COLLECTIVE)
-        self._samples = Samples()
+        self._spot_check = SpotCheck()
         self._file = NetcdfFile(part, comm, strategy, create=True)
         try:
             self._define(info)
@@ -211,7 +205,7 @@ class NetcdfSink:
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See formats.Sink."""
         self._file.move(self._variable, block, lo, True)
-        self._samples.take(block.astype(self._array.dtype), lo)
+        self._spot_check.record(block.astype(self._array.dtype), lo)
 
     def flush(self) -> None:
         """See formats.Sink."""
@@ -222,7 +216,7 @@ class NetcdfSink:
     def close(self) -> None:
         """See formats.Sink."""
         self._file.close()
-        self._samples.check_raw(self._array)
+        self._spot_check.verify_raw(self._array)
 
     def abandon(self, error: FathometerError) -> None:
         """See formats.Sink."""
@@ -327,7 +321,7 @@ class NetcdfSource:
 
     def read(self, box: Box) -> NDArray[Any]:
         """See formats.Source."""
-        block = room_for(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
+        block = allocate_block(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
         self._file.move(self._volume.variable, block, box[0], False)
         return block
 

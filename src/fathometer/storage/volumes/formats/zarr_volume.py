@@ -23,11 +23,12 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
+from fathometer.storage.reading import reading
+from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import extent, overlap, surrounding, within
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.files.axes import coordinates, described, info_of, names_of
-from fathometer.storage.volumes.files.keys import choose_key
+from fathometer.storage.volumes.formats.axis_metadata import coordinates, described, info_of, names_of
+from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -38,9 +39,9 @@ SIDE = 64  # cells of a chunk along each axis, at most
 INSTALL = "pip install 'zarr>=3'"
 
 
-def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
     """A folder."""
-    return [atomic.Piece(path, folder=True)]
+    return [atomic.NewFile(path, folder=True)]
 
 
 def missing(name: str, ranks: int) -> str:

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_size, readable, reading
+from fathometer.storage.reading import check_size, readable, reading
+from fathometer.storage.volumes.block import BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
-from fathometer.storage.volumes.raw import RawArray
+from fathometer.storage.volumes.raw_array import RawArray
 
 
 class MappedVolume(BlockReader):

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.block import VolumeInfo, check_shape, check_values, readable, reading
-from fathometer.storage.volumes.files.mapped import MappedVolume
+from fathometer.storage.reading import readable, reading
+from fathometer.storage.volumes.block import VolumeInfo, check_shape, check_values
+from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
 
 def open_npy(path: Path, key: str | None = None) -> MappedVolume:

@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.segy_layout import FORMATS, HEADER, IBM, INT24, Layout, layout_of
+from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.headers import HEADER
+from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
-from fathometer.storage.volumes.raw import RawArray
+from fathometer.storage.volumes.raw_array import RawArray
 
 
 class SegyVolume(BlockReader):
@@ -45,7 +48,7 @@ class SegyVolume(BlockReader):
     @property
     def format_name(self) -> str:
         """The sample format in words."""
-        return FORMATS[self._layout.format][1]
+        return SAMPLE_FORMATS[self._layout.format][1]
 
     @property
     def notes(self) -> tuple[str, ...]:

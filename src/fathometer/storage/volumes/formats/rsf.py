@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape, readable, reading
-from fathometer.storage.volumes.files.mapped import MappedVolume
+from fathometer.storage.reading import readable, reading
+from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
+from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
 MARK = b"\x0c\x0c\x04"  # ends the header where the values follow in the same file
 LONGEST_HEADER = 1 << 20  # bytes; a longer "header" is a file of something else

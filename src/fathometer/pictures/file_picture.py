@@ -6,20 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from fathometer.pictures.gather import gather_picture
+from fathometer.pictures.gather import MOST_TRACES, gather_picture, signed_offsets
 from fathometer.pictures.layout import CELLS, Names
 from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
+from fathometer.storage.index import INDEX_SUFFIX
+from fathometer.storage.traces.detect import SU_SUFFIX, layout_of
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
-from fathometer.storage.traces.segy_layout import INDEX, SU, layout_of
-from fathometer.storage.volumes.files.segy_volume import holds_gathers
+from fathometer.storage.volumes.formats.segy_volume import holds_gathers
 from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
 SEGY = (".segy", ".sgy")
-MOST_TRACES = 4800  # of one gather: twice what a picture shows
 NAMES = {
     "x": 0,
     "inline": 0,
@@ -41,12 +40,12 @@ def picture_of(path: Path, reference: str, directory: Path, axes: str | None = N
     that the file's labels tell; without either it is x, (y,) z. Raises InputError as `open_volume` and `scan`
     do, and FathometerError where the picture can't be written.
     """
-    if Path(reference).suffix.lower() == INDEX:
-        from fathometer.pictures.indexed import index_picture
+    if Path(reference).suffix.lower() == INDEX_SUFFIX:
+        from fathometer.pictures.index_picture import index_picture
 
         index_picture(path, directory / reference)
         return
-    if Path(reference).suffix.lower() == SU:
+    if Path(reference).suffix.lower() == SU_SUFFIX:
         _shot_picture(path, scan(directory / reference))
         return
     file, key = split_reference(reference, directory)
@@ -119,14 +118,3 @@ def _shot_picture(path: Path, table: TraceTable) -> None:
         f"{table.path.name}: field record {table.ffid[0]}",
         geometry=(table.source[:1], receivers) if np.any(offsets) else None,
     )
-
-
-def signed_offsets(source: npt.NDArray[np.float64], receivers: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Horizontal distances (n,) in m of receivers from sources, both (n, 3); negative on one side.
-
-    The sides are told apart along the axis, x or y, in which the spread is longer.
-    """
-    apart = (receivers - source)[:, :2]
-    axis = int(np.argmax(np.ptp(apart, axis=0)))
-    offsets: npt.NDArray[np.float64] = np.hypot(apart[:, 0], apart[:, 1]) * np.where(apart[:, axis] < 0.0, -1.0, 1.0)
-    return offsets

@@ -19,11 +19,13 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values, reading
+from fathometer.storage.reading import reading
+from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, overlap, within
-from fathometer.storage.volumes.files.axes import info_of
-from fathometer.storage.volumes.files.npy import npy_header, open_npy
-from fathometer.storage.volumes.raw import PosixFile, RawArray
+from fathometer.storage.volumes.formats.axis_metadata import info_of
+from fathometer.storage.volumes.formats.npy import npy_header, open_npy
+from fathometer.storage.volumes.posix import PosixFile
+from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -33,9 +35,9 @@ INDEX = "index.json"
 LAYOUT = "fathometer blocks 1"
 
 
-def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
     """A folder."""
-    return [atomic.Piece(path, folder=True)]
+    return [atomic.NewFile(path, folder=True)]
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:

@@ -26,20 +26,13 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import (
-    BlockReader,
-    Volume,
-    VolumeInfo,
-    check_shape,
-    check_values,
-    readable,
-    reading,
-)
+from fathometer.storage.reading import readable, reading
+from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
-from fathometer.storage.volumes.files.axes import coordinates, described, info_of, names_of
-from fathometer.storage.volumes.files.keys import choose_key
-from fathometer.storage.volumes.raw import check_opening, hints, room_for
-from fathometer.storage.volumes.samples import Samples
+from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
+from fathometer.storage.volumes.formats.axis_metadata import coordinates, described, info_of, names_of
+from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
 if TYPE_CHECKING:
@@ -57,9 +50,9 @@ INSTALL = (
 )
 
 
-def pieces(path: Path, info: VolumeInfo) -> list[atomic.Piece]:
+def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
     """One file; the library writes its head, and crashes or hangs where there is no place for that."""
-    return [atomic.Piece(path, size=METADATA_BYTES)]
+    return [atomic.NewFile(path, size=METADATA_BYTES)]
 
 
 def parallel() -> bool:
@@ -116,10 +109,10 @@ class Hdf5Sink:
         check_opening(part, comm, os.O_RDWR)
         self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
-        self._samples = Samples(CHUNK_BYTES)
+        self._spot_check = SpotCheck(CHUNK_BYTES)
         self._broken = False  # a collective write failed here
         options = filter_options(strategy)
-        driver = {"driver": "mpio", "comm": comm, "info": hints(strategy.hints)} if self._shared else {}
+        driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if self._shared else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(part, "w", libver=("earliest", "v110"), **driver)
             self._values = self._create(info, options)
@@ -167,7 +160,7 @@ class Hdf5Sink:
             raise
         self._await_others(None)
         if self._shared and self._strategy.filter == "none":
-            self._samples.take(block, lo)
+            self._spot_check.record(block, lo)
 
     def flush(self) -> None:
         """See formats.Sink."""
@@ -193,7 +186,7 @@ class Hdf5Sink:
         if self._shared:
             with _system_errors(), h5py.File(self._part, "r") as file:
                 values = file[DATASET]
-                self._samples.check(lambda cell: np.asarray(values[cell]).tobytes())
+                self._spot_check.verify(lambda cell: np.asarray(values[cell]).tobytes())
 
     def _await_others(self, error: FathometerError | None) -> None:
         """Where a write fails on one rank the library may leave the others waiting for it in the next of its calls."""
@@ -270,14 +263,14 @@ class Hdf5Source:
     def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
         self._path, self._comm, self._strategy = volume.path, comm, strategy
-        driver = {"driver": "mpio", "comm": comm, "info": hints(strategy.hints)} if comm.size > 1 else {}
+        driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if comm.size > 1 else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(volume.path, "r", **driver)
             self._values = self._file[volume.key]
 
     def read(self, box: Box) -> NDArray[Any]:
         """See formats.Source."""
-        block = room_for(self._path, box, self._values.dtype, self._comm)
+        block = allocate_block(self._path, box, self._values.dtype, self._comm)
         _move(self._values, block, box[0], self._comm, self._strategy, False)
         return block
 

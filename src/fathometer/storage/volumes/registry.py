@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import NDArray
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.storage.atomic import Piece
+from fathometer.storage.atomic import NewFile
 from fathometer.storage.volumes.block import Volume, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
-from fathometer.storage.volumes.files import blocks, hdf5, netcdf, rawfile, zarr_volume
-from fathometer.storage.volumes.files.npy import open_npy
-from fathometer.storage.volumes.files.npz import NpzVolume
-from fathometer.storage.volumes.files.rsf import open_rsf
-from fathometer.storage.volumes.files.segy_volume import SegyVolume
+from fathometer.storage.volumes.formats import blocks, hdf5, netcdf, raw_binary, zarr_volume
+from fathometer.storage.volumes.formats.npy import open_npy
+from fathometer.storage.volumes.formats.npz import NpzVolume
+from fathometer.storage.volumes.formats.rsf import open_rsf
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.strategy import (
     AUTO,
     COLLECTIVE,
@@ -72,7 +72,7 @@ class Format:
         reads, writes: names of the strategies, the usual one first; empty: cannot.
         opener: (path, key) to a volume for one rank.
         source: (volume, ranks, strategy) to what reads it on all of them; None: each rank by itself, by its volume.
-        pieces: (path, info) to the files of a volume, the one that holds the array first.
+        new_files: (path, info) to the files of a volume, the one that holds the array first.
         sink: (first piece's unfinished file, path, info, ranks, strategy) to what writes it.
         missing: what this machine lacks for (a strategy's name, ranks), with how to install it; "": nothing.
         note: what else is to be said of it.
@@ -84,7 +84,7 @@ class Format:
     writes: tuple[str, ...]
     opener: Callable[[Path, str | None], Volume]
     source: Callable[[Volume, MPI.Intracomm, Strategy], Source | None]
-    pieces: Callable[[Path, VolumeInfo], list[Piece]] | None = None
+    new_files: Callable[[Path, VolumeInfo], list[NewFile]] | None = None
     sink: Callable[[Path, Path, VolumeInfo, MPI.Intracomm, Strategy], Sink] | None = None
     missing: Callable[[str, int], str] = lambda name, ranks: ""
     filters: tuple[str, ...] = ("none",)
@@ -94,7 +94,7 @@ class Format:
         """The strategy with its name filled in. InputError where this format, or this machine, has not got it."""
         names = self.reads if direction == "read" else self.writes
         if not names:
-            raise InputError(f"{path}: {self.name} is not written (allowed: {', '.join(written())})")
+            raise InputError(f"{path}: {self.name} is not written (allowed: {', '.join(writable_suffixes())})")
         if strategy.name == AUTO:
             strategy = replace(Strategy.of(names[0]), sync=strategy.sync, filter=strategy.filter, bits=strategy.bits)
         if strategy.name not in names:
@@ -120,10 +120,19 @@ RAW = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
 MPIIO = (COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
 
 FORMATS = (
-    Format("RSF", (".rsf",), RAW, RAW, open_rsf, rawfile.source, rawfile.rsf_pieces, rawfile.sink),
-    Format("NPY", (".npy",), RAW, RAW, open_npy, rawfile.source, rawfile.npy_pieces, rawfile.sink),
-    Format("NPZ", (".npz",), (SHARED, ROOT), (), NpzVolume, rawfile.source, note="each rank reads all of it"),
-    Format("SEG-Y", (".segy", ".sgy"), RAW, RAW, SegyVolume, rawfile.source, rawfile.segy_pieces, rawfile.segy_sink),
+    Format("RSF", (".rsf",), RAW, RAW, open_rsf, raw_binary.source, raw_binary.rsf_files, raw_binary.sink),
+    Format("NPY", (".npy",), RAW, RAW, open_npy, raw_binary.source, raw_binary.npy_files, raw_binary.sink),
+    Format("NPZ", (".npz",), (SHARED, ROOT), (), NpzVolume, raw_binary.source, note="each rank reads all of it"),
+    Format(
+        "SEG-Y",
+        (".segy", ".sgy"),
+        RAW,
+        RAW,
+        SegyVolume,
+        raw_binary.source,
+        raw_binary.segy_files,
+        raw_binary.segy_sink,
+    ),
     Format(
         "NetCDF",
         (".nc",),
@@ -131,7 +140,7 @@ FORMATS = (
         MPIIO,
         netcdf.NetcdfVolume,
         netcdf.source,
-        netcdf.pieces,
+        netcdf.new_files,
         netcdf.NetcdfSink,
         netcdf.missing,
     ),
@@ -142,7 +151,7 @@ FORMATS = (
         (COLLECTIVE, INDEPENDENT, ROOT),
         hdf5.Hdf5Volume,
         hdf5.source,
-        hdf5.pieces,
+        hdf5.new_files,
         hdf5.Hdf5Sink,
         hdf5.missing,
         ("none", "zfp", "sperr", "blosc2"),
@@ -154,7 +163,7 @@ FORMATS = (
         (PER_RANK, ROOT),
         zarr_volume.ZarrVolume,
         zarr_volume.source,
-        zarr_volume.pieces,
+        zarr_volume.new_files,
         zarr_volume.ZarrSink,
         zarr_volume.missing,
     ),
@@ -165,7 +174,7 @@ FORMATS = (
         (PER_RANK, ROOT),
         blocks.BlocksVolume,
         blocks.source,
-        blocks.pieces,
+        blocks.new_files,
         blocks.BlocksSink,
         note="a folder: an NPY for each rank, and index.json",
     ),
@@ -181,6 +190,6 @@ def format_of(path: Path) -> Format:
     return found
 
 
-def written() -> list[str]:
+def writable_suffixes() -> list[str]:
     """The suffixes of what can be written."""
     return [suffix for suffix, one in BY_SUFFIX.items() if one.writes]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
-from fathometer.pictures.reference import MOST_TRACES, signed_offsets
+from fathometer.pictures.gather import MOST_TRACES, signed_offsets
 from fathometer.pictures.survey_map import FLATTEST, ShownGather, survey_picture
 from fathometer.storage.index.anomalies import UNUSABLE
 from fathometer.storage.index.table import TraceIndex

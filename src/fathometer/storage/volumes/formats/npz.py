@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.block import BlockReader, readable, reading
-from fathometer.storage.volumes.files.keys import choose_key
-from fathometer.storage.volumes.files.npy import npy_info, read_npy_header
+from fathometer.storage.reading import readable, reading
+from fathometer.storage.volumes.block import BlockReader
+from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.formats.npy import npy_info, read_npy_header
 
 
 class NpzVolume(BlockReader):

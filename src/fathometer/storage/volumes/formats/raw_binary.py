@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.atomic import Piece
+from fathometer.storage.atomic import NewFile
 from fathometer.storage.volumes.block import Volume, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
-from fathometer.storage.volumes.files.npy import npy_header
-from fathometer.storage.volumes.files.rsf import rsf_header
-from fathometer.storage.volumes.files.segy_cube import SegyCube
-from fathometer.storage.volumes.raw import RawArray, RawVolume, open_raw
+from fathometer.storage.volumes.formats.npy import npy_header
+from fathometer.storage.volumes.formats.rsf import rsf_header
+from fathometer.storage.volumes.formats.segy_encoding import SegyCube
+from fathometer.storage.volumes.open_raw import open_raw
+from fathometer.storage.volumes.raw_array import RawArray, RawVolume
 from fathometer.storage.volumes.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -28,22 +29,22 @@ if TYPE_CHECKING:
 Encode = Callable[[NDArray[Any], Sequence[int]], tuple[NDArray[Any], Sequence[int]]]
 
 
-def rsf_pieces(path: Path, info: VolumeInfo) -> list[Piece]:
+def rsf_files(path: Path, info: VolumeInfo) -> list[NewFile]:
     """Values, then the header that names them."""
     data = path.with_name(path.name + "@")
     size = math.prod(info.shape) * info.dtype.itemsize
-    return [Piece(data, b"", size), Piece(path, rsf_header(info, f"./{data.name}"))]
+    return [NewFile(data, b"", size), NewFile(path, rsf_header(info, f"./{data.name}"))]
 
 
-def npy_pieces(path: Path, info: VolumeInfo) -> list[Piece]:
+def npy_files(path: Path, info: VolumeInfo) -> list[NewFile]:
     """One file."""
-    return [Piece(path, npy_header(info), math.prod(info.shape) * info.dtype.itemsize)]
+    return [NewFile(path, npy_header(info), math.prod(info.shape) * info.dtype.itemsize)]
 
 
-def segy_pieces(path: Path, info: VolumeInfo) -> list[Piece]:
+def segy_files(path: Path, info: VolumeInfo) -> list[NewFile]:
     """One file."""
     cube = SegyCube(path, info)
-    return [Piece(path, cube.head, math.prod(cube.raw.shape))]
+    return [NewFile(path, cube.head, math.prod(cube.raw.shape))]
 
 
 class RawSink:
@@ -84,7 +85,7 @@ def sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy
 def segy_sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
     """For SEG-Y."""
     cube = SegyCube(path, info)
-    return RawSink(cube.raw.at(part), comm, strategy, cube.encode)
+    return RawSink(cube.raw.in_file(part), comm, strategy, cube.encode)
 
 
 class RawSource:

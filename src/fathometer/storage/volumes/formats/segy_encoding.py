@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.segy_layout import HEADER
+from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.segy_writer import (
     LARGEST_SHORT,
     METRES,
@@ -26,7 +26,7 @@ from fathometer.storage.traces.segy_writer import (
     trace_type,
 )
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.raw import RawArray
+from fathometer.storage.volumes.raw_array import RawArray
 
 STACKED = 4  # sorting code: horizontally stacked
 MILLIMETRES = 1000  # in a metre

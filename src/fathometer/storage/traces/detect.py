@@ -1,0 +1,43 @@
+"""Detection of a trace file's layout: SEG-Y or SU, by suffix and content."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from fathometer.base.errors import InputError
+from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.segy_layout import segy_layout_of
+from fathometer.storage.traces.su_layout import su_layout_of
+
+SU_SUFFIX = ".su"
+
+
+def layout_of(path: Path) -> Layout:
+    """Layout of an SU file (by its suffix) or of a SEG-Y file, from its headers and its size.
+
+    InputError: missing, too short, an unknown sample format, truncated or contradictory sample counts, no traces, no
+    positive sample interval.
+    """
+    layout = su_layout_of(path) if path.suffix.lower() == SU_SUFFIX else segy_layout_of(path)
+    if layout.faults:
+        raise InputError(f"{path}: {layout.faults[0]}")
+    return layout
+
+
+def tolerant_layout_of(path: Path) -> Layout:
+    """As `layout_of`, but with what is truncated or lacks a sample interval told in `faults`; a file with any suffix
+    that is no SEG-Y may be SU.
+
+    InputError where neither fits.
+    """
+    if path.suffix.lower() == SU_SUFFIX:
+        return su_layout_of(path)
+    try:
+        return segy_layout_of(path)
+    except InputError:
+        with suppress(InputError):
+            layout = su_layout_of(path)
+            if not layout.faults:
+                return layout
+        raise

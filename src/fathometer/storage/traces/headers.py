@@ -1,0 +1,55 @@
+"""SEG-Y headers: their sizes, the fields of a trace header in use, reading one field.
+
+Positions are those of the SEG-Y standard (rev 0 1975, rev 1 2002, rev 2 2017; library.seg.org), which segyio names;
+bytes are counted from 1 as there.
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from segyio import TraceField
+
+TEXT, BINARY, HEADER = 3200, 400, 240  # bytes of the textual, the binary and a trace header
+INTERVAL_TOLERANCE = 0.999  # µs: sample intervals that differ by no more were rounded or truncated to whole µs
+
+Order = Literal["<", ">"]  # byte order: little-endian, big-endian
+
+# Fields of a trace header in use: first byte (from 1) and NumPy integer type.
+FIELDS = MappingProxyType(
+    {
+        "line_sequence": (int(TraceField.TRACE_SEQUENCE_LINE), "i4"),
+        "file_sequence": (int(TraceField.TRACE_SEQUENCE_FILE), "i4"),
+        "ffid": (int(TraceField.FieldRecord), "i4"),
+        "channel": (int(TraceField.TraceNumber), "i4"),
+        "cdp": (int(TraceField.CDP), "i4"),
+        "cdp_trace": (int(TraceField.CDP_TRACE), "i4"),
+        "kind": (int(TraceField.TraceIdentificationCode), "i2"),
+        "offset": (int(TraceField.offset), "i4"),
+        "receiver_elevation": (int(TraceField.ReceiverGroupElevation), "i4"),
+        "source_elevation": (int(TraceField.SourceSurfaceElevation), "i4"),
+        "source_depth": (int(TraceField.SourceDepth), "i4"),
+        "elevation_scalar": (int(TraceField.ElevationScalar), "i2"),
+        "coordinate_scalar": (int(TraceField.SourceGroupScalar), "i2"),
+        "source_x": (int(TraceField.SourceX), "i4"),
+        "source_y": (int(TraceField.SourceY), "i4"),
+        "group_x": (int(TraceField.GroupX), "i4"),
+        "group_y": (int(TraceField.GroupY), "i4"),
+        "coordinate_units": (int(TraceField.CoordinateUnits), "i2"),
+        "delay": (int(TraceField.DelayRecordingTime), "i2"),
+        "samples": (int(TraceField.TRACE_SAMPLE_COUNT), "u2"),
+        "interval": (int(TraceField.TRACE_SAMPLE_INTERVAL), "i2"),
+        "cdp_x": (int(TraceField.CDP_X), "i4"),
+        "cdp_y": (int(TraceField.CDP_Y), "i4"),
+        "inline": (int(TraceField.INLINE_3D), "i4"),
+        "crossline": (int(TraceField.CROSSLINE_3D), "i4"),
+        "time_scalar": (int(TraceField.ScalarTraceHeader), "i2"),
+    }
+)
+
+
+def field_of(head: bytes, position: int, dtype: str, order: Order) -> int:
+    """A field of a header by its first byte (from 1), NumPy type and byte order."""
+    return int(np.frombuffer(head, np.dtype(dtype).newbyteorder(order), 1, position - 1)[0])
