@@ -14,7 +14,8 @@ from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
-from fathometer.lab.stencil import ITEM, MATERIALS, TRIAD_ELEMENTS, WORTH_A_SEARCH
+from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.seismic.probes import MATERIALS, SEARCH_STEPS
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.propagator import Propagator
@@ -35,7 +36,7 @@ def kernel(threads: int, quick: bool) -> Table:
             for n, sides in ((cells, NoBoundary()), (cells - 2 * width, Pml()))
         )
         tilings = {
-            wave: tune(wave, TuningTable(), STEPS, WORTH_A_SEARCH, threads, print).tiling for wave in (bare, layered)
+            wave: tune(wave, TuningTable(), STEPS, SEARCH_STEPS, threads, print).tiling for wave in (bare, layered)
         }
 
         def advance(wave: Propagator, tiling: Tiling) -> None:
@@ -49,9 +50,9 @@ def kernel(threads: int, quick: bool) -> Table:
             "layers": partial(advance, layered, tilings[layered]),
         }
         seconds = {name: median(times) for name, times in interleave(tasks, repeats).items()}
-        bandwidth = 3 * ITEM * TRIAD_ELEMENTS / seconds["triad"]
+        bandwidth = 3 * ITEM_BYTES * TRIAD_ELEMENTS / seconds["triad"]
         plain, tiled = (cells**3 * STEPS / seconds[name] for name in ("plain", "tiled"))
-        limit = bandwidth / (ITEM * FEWEST_ARRAYS[physics])
+        limit = bandwidth / (ITEM_BYTES * FEWEST_ARRAYS[physics])
         rows.append(
             (
                 f"{physics}, order {order}",
@@ -68,8 +69,8 @@ def kernel(threads: int, quick: bool) -> Table:
     return Table(
         f"Orders, {threads} thread{'s'[: threads > 1]}",
         f"{cells}³ cells, float32, {STEPS} steps a measurement. The limit is the triad's bandwidth over the fewest "
-        f"bytes of a cell and step, {ITEM * FEWEST_ARRAYS['vti']} (VTI) or {ITEM * FEWEST_ARRAYS['isotropic']} "
-        "(isotropic). "
+        f"bytes of a cell and step, {ITEM_BYTES * FEWEST_ARRAYS['vti']} (VTI) or "
+        f"{ITEM_BYTES * FEWEST_ARRAYS['isotropic']} (isotropic). "
         "Plain sweeps take one step each, tiled ones several. With layers: the time of tiled steps with the default "
         f"absorbing layers, which cover {100 * share:.0f} % of these cells, over that without. Medians of {repeats}, "
         "taken in turns with the triad.",

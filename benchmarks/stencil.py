@@ -20,8 +20,9 @@ from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
-from fathometer.lab.stencil import ITEM, TRIAD_ELEMENTS, WORTH_A_SEARCH
+from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.probes import SEARCH_STEPS
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
 from fathometer.seismic.waves.propagator import Propagator
 
@@ -36,7 +37,7 @@ class Case:
         self.threads, self.cells, self.material = threads, math.prod(shape), material
         _native.set_threads(threads)
         self.wave: Propagator = Homogeneous(shape, material, NoBoundary(), order).propagator
-        self.tiling = tune(self.wave, TuningTable(), STEPS, WORTH_A_SEARCH, threads, print).tiling
+        self.tiling = tune(self.wave, TuningTable(), STEPS, SEARCH_STEPS, threads, print).tiling
 
     def advance(self, tiling: Tiling | None = None) -> None:
         """Take the steps with the best tiling or another one."""
@@ -72,14 +73,14 @@ def stencil(threads: int, quick: bool) -> Table:
     seconds = interleave(tasks, repeats)
     cells = {name: case.cells * STEPS for name, case in cases.items()} | {
         "plain": cases["vti"].cells * STEPS,
-        "triad": 3 * ITEM * TRIAD_ELEMENTS,
+        "triad": 3 * ITEM_BYTES * TRIAD_ELEMENTS,
     }
     rates = {name: [cells[name] / s for s in times] for name, times in seconds.items()}
 
     def ratio(one: str, other: str, scale: float = 1.0) -> float:
         return scale * median(rates[one]) / median(rates[other])
 
-    vti, isotropic = ITEM * FEWEST_ARRAYS["vti"], ITEM * FEWEST_ARRAYS["isotropic"]
+    vti, isotropic = ITEM_BYTES * FEWEST_ARRAYS["vti"], ITEM_BYTES * FEWEST_ARRAYS["isotropic"]
     size = f"{side}³"
     rows: list[tuple[str, float, float, str]] = [
         (f"VTI {size}, of the streaming limit", ratio("vti", "triad", vti), 1.3, "vti"),

@@ -28,7 +28,8 @@ FLOORS = {
         base
     """,
     "fathometer.seismic": """
-        demo plan job
+        application
+        demo plan job probes
         cost
         rtm
         modelling
@@ -53,17 +54,6 @@ FLOORS = {
 }
 EXCEPTIONS: set[tuple[str, str]] = {
     ("fathometer.grid.tuning", "fathometer.seismic.waves.propagator"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.model.earth"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.modelling.driver"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.rtm.driver"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.survey"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.traces.dispersion"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.traces.resampling"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.waves.boundary"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.waves.homogeneous"),
-    ("fathometer.lab.calibrate", "fathometer.seismic.waves.points"),
-    ("fathometer.lab.stencil", "fathometer.seismic.waves.homogeneous"),
-    ("fathometer.lab.stencil", "fathometer.seismic.waves.points"),
 }
 
 

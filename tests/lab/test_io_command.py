@@ -18,10 +18,10 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import current
 from fathometer.lab.io import benchmark, cases, device, panels
-from fathometer.lab.io.cases import Case, choose, source_of, strategy_words
+from fathometer.lab.io.cases import Case, choose, source_of, strategy_names
 from fathometer.lab.io.page_cache import drop, files_of, resident
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Raw, in_order, remembered_rows, row_of
+from fathometer.lab.io.ranking import DeviceRates, ranked, remembered_rows, row_of
 from fathometer.lab.io.ranking import winners as winners_of
 from fathometer.lab.io.trial import PHASES, Bench, Sample
 from fathometer.parallel.decomposition import Decomposition
@@ -149,7 +149,7 @@ def test_one_flipped_bit_anywhere_is_found(tmp_path, place):
 def test_of_lossy_formats_what_is_no_number_is_wrong(tmp_path):
     one = bench(tmp_path)
     case = Case("read", "h5", Strategy.of("root-broadcast:filter=sperr"))
-    raw = Raw({"read": {False: [1.0], True: []}})
+    raw = DeviceRates({"read": {False: [1.0], True: []}})
     for value, wrong, verified in ((1.0, 0, None), (np.nan, 1, False), (np.inf, 1, False)):
         values = one.block.copy()
         values[1, 2, 3] = value
@@ -187,7 +187,7 @@ def test_rates_beyond_the_device_are_flagged(tmp_path, capsys, monkeypatch):
 
 
 def test_a_file_system_in_memory_is_told(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(device.Device, "forgotten", lambda self: 1.0)
+    monkeypatch.setattr(device.Device, "drop_cache", lambda self: 1.0)
     done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared", "--operation", "write")
     assert done.code == 0, done.err
     assert f"note: {tmp_path}: files there stay in memory" in done.out
@@ -236,7 +236,7 @@ def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
 
 def test_what_is_compressed_is_cached_only_where_its_stored_bytes_tell(tmp_path):
     one = bench(tmp_path)
-    raw = Raw({"write": {False: [one.bytes / 1.0], True: []}})
+    raw = DeviceRates({"write": {False: [one.bytes / 1.0], True: []}})
     for text, stored, cached in (("filter=zfp", 100, False), ("filter=zfp", 480, True), ("sync=fsync", 100, True)):
         case = Case("write", "h5", Strategy.of(f"mpiio-collective:{text}"))
         sample = Sample(0.5, [dict.fromkeys(PHASES, 0.1)], [0.5], stored, 0, None, 0.0, False)
@@ -260,8 +260,8 @@ def test_order_of_rows():
         plain | {"operation": "read", "cached": True},
         plain | {"bytes_per_second": 2.5, "strategy": "root-broadcast"},  # of one rank it says nothing
     ]
-    assert in_order(rows, "write") == [9, 2, 7, 0, 1, 3, 4]
-    assert in_order(rows, "write", compressed=True) == [5, 6]
+    assert ranked(rows, "write") == [9, 2, 7, 0, 1, 3, 4]
+    assert ranked(rows, "write", compressed=True) == [5, 6]
     assert winners_of(rows) == {"write": 9}
     assert remembered_rows(rows) == [rows[2], rows[7]]
     assert remembered_rows([row | {"ranks": 2} for row in rows])[0]["strategy"] == "root-broadcast"
@@ -292,7 +292,7 @@ def test_the_budget_bounds_repetitions_and_then_strategies(tmp_path, capsys, mon
 
 
 def test_lists_of_elements_are_capped_and_labelled(tmp_path, capsys, monkeypatch):
-    for name, value in (("PROBE", 4000), ("PROBE_LIST", 4000), ("LIST_BYTES", 20_000)):
+    for name, value in (("PROBE_BYTES", 4000), ("PROBE_LIST_BYTES", 4000), ("LIST_BYTES", 20_000)):
         monkeypatch.setattr(benchmark, name, value)
     out = tmp_path / "io.json"
     words = ("--strategy", "mpiio-independent,mpiio-independent:datatype=hindexed", "--operation", "write")
@@ -327,7 +327,7 @@ def test_of_each_operation_there_is_one_however_short_the_time(tmp_path, capsys)
 
 def test_a_smaller_volume_has_as_many_axes(tmp_path, capsys, monkeypatch):
     """A file does not tell an axis of one cell."""
-    monkeypatch.setattr(benchmark, "PROBE", 4000)
+    monkeypatch.setattr(benchmark, "PROBE_BYTES", 4000)
     done = run(capsys, "io", tmp_path, "--grid", "3,40,40", "--repeat", 1, "--strategy", "posix-shared")
     assert done.code == 0, done.err
 
@@ -349,7 +349,7 @@ def test_what_is_read_is_written_as_this_machine_can(monkeypatch):
 
 def test_a_device_that_fails_is_one_error(tmp_path, monkeypatch):
     """Each piece that cannot be read gives its memory back, or the next ones would wait for it for ever."""
-    monkeypatch.setattr(device, "PIECE", 1 << 16)
+    monkeypatch.setattr(device, "PIECE_BYTES", 1 << 16)
     one = device.Device(tmp_path, 1 << 23, np.zeros(1 << 14, np.float32))
     if one.write(True) is None:
         pytest.skip("this file system knows no direct calls")
@@ -360,13 +360,13 @@ def test_a_device_that_fails_is_one_error(tmp_path, monkeypatch):
 
 
 def test_lists_of_strategies():
-    assert strategy_words("posix-shared,mpiio-collective:cb_nodes=1,sync=fsync,root-broadcast") == (
+    assert strategy_names("posix-shared,mpiio-collective:cb_nodes=1,sync=fsync,root-broadcast") == (
         "posix-shared",
         "mpiio-collective:cb_nodes=1,sync=fsync",
         "root-broadcast",
     )
     with pytest.raises(InputError, match="sync=none"):
-        strategy_words("posix-shared:sync=none")
+        strategy_names("posix-shared:sync=none")
     asked = ("posix-shared:sync=o_dsync", "posix-per-rank", "root-broadcast:filter=zfp")
     assert choose(("read",), asked, ("rsf", "npy"), 1)[1] == [
         "posix-per-rank is left out: not for --format rsf,npy",
@@ -518,8 +518,8 @@ def test_a_strategy_may_fail_at_any_time(tmp_path, capsys, monkeypatch, when):
 
     monkeypatch.setattr(Bench, "read", fails)
     # However fast memory is, nothing is cached: there is a winner on any file system.
-    monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.0)
-    monkeypatch.setattr(Raw, "bound", lambda self, operation: 1e99)
+    monkeypatch.setattr(Bench, "drop_caches", lambda self, path: 0.0)
+    monkeypatch.setattr(DeviceRates, "bound", lambda self, operation: 1e99)
 
     def faster(case, *rest):
         row = row_of(case, *rest)
@@ -602,15 +602,15 @@ def test_winners_are_remembered_and_taken(tmp_path, capsys, monkeypatch):
 
 def test_a_page_shows_remarks_before_phases(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Bench, "forgotten", lambda self, path: 0.5)
+    monkeypatch.setattr(Bench, "drop_caches", lambda self, path: 0.5)
     done = run(capsys, "io", ".", *SMALL, "--strategy", "posix-shared", "--json", "io.json")
     assert done.code == 0, done.err
     record = validated(tmp_path / "io.json")
     shown = panels.heading(record)
-    assert (shown["subject"], shown["facts"][0]) == (tmp_path.name, ("Folder", str(tmp_path)))
-    assert shown["facts"][2] == ("Blocks", "1 × 1 × 1 ranks")
-    assert shown["facts"][4][1].endswith("to one process; no winner")
-    bars, _, _, table = panels.panels_of_record(record, tmp_path)
+    assert (shown.subject, shown.facts[0]) == (tmp_path.name, ("Folder", str(tmp_path)))
+    assert shown.facts[2] == ("Blocks", "1 × 1 × 1 ranks")
+    assert shown.facts[4][1].endswith("to one process; no winner")
+    bars, _, _, table = panels.panels(record, tmp_path)
     assert "at 50\N{NARROW NO-BREAK SPACE}% at least" in bars["caption"]
     assert [key for key, _, _ in table["columns"]][-5:-3] == ["ratio_to_raw", "remarks"]
     assert "flush_seconds" not in [key for key, _, _ in table["columns"]]

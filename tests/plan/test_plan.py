@@ -337,9 +337,10 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     (tmp_path / "small.py").write_text(
         "import sys\n"
         "from fathometer.lab import calibrate\n"
-        "calibrate.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
-        "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.LONG_ENOUGH = 1 << 16, 1 << 21, 0.0\n"
-        "calibrate.TRACES, calibrate.TRACE_STEPS, calibrate.POINTS = (4, 12), 200, 50\n"
+        "from fathometer.seismic import probes\n"
+        "probes.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
+        "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.SHORTEST_SECONDS = 1 << 16, 1 << 21, 0.0\n"
+        "probes.TRACES, probes.TRACE_STEPS, probes.POINTS = (4, 12), 200, 50\n"
         "from fathometer.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
     )

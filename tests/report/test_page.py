@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fathometer.report.page import Exhibit, write_page
+from fathometer.cli.pages import page_panels
+from fathometer.report.page import PagePanels, write_page
 from fathometer.report.records import Run, read_record
-from fathometer.seismic.panels import heading, panels_of_record
 from tests.support.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
 from tests.support.report_support import a_record
 
@@ -93,12 +93,7 @@ def pages(tmp_path_factory):
     }.items():
         found[name] = folder / f"{name}.html"
         shown = name != "ranks"
-        exhibit = (
-            Exhibit(panels=panels_of_record(runs[0].record, runs[0].path), **heading(runs[0].record))
-            if shown
-            else Exhibit()
-        )
-        write_page(found[name], runs, exhibit)
+        write_page(found[name], runs, page_panels(runs[0]) if shown else PagePanels())
     assert float(RECEIVERS[-1, 0]) == SPACING * 39
     return found
 

@@ -14,11 +14,12 @@ from plotly.offline import get_plotlyjs
 
 from fathometer.base.errors import InputError
 from fathometer.record.envelope import SCHEMA
-from fathometer.report import tables, words
+from fathometer.report import formatting, tables
 from fathometer.report.decimation import averaged, factors_for
-from fathometer.report.page import Exhibit, check, comparison_tables, labels, render, run_tables, safe_json
+from fathometer.report.page import PagePanels, check, comparison_tables, labels, render, run_tables, safe_json
 from fathometer.report.records import Run, read_record
 from fathometer.report.verdict import verdict
+from fathometer.runs.application import Heading
 from tests.support.cli_support import MIGRATE, MODEL, call, inputs, run, survey
 from tests.support.report_support import SECONDS, a_record
 
@@ -129,7 +130,7 @@ def test_odd_values_are_damage_and_never_a_crash(monkeypatch, tmp_path):
             except InputError:
                 refused += 1
             else:
-                render([one], Exhibit())
+                render([one], PagePanels())
                 shown += 1
     assert refused > 10
     assert shown > 50
@@ -173,19 +174,21 @@ TAIL = "the image was written at 4.00 GB/s, 5.0 % of the time"
     ],
 )
 def test_verdict(told, sentence):
-    assert verdict(told).replace(words.THIN, " ") == sentence
+    assert verdict(told).replace(formatting.THIN, " ") == sentence
 
 
 @pytest.mark.parametrize(("waited", "how"), [(0.01, "fully hidden"), (0.3, "70 % hidden"), (2.0, "not hidden")])
 def test_verdict_of_what_is_partly_hidden(waited, how):
-    assert f"beside the computation, {how};" in verdict(beside(waited)).replace(words.THIN, " ")
+    assert f"beside the computation, {how};" in verdict(beside(waited)).replace(formatting.THIN, " ")
 
 
 def test_verdict_without_a_kernel():
     told = a_record()
     for entry in told["ledger"]["phases"]:
         entry["total_flops"] = 0
-    assert verdict(told).replace(words.THIN, " ").startswith("50 % of 10.0 s in “source propagation”; rank 1 waited")
+    assert (
+        verdict(told).replace(formatting.THIN, " ").startswith("50 % of 10.0 s in “source propagation”; rank 1 waited")
+    )
 
 
 @pytest.mark.parametrize(
@@ -206,7 +209,7 @@ def test_verdict_without_a_kernel():
     ],
 )
 def test_numbers_for_people(value, unit, expected):
-    assert tables.text(value, unit).replace(words.THIN, " ") == expected
+    assert tables.text(value, unit).replace(formatting.THIN, " ") == expected
 
 
 # --- tables ----------------------------------------------------------------------------------------------------------
@@ -248,7 +251,7 @@ def test_comparison_respects_directions_and_states_the_base(tmp_path):
 def test_markdown_and_csv_of_a_comparison(tmp_path):
     made = comparison_tables(two_runs(tmp_path))
     assert (
-        tables.markdown(made).replace(words.THIN, " ")
+        tables.markdown(made).replace(formatting.THIN, " ")
         == """\
 ## Seconds of each phase, slowest rank
 
@@ -320,7 +323,7 @@ class Reader(html.parser.HTMLParser):
 
     @property
     def text(self):
-        return " ".join(" ".join(self.words).split()).replace(words.THIN, " ")
+        return " ".join(" ".join(self.words).split()).replace(formatting.THIN, " ")
 
 
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&{{ 7 * 7 }}"
@@ -343,9 +346,9 @@ def test_every_text_is_escaped(tmp_path):
         {"kind": "points", "title": EVIL, "caption": EVIL, "labels": [EVIL, EVIL], "equal": False}
         | {"groups": [{"name": EVIL, "x": [0, 1], "y": [0, 1]}]},
     ]
-    exhibit = Exhibit(EVIL, EVIL, [(EVIL, EVIL)], panels)
+    page_panels = PagePanels(Heading(EVIL, EVIL, [(EVIL, EVIL)]), panels)
     for runs in ([Run(tmp_path / "run.json", told)], [Run(tmp_path / n / "run.json", told) for n in "ab"]):
-        page = Reader(render(runs, exhibit))
+        page = Reader(render(runs, page_panels))
         assert page.tags["script"] == 3  # data, library, the page's own
         assert "img" not in page.tags
         assert EVIL in page.text
@@ -358,7 +361,7 @@ def test_json_in_a_script_cannot_end_it():
 
 
 def test_a_page_asks_for_nothing_else(tmp_path):
-    page = render([Run(tmp_path / "run.json", a_record())], Exhibit()).replace(get_plotlyjs(), "")
+    page = render([Run(tmp_path / "run.json", a_record())], PagePanels()).replace(get_plotlyjs(), "")
     assert not re.search(r"https?://|<link(?! rel=\"icon\" href=\"data:)|@import|\bsrc=", page)
     assert "default-src 'none'" in page
     assert len(page.encode()) < 200_000
@@ -366,7 +369,7 @@ def test_a_page_asks_for_nothing_else(tmp_path):
 
 def test_an_unfinished_run_says_so_at_the_top(tmp_path):
     told = a_record(reasons=["unfinished: interrupted"], finished=False, figures=[], ranks=1, results={"files": {}})
-    text = Reader(render([Run(tmp_path / "run-unfinished.json", told)], Exhibit())).text
+    text = Reader(render([Run(tmp_path / "run-unfinished.json", told)], PagePanels())).text
     start = text.index("This run did not finish. unfinished: interrupted.")
     assert start < text.index("Unfinished after 10.0 s") < text.index("The account")
     assert "The roofline is missing" in text
@@ -375,7 +378,7 @@ def test_an_unfinished_run_says_so_at_the_top(tmp_path):
 def test_a_comparison_shows_the_base_in_full_and_what_differs(tmp_path):
     runs = two_runs(tmp_path)
     runs[1].record["input"]["order"] = 16
-    text = Reader(render(runs, Exhibit())).text
+    text = Reader(render(runs, PagePanels())).text
     assert "Comparison of 2 runs" in text
     assert "Against the base case A: one, 10.0 s." in text
     assert "input.order 8 16" in text

@@ -1,16 +1,15 @@
-"""`fathometer calibrate`: measure what a plan needs to know of this machine (plan/machine_file.py), in under a minute.
+"""`fathometer calibrate`: measure the entries of a machine file (plan/machine_file.py) in under a minute.
 
-Each rate comes from the program's own parts at work: propagators with their absorbing sides, halo exchanges between two
-ranks, volumes written and read, traces resampled, a tiny migration for what every run costs.
+Measured here is what any application needs: triad, halo exchanges between two ranks, a volume written and read. Rates
+of time steps and what else the machine file holds come from the probes of the applications (runs/probes.py).
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import socket
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -23,51 +22,39 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.host import cpu_model, peak_memory, total_memory
-from fathometer.base.ledger import Ledger
-from fathometer.config.sections import TuningTable
-from fathometer.grid.grid import Grid
-from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import timed
-from fathometer.lab.stencil import TRIAD_ELEMENTS
+from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, barrier, collective_errors
-from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Binding, Tasks
-from fathometer.plan.machine_file import VERSION, Machine, Rate
-from fathometer.runs.context import Context
-from fathometer.seismic.model.earth import extremes
-from fathometer.seismic.modelling.driver import run_model
-from fathometer.seismic.rtm.driver import run_migrate
-from fathometer.seismic.survey import survey_of
-from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
-from fathometer.seismic.traces.resampling import resample
-from fathometer.seismic.waves.boundary import Pml
-from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous
-from fathometer.seismic.waves.points import sinc_points
+from fathometer.plan.machine_file import VERSION, Machine
+from fathometer.runs.probes import Probes
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
-SIZES: dict[int, tuple[Index3, ...]] = {
-    3: ((40, 40, 40), (96, 96, 96), (200, 200, 200)),
-    2: ((100, 1, 100), (500, 1, 400), (2500, 1, 1200)),
-}
-ORDERS = (4, 8, 12, 16)
-STEPS = 8  # taken at a time: an image is made every five to twelve
-LONG_ENOUGH = 0.3  # s of a measurement
+SHORTEST_SECONDS = 0.3  # of a measurement, all its repetitions together
 FILE_BYTES = 1 << 27
-TRACES, TRACE_STEPS = (8, 200), 2000
-POINTS = 4000
 FACES = (16, 384)  # cells: a small halo and a large one
+HALO_CELLS = 4
+EXCHANGES = (200, 20)  # timed together, of a small face and of a large one
 
 
 def calibrate(
-    folder: Path, name: str, comm: MPI.Intracomm, binding: Binding, say: Callable[[str], None]
+    folder: Path,
+    name: str,
+    probes: Sequence[Probes],
+    comm: MPI.Intracomm,
+    binding: Binding,
+    say: Callable[[str], None],
 ) -> Machine | None:
-    """Collective. Measure with the ranks of `comm`; file rates in `folder`. Returns it on rank 0.
+    """Collective. Measure with the ranks of `comm`; rates of files in `folder`. The machine on rank 0, else None.
+
+    `name`: of the machine, "": made from host and processor; `probes`: of the applications.
 
     Raises FathometerError, the same on all ranks, where nothing can be written into the folder.
     """
-    process = peak_memory()
+    process_bytes = peak_memory()
     cpus = _cpus_here(comm)
     say("rank to rank")
     local, network = _exchange_rates(comm)
@@ -77,14 +64,13 @@ def calibrate(
             team = Tasks(len(cpus), len(cpus), len(cpus), cpus)
             team.use(len(cpus))
             say("memory bandwidth")
-            measured["triad_bytes_per_second"] = _triad()
-            measured["rates"] = tuple(_rates(team, say))
+            measured["triad_bytes_per_second"] = _triad_bytes_per_second()
+            measured["rates"] = tuple(rate for probe in probes for rate in probe.step_rates(team, seconds_of, say))
             say("files")
-            measured |= _files(folder)
-            say("traces")
-            measured |= _traces(team)
-            say("a whole small run")
-            measured |= _whole_run(folder, replace(binding, threads=len(cpus), cpus=list(cpus)))
+            measured |= _file_rates(folder)
+            whole_host = replace(binding, threads=len(cpus), cpus=list(cpus))
+            for probe in probes:
+                measured |= probe.machine_figures(folder, team, whole_host, seconds_of, say)
             own = Tasks(binding.threads, 1, 1, tuple(binding.cpus) if binding.pinned else ())
             own.use(binding.threads)
     if comm.rank:
@@ -96,7 +82,7 @@ def calibrate(
             "name": name or f"{socket.gethostname()} ({cpu_model()})",
             "cores_per_node": len(cpus),
             "memory_bytes_per_node": float(total_memory()),
-            "process_bytes": float(process),
+            "process_bytes": float(process_bytes),
             "start_seconds": account.seconds("start-up") if account is not None else 0.0,
             "notes": (f"fathometer calibrate, {comm.size} ranks, files in {folder}",),
             **local,
@@ -114,41 +100,19 @@ def _cpus_here(comm: MPI.Intracomm) -> tuple[int, ...]:
     return tuple(sorted(set().union(*masks)))
 
 
-def _repeated(task: Callable[[], object], least: int = 3) -> float:
-    """Seconds of a call: the median of as many as take long enough, one before them uncounted."""
+def seconds_of(task: Callable[[], object], least: int = 3) -> float:
+    """Median seconds of a call: of at least `least` calls that take SHORTEST_SECONDS together; one before them is not
+    counted."""
     task()
     times: list[float] = []
-    while len(times) < least or sum(times) < LONG_ENOUGH:
+    while len(times) < least or sum(times) < SHORTEST_SECONDS:
         times.append(timed(task))
     return median(times)
 
 
-def _triad() -> float:
-    """Bytes a second."""
+def _triad_bytes_per_second() -> float:
     arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
-    return 12.0 * TRIAD_ELEMENTS / _repeated(partial(_native.triad, *arrays), 5)
-
-
-def _rates(team: Tasks, say: Callable[[str], None]) -> Iterator[Rate]:
-    """The propagator in both physics and dimensions, as a run without a search would step it."""
-    for material in (VTI, ISOTROPIC):
-        for dimensions, shapes in SIZES.items():
-            say(f"time steps, {material.name}, {dimensions}D")
-            for shape, order in itertools.product(shapes, ORDERS):
-                grid = Homogeneous(shape, material, Pml(), order)
-                wave = grid.propagator
-                wave.threads = team
-                tune(wave, TuningTable(search="never"), STEPS, 1, team.propagate, lambda line: None)
-                points = float(np.prod(grid.grid.full_shape))
-                seconds = _repeated(partial(wave.advance, STEPS))
-                wave.close()
-                yield Rate(
-                    physics="isotropic" if material is ISOTROPIC else "vti",
-                    dimensions=3 if dimensions == 3 else 2,
-                    order=order,
-                    points=points,
-                    points_per_second=STEPS * points / seconds,
-                )
+    return 3.0 * ITEM_BYTES * TRIAD_ELEMENTS / seconds_of(partial(_native.triad, *arrays), 5)
 
 
 def _exchange_rates(comm: MPI.Intracomm) -> tuple[dict[str, float], dict[str, float]]:
@@ -160,30 +124,30 @@ def _exchange_rates(comm: MPI.Intracomm) -> tuple[dict[str, float], dict[str, fl
 
 
 def _pair(comm: MPI.Intracomm, other: int | None, where: str) -> dict[str, float]:
-    """Collective. Rank 0 and another exchange a small and a large face; {} where there is no other."""
+    """Collective. Latency (s) and bandwidth (bytes/s) from a small and a large face that rank 0 and another rank
+    exchange, as entries of the machine file; {} where there is no other rank."""
     if other is None:
         return {}
     pair = MPI.Intracomm(comm.Split(0 if comm.rank in (0, other) else 1, comm.rank))
-    found: dict[str, float] = {}
+    rates: dict[str, float] = {}
     if comm.rank in (0, other):
         seconds, sizes = zip(*(_exchange(pair, face) for face in FACES), strict=True)
-        rate = (sizes[1] - sizes[0]) / max(seconds[1] - seconds[0], 1e-9)
-        found = {
-            f"{where}_latency_seconds": max(0.0, seconds[0] - sizes[0] / rate),
-            f"{where}_bytes_per_second": rate,
+        bytes_per_second = (sizes[1] - sizes[0]) / max(seconds[1] - seconds[0], 1e-9)
+        rates = {
+            f"{where}_latency_seconds": max(0.0, seconds[0] - sizes[0] / bytes_per_second),
+            f"{where}_bytes_per_second": bytes_per_second,
         }
     barrier(comm)
     pair.Free()
-    return found
+    return rates
 
 
 def _exchange(pair: MPI.Intracomm, face: int) -> tuple[float, int]:
-    """Collective over two ranks. Seconds of one halo exchange and the bytes that each sends in it."""
-    depth = 4
-    block = Decomposition((8 * depth, face, face), (2, 1, 1), pair.rank)
-    array = np.zeros([n + 2 * depth for n in block.local_shape], np.float32)
-    halo = HaloExchange(pair, block, [HaloField(array, (depth, depth, depth), (0,))], depth)
-    count = 200 if face == FACES[0] else 20
+    """Collective over two ranks. Seconds of a halo exchange of `face` x `face` cells, and the bytes that each sends."""
+    block = Decomposition((8 * HALO_CELLS, face, face), (2, 1, 1), pair.rank)
+    array = np.zeros([n + 2 * HALO_CELLS for n in block.local_shape], np.float32)
+    halo = HaloExchange(pair, block, [HaloField(array, (HALO_CELLS,) * 3, (0,))], HALO_CELLS)
+    count = EXCHANGES[0] if face == FACES[0] else EXCHANGES[1]
 
     def exchanges() -> None:
         for _ in range(count):
@@ -198,8 +162,9 @@ def _exchange(pair: MPI.Intracomm, face: int) -> tuple[float, int]:
     return pair.bcast(median(times[1:])), halo.bytes_sent
 
 
-def _files(folder: Path) -> dict[str, float]:
-    """Bytes a second of a volume written, flush included, and read again from its device as far as the system lets."""
+def _file_rates(folder: Path) -> dict[str, float]:
+    """Bytes a second of a volume written, flush included, and read again from its device as far as the system drops it
+    from the page cache."""
     n = FILE_BYTES // (4 * 512 * 512)
     values = np.random.default_rng(1).random((n, 512, 512), np.float32)
     info = VolumeInfo(values.shape, values.dtype, None, None, None, None)
@@ -221,77 +186,3 @@ def _files(folder: Path) -> dict[str, float]:
         "write_bytes_per_second": values.nbytes / median(writes),
         "read_bytes_per_second": values.nbytes / median(reads),
     }
-
-
-def _traces(team: Tasks) -> dict[str, float]:
-    """One core's seconds for the traces of a shot: a part for the shot, a part for each trace; and for the weights.
-
-    The traces are shared by all cores, as a run does it: they get less each than one alone would.
-    """
-    rng, dt, interval = np.random.default_rng(1), 0.001, 0.004
-    seconds = []
-    for count in TRACES:
-        stepped = rng.standard_normal((count, TRACE_STEPS)).astype(np.float32)
-        sampled = rng.standard_normal((count, TRACE_STEPS // 4)).astype(np.float32)
-
-        def model(traces: np.ndarray) -> np.ndarray:
-            return resample(inverse_transform(traces, 100), -0.1, dt, 0.0, interval, TRACE_STEPS // 4, 50.0)
-
-        def migrate(traces: np.ndarray) -> np.ndarray:
-            return adjoint_of_inverse(resample(traces, 0.0, interval, -0.1, dt, TRACE_STEPS, 50.0), 100)
-
-        both = [
-            _repeated(partial(team.on_traces, model, stepped)),
-            _repeated(partial(team.on_traces, migrate, sampled)),
-        ]
-        seconds.append(sum(both) / 2)
-    each = max(0.0, (seconds[1] - seconds[0]) / (TRACES[1] - TRACES[0]))
-    grid = Homogeneous((64, 64, 64), ISOTROPIC, Pml())
-    cells = 8 + 40 * rng.random((POINTS, 3))
-    return {
-        "trace_step_seconds": team.io * each / TRACE_STEPS,
-        "shot_step_seconds": max(0.0, seconds[0] - TRACES[0] * each) / TRACE_STEPS,
-        "model_cell_seconds": _model_cell(),
-        "point_seconds": _repeated(lambda: grid.propagator.injectors(sinc_points(cells))) / POINTS,
-    }
-
-
-def _model_cell() -> float:
-    """Seconds for a cell of a VTI model that has been read: the checks and extremes, on one core."""
-    vp = np.full((40, 100, 100), 2000.0, np.float32)
-    epsilon = np.full_like(vp, 0.1)
-    grid = Grid(vp.shape, (10.0,) * 3)
-
-    def look() -> None:
-        for values in (vp, epsilon, epsilon):
-            bool((~np.isfinite(values)).sum() + ((values < 0) | (values > 9000)).sum())
-        extremes(vp, epsilon, epsilon, grid, 4, "taylor")
-
-    return _repeated(look) / vp.size
-
-
-def _whole_run(folder: Path, binding: Binding) -> dict[str, float]:
-    """What every run costs beside its work: its end, and each call for some steps of a grid that costs nothing."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-        here = Path(name)
-        np.save(here / "vp.npy", np.full((24, 16, 20), 2000.0, np.float32))
-        geometry = {
-            "sources": {"x": 100.0, "y": 80.0, "z": 20.0},
-            "receivers": {"x": [0.0, 200.0, 20.0], "y": 80.0, "z": 20.0},
-        }
-        common = {
-            "model": {"vp": "vp.npy", "spacing": [10.0, 10.0, 10.0]},
-            "wavelet": {"kind": "ricker", "peak_frequency": 10.0},
-        }
-        quiet = Context(("fathometer", "calibrate"), True, binding, lambda line: None)
-        shots = common | {"acquisition": geometry, "propagation": {"duration": 0.2}, "output": {"directory": "shots"}}
-        image = common | {"acquisition": {"gathers": "shots/shots.segy"}, "output": {"directory": "image"}}
-        with Ledger():
-            run_model(survey_of(shots, here / "shots.toml"), MPI.COMM_SELF, quiet)
-        with Ledger() as account:
-            run_migrate(survey_of(image, here / "image.toml"), MPI.COMM_SELF, quiet)
-        grid = Homogeneous((8, 8, 8), VTI, Pml(4), 2)
-        return {
-            "finish_seconds": sum(account.seconds(phase) for phase in ("draw", "report", "yardstick", "finish")),
-            "step_seconds": _repeated(partial(grid.propagator.advance, 1), 50),
-        }

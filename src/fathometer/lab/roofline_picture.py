@@ -1,5 +1,7 @@
-"""The roofline of a stencil (Williams, Waterman & Patterson 2009, Communications of the ACM 52(4)): what the memory
-allows at so many flops a byte, what a single sweep could do, and what was measured."""
+"""Picture of the roofline of a stencil: the limits of memory and arithmetic, the streaming limit, the measured rates.
+
+Williams, Waterman & Patterson 2009, Communications of the ACM 52(4).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times that can be compared, and what may be said of them."""
+"""Times that can be compared: tasks measured in turns, medians and their confidence intervals."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def timed(task: Callable[[], object]) -> float:
 def interleave(
     tasks: Mapping[str, Callable[[], object]], repeats: int, clock: Callable[[Callable[[], object]], float] = timed
 ) -> dict[str, list[float]]:
-    """Seconds of each task in `repeats` rounds, taken in turns, so that what else the machine does meets all of them
-    alike; one round before them does not count. `clock`: calls a task and returns its seconds."""
+    """Seconds of each task in `repeats` rounds, in turns, so that other load on the machine affects all of them alike;
+    one round before them is not counted. `clock`: calls a task and returns its seconds."""
     seconds: dict[str, list[float]] = {name: [] for name in tasks}
     for turn in range(repeats + 1):
         for name, task in tasks.items():

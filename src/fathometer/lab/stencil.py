@@ -1,7 +1,8 @@
-"""`fathometer stencil`: the rate of the propagator against what the memory would let a single sweep do.
+"""`fathometer stencil`: rate of an application's time steps against the streaming limit of the memory.
 
-The yardstick is the triad (McCalpin 1995): its bandwidth over the fewest bytes that a step must move for a cell, each
-array touched once. Time tiling may go past that limit. Triad, plain sweeps and tiled sweeps take turns in one process.
+The streaming limit is the bandwidth of the triad (McCalpin 1995) over the fewest bytes that a step must move for a cell
+when each array is touched once. Time tiling may exceed it. Triad, plain sweeps and tiled sweeps alternate in one
+process.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.config.sections import TuningTable
-from fathometer.grid.stencil import FEWEST_ARRAYS, flops_per_point
-from fathometer.grid.tiling import DEEPEST, PLAIN, Tiling
-from fathometer.grid.tuning import Tuned, tune
+from fathometer.grid.tiling import DEEPEST, PLAIN
+from fathometer.grid.tuning import Tuned
 from fathometer.lab.statistics import Typical, interleave, timed, typical
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
 from fathometer.parallel.decomposition import Index3, choose_ranks
@@ -29,19 +28,22 @@ from fathometer.parallel.threads import Binding, Tasks
 from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account
-from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, NoBoundary
-from fathometer.seismic.waves.points import halo_depth
+from fathometer.runs.probes import Probes
 
 TRIAD_ELEMENTS = 1 << 25  # of each array on all ranks together: 403 MB in three arrays, far more than caches hold
-ITEM = 4  # float32
+ITEM_BYTES = 4  # float32
 MULTIPLY_ADDS = 1_000_000  # rounds of a measurement: some milliseconds
-WORTH_A_SEARCH = 10**9  # steps: a benchmark wants the best there is, found now or earlier
-MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
 
 
 @dataclass(frozen=True)
-class Request:
-    """What to measure: cells (x, y, z), ny = 1 for two dimensions; steps of one measurement; depth 0: auto."""
+class StencilOptions:
+    """What to measure.
+
+    Attributes:
+        grid: cells along x, y, z; ny = 1: two dimensions. order: of the differences in space. physics: equation.
+        steps: time steps of one measurement. depth: time steps of a sweep, 0: searched for. repeat: measurements.
+        scaling: whether to measure with fewer ranks and threads too.
+    """
 
     grid: Index3
     order: int
@@ -54,7 +56,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Measured:
-    """Rates with some ranks and threads each: cells a second tiled and plain, bytes a second of the triad, flops a
+    """Rates of all ranks together: cells a second of tiled and of plain sweeps, bytes a second of the triad, flops a
     second of multiply-adds in registers."""
 
     ranks: int
@@ -90,51 +92,49 @@ class Measured:
 
 
 def measure(
-    request: Request, comm: MPI.Intracomm, threads: int, cpus: tuple[int, ...], say: Callable[[str], None]
+    options: StencilOptions,
+    probes: Probes,
+    comm: MPI.Intracomm,
+    threads: int,
+    cpus: tuple[int, ...],
+    say: Callable[[str], None],
 ) -> Measured:
     """Collective. Rates with all ranks of a communicator, `threads` threads each, on `cpus` where they are pinned."""
     team = Tasks(threads, threads, threads, cpus)
     team.use(threads)
-    ranks = choose_ranks(request.grid, comm.size, halo_depth(request.order // 2, False))
+    cost = probes.step_cost(options.physics, options.order, options.grid, comm.size)
+    ranks = choose_ranks(options.grid, comm.size, cost.halo_cells)
     with ledger.phase("set up"):
-        wave = Homogeneous(
-            request.grid, MATERIALS[request.physics], NoBoundary(), request.order, ranks=ranks, comm=comm
-        ).propagator
-        wave.threads = team
+        stepper = probes.stepper(options.physics, options.order, options.grid, ranks, team, comm)
         elements = TRIAD_ELEMENTS // comm.size
         arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
-    wanted = TuningTable() if request.depth == 0 else TuningTable(time_depth=request.depth)
     with ledger.phase("tuning"):
-        tuned = tune(wave, wanted, request.steps, WORTH_A_SEARCH, threads, say)
-    cells = float(math.prod(request.grid)) * request.steps
-
-    def advance(tiling: Tiling) -> None:
-        wave.tiling = tiling
-        wave.advance(request.steps)
-
+        tuned = stepper.tune(options.depth, options.steps, say)
+    updates = float(math.prod(options.grid)) * options.steps
     tasks: dict[str, Callable[[], object]] = {
         "triad": partial(_native.triad, *arrays),
         "flops": partial(_native.multiply_adds, MULTIPLY_ADDS),
-        "plain": partial(advance, PLAIN),
-        "tiled": partial(advance, tuned.tiling),
+        "plain": partial(stepper.advance, options.steps, PLAIN),
+        "tiled": partial(stepper.advance, options.steps, tuned.tiling),
     }
-    done = {
-        "triad": 3.0 * ITEM * elements * comm.size,
+    work = {
+        "triad": 3.0 * ITEM_BYTES * elements * comm.size,
         "flops": comm.allreduce(_native.multiply_adds(MULTIPLY_ADDS), MPI.SUM),
-        "plain": cells,
-        "tiled": cells,
+        "plain": updates,
+        "tiled": updates,
     }
 
     def slowest(task: Callable[[], object]) -> float:
-        wave.advance(1)  # what the task before has left in the cache is not to matter
+        """Seconds of the slowest rank."""
+        stepper.advance(1, PLAIN)  # the caches then hold the same before each task
         comm.Barrier()
         seconds: float = comm.allreduce(timed(task), MPI.MAX)
         return seconds
 
     with ledger.phase("measurement"):
-        seconds = interleave(tasks, request.repeat, slowest)
-    rates = {name: typical([done[name] / s for s in times]) for name, times in seconds.items()}
-    wave.close()
+        seconds = interleave(tasks, options.repeat, slowest)
+    rates = {name: typical([work[name] / s for s in times]) for name, times in seconds.items()}
+    stepper.close()
     return Measured(
         comm.size,
         threads,
@@ -143,42 +143,48 @@ def measure(
         rates["plain"],
         rates["triad"],
         rates["flops"],
-        ITEM * FEWEST_ARRAYS[request.physics],
+        cost.bytes_per_point,
     )
 
 
 def run_stencil(
-    request: Request, comm: MPI.Intracomm, binding: Binding, command: tuple[str, ...], say: Callable[[str], None]
+    options: StencilOptions,
+    probes: Probes,
+    comm: MPI.Intracomm,
+    binding: Binding,
+    command: tuple[str, ...],
+    say: Callable[[str], None],
 ) -> dict[str, Any]:
-    """Collective. Measure, with all threads and ranks, and by request with fewer; the record (on rank 0).
+    """Collective. Measure with all threads and ranks, and with fewer where the options say so; the record (on rank 0).
 
-    Raises InputError, the same on all ranks, for a request that cannot be met.
+    Raises InputError, the same on all ranks, for options that cannot be measured.
     """
-    _check(request)
-    require_memory(_bytes(request, comm.size), usable_memory(comm), comm)
+    _check(options)
+    cost = probes.step_cost(options.physics, options.order, options.grid, comm.size)
+    triad_bytes = 3 * ITEM_BYTES * TRIAD_ELEMENTS // comm.size
+    require_memory({**cost.memory_bytes, "triad": triad_bytes}, usable_memory(comm), comm)
     most: int = comm.allreduce(binding.threads, MPI.MIN)
     cpus = tuple(binding.cpus) if binding.pinned else ()
-    every = [(comm.size, most)] + (list(_fewer(comm.size, most)) if request.scaling else [])
+    combinations = [(comm.size, most)] + (list(_fewer(comm.size, most)) if options.scaling else [])
     measured = []
-    for ranks, threads in every:
+    for ranks, threads in combinations:
         part = MPI.Intracomm(comm.Split(0 if comm.rank < ranks else 1, comm.rank))
         if comm.rank < ranks:
             say(f"ranks x threads = {ranks} x {threads}: choosing the tiling, then measuring")
-            measured.append(measure(request, part, threads, cpus, say))
+            measured.append(measure(options, probes, part, threads, cpus, say))
         barrier(comm, LONG_NAP_SECONDS)
         part.Free()
     with ledger.phase("finish"):
-        told = allgather(comm, own_account(binding))
+        accounts = allgather(comm, own_account(binding))
     if comm.rank:
         return {}
     main = measured[0]
-    flat = request.grid[1] == 1
     return record(
         application="stencil",
         command=command,
-        input=asdict(request),
-        machine=machine() | {"ranks": comm.size, "binding": [rank["binding"] for rank in told]},
-        account=account(told),
+        input=asdict(options),
+        machine=machine() | {"ranks": comm.size, "binding": [rank["binding"] for rank in accounts]},
+        account=account(accounts),
         figures=[
             Figure("grid point updates", main.tiled.median, "points_per_second", "higher"),
             Figure("ratio to the streaming limit", main.tiled.median / main.limit, "1", "higher"),
@@ -187,42 +193,31 @@ def run_stencil(
         results=main.as_dict()
         | {
             "bytes_per_point": main.bytes_per_point,
-            "flops_per_point": flops_per_point(request.order, 2 if request.physics == "vti" else 1, flat),
-            "peak_memory_bytes": max(rank["usage"]["peak_memory_bytes"] for rank in told),
+            "flops_per_point": cost.flops_per_point,
+            "peak_memory_bytes": max(rank["usage"]["peak_memory_bytes"] for rank in accounts),
             "scaling": [m.as_dict() for m in measured[1:]],
         },
-        reasons=disturbances(told),
+        reasons=disturbances(accounts),
     )
 
 
-def _check(request: Request) -> None:
-    smallest = 2 * request.order
-    for axis, n in zip("xyz", request.grid, strict=True):
+def _check(options: StencilOptions) -> None:
+    smallest = 2 * options.order
+    for axis, n in zip("xyz", options.grid, strict=True):
         if n < smallest and not (axis == "y" and n == 1):
             raise InputError(
-                f"--grid: {n} cells along {axis}; allowed: {smallest} or more at order {request.order}, "
+                f"--grid: {n} cells along {axis}; allowed: {smallest} or more at order {options.order}, "
                 "or 1 along y for two dimensions"
             )
-    if request.depth > min(request.steps, DEEPEST):
+    if options.depth > min(options.steps, DEEPEST):
         raise InputError(
-            f"--time-depth {request.depth}: allowed: auto, or 1 to {min(request.steps, DEEPEST)} "
+            f"--time-depth {options.depth}: allowed: auto, or 1 to {min(options.steps, DEEPEST)} "
             f"(the number of --steps, and never more than {DEEPEST})"
         )
 
 
-def _bytes(request: Request, ranks: int) -> dict[str, int]:
-    """What a rank takes: the wavefields, the model and what it is made of, the triad's arrays."""
-    x, y, z = (n + (1 if n == 1 else 2 * request.order) for n in request.grid)
-    fields, models = (2, 3) if request.physics == "vti" else (1, 1)
-    return {
-        "wavefields": ITEM * 2 * fields * x * y * z // ranks,
-        "model": ITEM * 2 * models * x * y * z // ranks,
-        "triad": ITEM * 3 * TRIAD_ELEMENTS // ranks,
-    }
-
-
 def _fewer(ranks: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Powers of two below the numbers of ranks and of threads, the other one kept; ranks end with one."""
+    """Powers of two below the number of threads with all ranks, then below the number of ranks with all threads."""
     for fewer in _powers(threads):
         yield ranks, fewer
     for fewer in _powers(ranks):
@@ -233,12 +228,12 @@ def _powers(below: int) -> list[int]:
     return [1 << k for k in reversed(range(below.bit_length())) if 1 << k < below]
 
 
-def lines(envelope: dict[str, Any]) -> list[str]:
-    """The measurements as a table for people."""
-    results, request = envelope["results"], envelope["input"]
-    grid = " x ".join(str(n) for n in request["grid"] if n > 1)
+def table_lines(envelope: dict[str, Any]) -> list[str]:
+    """The measurements of a record as a table for people."""
+    results, options = envelope["results"], envelope["input"]
+    grid = " x ".join(str(n) for n in options["grid"] if n > 1)
     text = [
-        f"{request['physics']}, order {request['order']}, {grid} cells, float32: {results['flops_per_point']} flops "
+        f"{options['physics']}, order {options['order']}, {grid} cells, float32: {results['flops_per_point']} flops "
         f"and at least {results['bytes_per_point']} bytes a cell and step; "
         f"at most {results['peak_memory_bytes'] / 1e9:.2g} GB a rank",
         "",

@@ -1,1 +1,1 @@
-"""The page of a run, report.html, and the tables of several: made from records, whatever application left them."""
+"""Pages (report.html) and tables made from records of any application."""

@@ -1,6 +1,6 @@
-"""Volumes small enough for a page: means over blocks of cells, read slab by slab, as bytes in base64.
+"""Volumes reduced for a page: means over blocks of cells, read slab by slab, as bytes in base64.
 
-Neither a page nor the memory that making it takes grows with the survey.
+Neither a page nor the memory that it takes to make one grows with the survey.
 """
 
 from __future__ import annotations

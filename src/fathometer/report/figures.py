@@ -1,4 +1,4 @@
-"""Figures as Plotly takes them: plain dictionaries of data and layout. Widths are the page's; heights are given here.
+"""Figures for Plotly: plain dictionaries of data and layout. Widths are the page's; heights are set here.
 
 Every text that comes from a record passes through `plain`: Plotly reads tags in texts.
 """
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from fathometer.base.ledger import CATEGORIES
-from fathometer.report import tables, words
+from fathometer.report import formatting, tables
 from fathometer.report.verdict import kernel_phases, kernel_seconds
 
 Figure = dict[str, Any]
 
-# Okabe & Ito 2008: told apart with any colour vision. The same on the whole page, as in page.css.
+# Okabe & Ito 2008: distinct with any colour vision. The same on the whole page, as in page.css.
 COLOURS = {"compute": "#0072b2", "communication": "#e69f00", "io": "#009e73", "idle": "#b0b4b8"}
 RUNS = ("#3b4046", "#cc79a7", "#56b4e9", "#d55e00", "#8a6d00", "#7b61a8", "#4d8f63", "#a34f4f")
 INK, GRID, POINT = "#22272e", "#e4e7ea", "#d55e00"
@@ -24,7 +24,7 @@ SOURCE, RECEIVER = "#d55e00", "#33537d"
 SQUARE, DOT, STAR, DIAMOND, LINE = "■", "●", "★", "◇", "—"  # of legends
 
 FEW_RANKS, MOST_RANKS = 12, 256  # bars lie down up to the first, some ranks are left out beyond the second
-MOST_SHADES = 9  # phases told apart in a bar; the others are one
+MOST_SHADES = 9  # phases shown in a bar; the others are added up
 SHORTEST_LANE = 0.004  # of the stretch: what gets a lane of its own in the timeline
 MOST_LANES = 14
 MOST_GROUPS = 12  # phases in the bars of a comparison
@@ -81,7 +81,10 @@ def by_phase(ledger: dict[str, Any]) -> Figure:
             name = entry["phase"] + ("" if category == "compute" else f" ({category})")
             values.append((name, _shade(COLOURS[category], number / max(len(own), 3)), seconds))
             shown.append(seconds)
-    rest = [max(0.0, sum(rank["categories"].values()) - sum(one[n] for one in shown)) for n, rank in enumerate(ranks)]
+    rest = [
+        max(0.0, sum(rank["categories"].values()) - sum(seconds[n] for seconds in shown))
+        for n, rank in enumerate(ranks)
+    ]
     if max(rest) > 0:
         values.append(("all others", "#eceef0", rest))
     note = f"Shades of a colour are phases of one category. {note}".strip()
@@ -146,7 +149,7 @@ def _shade(colour: str, lighter: float) -> str:
 
 
 def timeline_of_ranks(ledger: dict[str, Any]) -> Figure | None:
-    """How the seconds of one stretch were spent, on the first ranks one below another; None where none was kept."""
+    """Categories over time on the first ranks, one below another; None where no timeline was kept."""
     lines = [line for line in ledger["timelines"] if line["rows"]]
     if not lines:
         return None
@@ -191,7 +194,7 @@ def timeline_of_ranks(ledger: dict[str, Any]) -> Figure | None:
                 }
             )
     layout["xaxis"] = {"title": {"text": "seconds"}, "range": [0, end], "anchor": f"y{axis}", "showgrid": False}
-    title = f"The course of {lines[0]['name']}, by category"
+    title = f"Timeline of {lines[0]['name']}, by category"
     caption = (
         "Each bin is filled by the shares of its time. Ranks beyond the eighth are not kept." if len(lines) == 8 else ""
     )
@@ -200,7 +203,7 @@ def timeline_of_ranks(ledger: dict[str, Any]) -> Figure | None:
 
 
 def timeline_of_phases(ledger: dict[str, Any]) -> Figure | None:
-    """What rank 0 did when, a lane for each phase of some length; None where it was not kept."""
+    """Phases of rank 0 over time, a lane for each longer one; None where no timeline was kept."""
     line = next((line for line in ledger["timelines"] if line["rank"] == 0 and line["rows"]), None)
     if line is None or line["rows"][0]["phase"] is None:
         return None
@@ -243,9 +246,9 @@ def timeline_of_phases(ledger: dict[str, Any]) -> Figure | None:
     }
     caption = (
         "The darker, the larger the share of the time; colours as above. Phases of less than "
-        f"{words.percent(SHORTEST_LANE)} are left out."
+        f"{formatting.percent(SHORTEST_LANE)} are left out."
     )
-    title = f"The course of {line['name']} on rank 0, by phase"
+    title = f"Timeline of {line['name']} on rank 0, by phase"
     return figure("lanes", title, caption, data, layout, 90 + 24 * len(names))
 
 
@@ -254,15 +257,15 @@ def _faint(colour: str, opacity: float) -> str:
 
 
 def roofline(record: dict[str, Any]) -> Figure | None:
-    """What memory and arithmetic allow at so many flops a byte, and this run (Williams, Waterman & Patterson 2009).
+    """The roofline of the machine, and this run (Williams, Waterman & Patterson 2009).
 
     The bytes are the fewest that a step must move for a cell when it sweeps through the memory once; several steps a
     sweep may go past that limit. None where roof or work is not known.
     """
     results, ledger = record["results"], record["ledger"]
-    yard = results.get("yardstick", results)
+    roof = results.get("yardstick", results)
     keys = ("triad_bytes_per_second", "multiply_add_flops_per_second", "bytes_per_point")
-    triad, peak, each = (yard.get(key) for key in keys)
+    triad, peak, each = (roof.get(key) for key in keys)
     counted = [entry for entry in ledger["phases"] if entry["total_flops"] > 0]
     points = sum(entry["total_points"] for entry in counted)
     spent = kernel_seconds(ledger) if kernel_phases(ledger) else 0.0
@@ -328,33 +331,33 @@ def roofline(record: dict[str, Any]) -> Figure | None:
         ],
     }
     caption = (
-        f"A step of a cell is {words.digits(flops)} flops and moves at least {each} bytes (dotted). The run comes to "
-        f"{words.percent(rate * flops / limit)} of the streaming limit, that of one sweep through the memory a step. "
-        f"{yard.get('source', '')}"
+        f"A step of a cell is {formatting.digits(flops)} flops and moves at least {each} bytes (dotted). The run "
+        f"reaches {formatting.percent(rate * flops / limit)} of the streaming limit, that of one sweep through the "
+        f"memory a step. {roof.get('source', '')}"
     )
-    roof = f"roof: triad, {words.scaled(triad, 'B/s')}; multiply-adds, {words.scaled(peak, 'flop/s')}"
+    limits = f"roof: triad, {formatting.scaled(triad, 'B/s')}; multiply-adds, {formatting.scaled(peak, 'flop/s')}"
     signs = {"streaming limit": DIAMOND, "this run": DOT}
-    legend = [(roof, INK, LINE)]
-    legend += [(f"{name}: {words.points(cells)}", colour, signs[name]) for name, _, _, colour, cells in spots]
+    legend = [(limits, INK, LINE)]
+    legend += [(f"{name}: {formatting.points(cells)}", colour, signs[name]) for name, _, _, colour, cells in spots]
     return figure("roofline", "The kernel against the machine", caption.strip(), data, layout, 380, legend)
 
 
 def compared_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> Figure:
     """Grouped bars: seconds of the base's longest phases in each run."""
     spent = [tables.phase_seconds(record["ledger"]) for record in records]
-    every = dict.fromkeys(name for one in spent for name in one)
-    longest = sorted(every, key=lambda name: -max(one.get(name, 0.0) for one in spent))[:MOST_GROUPS]
+    phases = dict.fromkeys(name for seconds in spent for name in seconds)
+    longest = sorted(phases, key=lambda name: -max(seconds.get(name, 0.0) for seconds in spent))[:MOST_GROUPS]
     data = [
         {
             "type": "bar",
             "orientation": "h",
             "name": plain(name),
-            "x": [round(one.get(phase, 0.0), 6) for phase in longest],
+            "x": [round(seconds.get(phase, 0.0), 6) for phase in longest],
             "y": [plain(phase) for phase in longest],
             "marker": {"color": RUNS[number % len(RUNS)]},
             "hovertemplate": f"{plain(name)}, %{{y}}: %{{x:.4g}} s<extra></extra>",
         }
-        for number, (name, one) in enumerate(zip(names, spent, strict=True))
+        for number, (name, seconds) in enumerate(zip(names, spent, strict=True))
     ]
     layout = {
         "barmode": "group",
@@ -364,7 +367,7 @@ def compared_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> 
     }
     height = 80 + len(longest) * max(26, 12 * len(records) + 8)
     legend = [(name, RUNS[number % len(RUNS)], SQUARE) for number, name in enumerate(names)]
-    note = "" if len(every) <= MOST_GROUPS else f"The {MOST_GROUPS} longest phases."
+    note = "" if len(phases) <= MOST_GROUPS else f"The {MOST_GROUPS} longest phases."
     return figure("compared", "Seconds of each phase, slowest rank", note, data, layout, height, legend)
 
 
@@ -419,7 +422,7 @@ def places(panel: dict[str, Any]) -> Figure:
     ]
     shown = figure("map", panel["title"], panel["caption"], data, layout, 420, legend)
     if panel["equal"]:
-        extents = [max(max(one[axis]) for one in data) - min(min(one[axis]) for one in data) for axis in ("x", "y")]
+        extents = [max(max(part[axis]) for part in data) - min(min(part[axis]) for part in data) for axis in ("x", "y")]
         shown["aspect"] = extents[1] / extents[0] if all(extents) else 1.0
     return shown
 
@@ -428,21 +431,21 @@ def bars(panel: dict[str, Any]) -> Figure:
     """Lying bars with intervals, the first on top, and a line that they are compared with. panel: name, title, caption,
     label of the axis, in 10⁹ of the values' unit; bars, each with name, value, low, high, pale; mark: name, value."""
     keys = ("value", "low", "high")
-    shown = [one | {key: one[key] / 1e9 for key in keys} for one in panel["bars"]]
+    shown = [bar | {key: bar[key] / 1e9 for key in keys} for bar in panel["bars"]]
     mark = panel["mark"] | {"value": panel["mark"]["value"] / 1e9}
     data = [
         {
             "type": "bar",
             "orientation": "h",
-            "x": [one["value"] for one in shown],
-            "y": [plain(one["name"]) for one in shown],
+            "x": [bar["value"] for bar in shown],
+            "y": [plain(bar["name"]) for bar in shown],
             "width": 0.7,
-            "marker": {"color": [COLOURS["idle" if one["pale"] else "io"] for one in shown]},
+            "marker": {"color": [COLOURS["idle" if bar["pale"] else "io"] for bar in shown]},
             "error_x": {
                 "type": "data",
                 "symmetric": False,
-                "array": [one["high"] - one["value"] for one in shown],
-                "arrayminus": [one["value"] - one["low"] for one in shown],
+                "array": [bar["high"] - bar["value"] for bar in shown],
+                "arrayminus": [bar["value"] - bar["low"] for bar in shown],
                 "color": INK,
                 "thickness": 1.2,
                 "width": 4,
@@ -451,7 +454,7 @@ def bars(panel: dict[str, Any]) -> Figure:
         }
     ]
     line = {"color": POINT, "width": 1.6, "dash": "dot"}
-    most = max(mark["value"], *(one["high"] for one in shown))
+    most = max(mark["value"], *(bar["high"] for bar in shown))
     layout = {
         "xaxis": {"title": {"text": plain(panel["label"])}, "range": [0, 1.05 * most]},
         "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False, "ticks": ""},

@@ -1,5 +1,5 @@
 "use strict";
-// Draws the figures that stand in the page as JSON, and the slices of volumes, which sliders move.
+// Draws the figures, whose data the page holds as JSON, and the slices of volumes that sliders move.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const PRINT_WIDTH = 680; // CSS pixels of an A4 page between its margins
@@ -73,8 +73,8 @@
   const drawVolume = (box, volume) => {
     const layers = [];
     for (const name of ["property", "image"]) {
-      const one = volume[name];
-      if (one) layers.push({ ...one, name, all: bytesOf(one.codes) });
+      const shown = volume[name];
+      if (shown) layers.push({ ...shown, name, all: bytesOf(shown.codes) });
     }
     const main = layers[layers.length - 1];
     const flat = main.shape[1] === 1;
@@ -212,7 +212,7 @@
   all().then(() => { document.documentElement.dataset.drawn = "yes"; });
   let width = window.innerWidth, timer = 0;
   window.addEventListener("resize", () => {
-    if (window.innerWidth === width) return; // the bar of a telephone's browser comes and goes
+    if (window.innerWidth === width) return; // a mobile browser's address bar comes and goes
     width = window.innerWidth;
     clearTimeout(timer);
     timer = setTimeout(() => all(), 120);

@@ -1,7 +1,7 @@
-"""The page of one run, or of several compared: one file that needs nothing else, report.html.
+"""The page of a run or of a comparison, report.html: a single file that loads nothing from elsewhere.
 
-The data of the figures stands in it as JSON in which no `<` occurs, so that no text can end the script that holds it;
-every other text is escaped by the template. A policy in its head keeps the page from the network.
+The data of the figures is JSON in which no `<` occurs, so that no text can end the script that holds it; every other
+text is escaped by the template. A content security policy in the head keeps the page from the network.
 """
 
 from __future__ import annotations
@@ -15,65 +15,59 @@ from typing import Any
 
 from fathometer.base.errors import InputError
 from fathometer.record.envelope import plain
-from fathometer.report import figures, tables, words
+from fathometer.report import figures, formatting, tables
 from fathometer.report.records import Run
 from fathometer.report.verdict import verdict
+from fathometer.runs.application import Heading, Panel
 from fathometer.storage import atomic
 
-Panel = dict[str, Any]
-# What code meets that takes a record for what it is not.
-ODD = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
-MOST_BOUND = 64  # ranks whose places are listed
+# What is raised where a record holds what no run writes.
+DAMAGE = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
+MOST_BINDINGS = 64  # ranks whose cores are listed
 HERE = Path(__file__).parent  # of page.html, page.css and page.js
-NO_ROOFLINE = "The roofline is missing: the record holds no yardstick or no work of the kernel."
+NO_ROOFLINE = "The roofline is missing: the record holds no measured roofline or no work of the kernel."
 DRAWN = {"points": figures.places, "traces": figures.gather, "bars": figures.bars}
 
 
 @dataclass(frozen=True)
-class Exhibit:
-    """What an application shows of a run, beside the account: a title, what it was about, facts, panels to draw.
+class PagePanels:
+    """What an application shows of a run on its page, beside the account: heading and panels to draw."""
 
-    kernel: whether it has one, whose roofline is missed where it cannot be drawn.
-    """
-
-    title: str = ""
-    subject: str = ""
-    facts: Sequence[tuple[str, str]] = ()
-    panels: Sequence[Panel] = field(default=())
-    kernel: bool = True
+    heading: Heading = field(default_factory=Heading)
+    panels: Sequence[Panel] = ()
 
 
-def write_page(path: Path, runs: Sequence[Run], exhibit: Exhibit) -> None:
-    """Write the page of the first run, with its exhibit, and before it a comparison where there are several.
+def write_page(path: Path, runs: Sequence[Run], shown: PagePanels) -> None:
+    """Write the page of the first run, with its panels, and before it a comparison where there are several.
 
     The file appears whole or not at all. Raises FathometerError that names it where it cannot be written.
     """
     # Names that are not UTF-8 hold lone surrogates.
-    atomic.write(path, render(runs, exhibit).encode(errors="backslashreplace"))
+    atomic.write(path, render(runs, shown).encode(errors="backslashreplace"))
 
 
 def check(run: Run) -> None:
     """Raises InputError where the parts of a record that its schema leaves free hold what no run writes."""
     record = run.record
     try:
-        _run(run, Exhibit())
+        _run(run, Heading())
         _account(record)
         _configuration(record)
         _compared([run, run])
         _notes(record)
-    except ODD as error:
-        raise InputError(f"{run.path}: damaged: {odd(error)}") from None
+    except DAMAGE as error:
+        raise InputError(f"{run.path}: damaged: {damage_message(error)}") from None
 
 
-def odd(error: Exception) -> str:
-    """Of an error of ODD, what is wrong with a record that leads to it."""
+def damage_message(error: Exception) -> str:
+    """What is wrong with a record that leads to an error of DAMAGE."""
     return (
         f"machine, input or results hold what no run writes ({type(error).__name__}: {' '.join(str(error).split())}); "
         f"allowed: a record as it was written"
     )
 
 
-def render(runs: Sequence[Run], exhibit: Exhibit) -> str:
+def render(runs: Sequence[Run], shown: PagePanels) -> str:
     """The page's text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from plotly.offline import get_plotlyjs
@@ -86,18 +80,18 @@ def render(runs: Sequence[Run], exhibit: Exhibit) -> str:
         lstrip_blocks=True,
     )
     base = runs[0].record
-    account = _account(base, exhibit.kernel)
+    account = _account(base, shown.heading.kernel)
     compared = _compared(runs) if len(runs) > 1 else None
-    shown = [_panel(panel) for panel in exhibit.panels]
+    panels = [_panel(panel) for panel in shown.panels]
     drawn = [
-        part["figure"] for part in [*shown, *account, *(compared["figures"] if compared else [])] if part["figure"]
+        part["figure"] for part in [*panels, *account, *(compared["figures"] if compared else [])] if part["figure"]
     ]
-    volumes = [part["volume"] for part in shown if part["volume"]]
+    volumes = [part["volume"] for part in panels if part["volume"]]
     return environment.get_template("page.html").render(
-        title=_title(runs, exhibit),
+        title=_title(runs, shown.heading),
         comparing=compared,
-        run=_run(runs[0], exhibit),
-        panels=shown,
+        run=_run(runs[0], shown.heading),
+        panels=panels,
         account=account,
         tables=[_table(table) for table in _tables(base)],
         overlapped=_table(tables.phases(base["ledger"], "overlapped")) if base["ledger"]["overlapped"] else None,
@@ -122,14 +116,14 @@ def _notes(record: dict[str, Any]) -> list[str]:
     return [str(note) for note in record["results"].get("notes", [])]
 
 
-def _title(runs: Sequence[Run], exhibit: Exhibit) -> str:
+def _title(runs: Sequence[Run], heading: Heading) -> str:
     if len(runs) > 1:
         return f"Comparison of {len(runs)} runs"
-    what = exhibit.title or runs[0].record["application"]
-    return f"{what}: {exhibit.subject}" if exhibit.subject else what
+    kind = heading.title or str(runs[0].record["application"])
+    return f"{kind}: {heading.subject}" if heading.subject else kind
 
 
-def _run(run: Run, exhibit: Exhibit) -> dict[str, Any]:
+def _run(run: Run, heading: Heading) -> dict[str, Any]:
     """The top of the page."""
     record = run.record
     machine, ledger = record["machine"], record["ledger"]
@@ -137,28 +131,28 @@ def _run(run: Run, exhibit: Exhibit) -> dict[str, Any]:
     hosts = list(dict.fromkeys(rank["host"] for rank in ledger["ranks"]))
     ranks = len(machine.get("binding") or ledger["ranks"])
     ranks = max(ranks, int(machine.get("ranks") or 1))
-    threads = sorted({int(one.get("threads", 1)) for one in machine.get("binding") or []})
+    threads = sorted({int(rank.get("threads", 1)) for rank in machine.get("binding") or []})
     where = hosts[0] if len(hosts) == 1 else f"{len(hosts)} hosts ({hosts[0]} …)"
     each = f", {_range(threads)} {_plural(threads[-1], 'thread')} each" if threads else ""
-    facts = [("Command", " ".join(record["command"])), *exhibit.facts]
-    facts.append(("Machine", f"{_plural(ranks, 'rank', True)}{each} on {where}, {machine['cpu'] or words.NONE}"))
-    merits = [one for one in record["figures"] if one["role"] == "merit"]
+    facts = [("Command", " ".join(record["command"])), *heading.facts]
+    facts.append(("Machine", f"{_plural(ranks, 'rank', True)}{each} on {where}, {machine['cpu'] or formatting.NONE}"))
+    merits = [figure for figure in record["figures"] if figure["role"] == "merit"]
     return {
-        "title": f"{exhibit.title or record['application']}",
-        "subject": exhibit.subject,
+        "title": heading.title or record["application"],
+        "subject": heading.subject,
         "verdict": sentence[:1].upper() + sentence[1:] + ".",
         "facts": facts,
-        "merits": [(one["name"], _merit(one)) for one in merits],
+        "merits": [(figure["name"], _merit(figure)) for figure in merits],
         "finished": run.finished,
         "path": str(run.path),
     }
 
 
 def _merit(figure: Mapping[str, Any]) -> str:
-    """A tile's number: a share as one."""
+    """The value of a figure of merit as text, a share in percent."""
     if figure["unit"] == "1" and figure["name"].endswith("share"):
-        return words.percent(figure["value"])
-    return words.quantity(figure["value"], figure["unit"])
+        return formatting.percent(figure["value"])
+    return formatting.quantity(figure["value"], figure["unit"])
 
 
 def _range(numbers: Sequence[int]) -> str:
@@ -177,8 +171,8 @@ def _panel(panel: Panel) -> dict[str, Any]:
         shown |= {"volume": panel, "caption": panel["caption"], "flat": _flat(panel), "file": panel["file"]}
         shown["legend"] = panel["property"] and {
             "label": panel["property"]["label"],
-            "low": words.digits(panel["property"]["low"], 4),
-            "high": words.digits(panel["property"]["high"], 4),
+            "low": formatting.digits(panel["property"]["low"], 4),
+            "high": formatting.digits(panel["property"]["high"], 4),
         }
     elif panel["kind"] in DRAWN:
         shown["figure"] = DRAWN[panel["kind"]](panel)
@@ -196,22 +190,22 @@ def _flat(panel: Panel) -> bool:
 
 def _account(record: dict[str, Any], kernel: bool = True) -> list[dict[str, Any]]:
     ledger = record["ledger"]
-    made = [
+    drawn = [
         (figures.by_category(ledger), ""),
         (figures.by_phase(ledger), ""),
         (figures.timeline_of_ranks(ledger), ""),
         (figures.timeline_of_phases(ledger), ""),
         (figures.roofline(record), NO_ROOFLINE if kernel else ""),
     ]
-    return [{"figure": one, "reason": reason} for one, reason in made if one or reason]
+    return [{"figure": figure, "reason": reason} for figure, reason in drawn if figure or reason]
 
 
 def _tables(record: dict[str, Any]) -> list[tables.Table]:
     ledger = record["ledger"]
-    made = [tables.shortened(tables.phases(ledger)), tables.ranks(record)]
+    shown = [tables.shortened(tables.phases(ledger)), tables.ranks(record)]
     if ledger["files"]:
-        made.append(tables.files(ledger))
-    return made
+        shown.append(tables.files(ledger))
+    return shown
 
 
 def _table(table: tables.Table) -> dict[str, Any]:
@@ -236,7 +230,7 @@ def _waits(ledger: dict[str, Any]) -> str:
     if not waits:
         return ""
     seconds, who, other = max(waits)
-    return f"The longest wait of one rank for another: rank {who} for rank {other}, {words.seconds(seconds)}."
+    return f"The longest wait of one rank for another: rank {who} for rank {other}, {formatting.seconds(seconds)}."
 
 
 def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -252,9 +246,9 @@ def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
         *((name.replace("_", " "), value) for name, value in processor.items() if name != "model"),
         *((f"cache {name}", value) for name, value in caches.items()),
         ("logical cpus", machine["logical_cpus"]),
-        ("memory", words.scaled(machine["memory_bytes"], "B")),
-        *((f"network {one['name']}", _network(one)) for one in machine["networks"]),
-        *((one["path"], f"{one['type']} on {one['mount']}") for one in machine["file_systems"]),
+        ("memory", formatting.scaled(machine["memory_bytes"], "B")),
+        *((f"network {network['name']}", _network(network)) for network in machine["networks"]),
+        *((system["path"], f"{system['type']} on {system['mount']}") for system in machine["file_systems"]),
     ]
     software = [
         ("operating system", machine["os"]),
@@ -265,36 +259,36 @@ def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
         ("commit", machine["commit"]),
         *machine["packages"].items(),
     ]
-    binding = [(f"rank {one.get('rank')} on {one.get('host')}", _bound(one)) for one in bound[:MOST_BOUND]]
-    if len(bound) > MOST_BOUND:
-        binding.append(("and", f"{len(bound) - MOST_BOUND} more, in the record"))
+    binding = [(f"rank {rank.get('rank')} on {rank.get('host')}", _binding(rank)) for rank in bound[:MOST_BINDINGS]]
+    if len(bound) > MOST_BINDINGS:
+        binding.append(("and", f"{len(bound) - MOST_BINDINGS} more, in the record"))
     parts: list[dict[str, Any]] = [
         {"title": "Hardware", "rows": _texts(hardware), "open": True},
         {"title": "Software", "rows": _texts(software), "open": True},
         {"title": "Input, with all defaults", "rows": _texts(flattened(record["input"])), "open": True},
         {"title": "Where the ranks ran", "wide": True, "rows": _texts(binding), "open": False},
         {"title": "Environment", "wide": True, "rows": _texts(list(machine["environment"].items())), "open": False},
-        {"title": "What the run found", "wide": True, "rows": _texts(_found(record["results"])), "open": False},
+        {"title": "Results in the record", "wide": True, "rows": _texts(_results(record["results"])), "open": False},
     ]
     if listing:
         parts.append({"title": "lscpu", "text": str(listing).rstrip(), "rows": [], "open": False})
     return [{"wide": False} | part for part in parts if part["rows"] or part.get("text")]
 
 
-def _found(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _results(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
     return flattened({name: value for name, value in results.items() if name not in ("notes", "scaling", "rows")})
 
 
-def _bound(one: Mapping[str, Any]) -> str:
-    threads, cpus = one.get("threads", 1), one.get("cpus", [])
-    pinned = "pinned" if one.get("pinned") else "not pinned"
-    shared = ", cores shared" if one.get("oversubscribed") else ""
+def _binding(rank: Mapping[str, Any]) -> str:
+    threads, cpus = rank.get("threads", 1), rank.get("cpus", [])
+    pinned = "pinned" if rank.get("pinned") else "not pinned"
+    shared = ", cores shared" if rank.get("oversubscribed") else ""
     return f"{_plural(int(threads), 'thread', True)} on cpus {', '.join(map(str, cpus))}, {pinned}{shared}"
 
 
-def _network(one: Mapping[str, Any]) -> str:
-    rate = one.get("bits_per_second")
-    return words.scaled(rate, "bit/s") if rate else "speed not told"
+def _network(network: Mapping[str, Any]) -> str:
+    rate = network.get("bits_per_second")
+    return formatting.scaled(rate, "bit/s") if rate else "speed unknown"
 
 
 def _texts(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
@@ -304,7 +298,7 @@ def _texts(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
 def _value(value: Any) -> str:
     """A value of the input or the machine, as JSON writes it but without quotes around a text."""
     if value is None:
-        return words.NONE
+        return formatting.NONE
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
@@ -342,27 +336,30 @@ def _letters(number: int) -> str:
 def comparison_tables(runs: Sequence[Run]) -> list[tables.Table]:
     """Phases and figures of all runs against the first."""
     records, names = [run.record for run in runs], labels(runs)
-    made = [tables.compare_phases(records, names)]
+    compared = [tables.compare_phases(records, names)]
     if records[0]["figures"]:
-        made.append(tables.compare_figures(records, names))
-    return made
+        compared.append(tables.compare_figures(records, names))
+    return compared
 
 
 def run_tables(run: Run) -> list[tables.Table]:
     """Figures, phases and files of one run, complete."""
     ledger = run.record["ledger"]
-    made = [tables.figures(run.record), tables.phases(ledger), tables.files(ledger)]
-    return [table for table in made if table.rows]
+    complete = [tables.figures(run.record), tables.phases(ledger), tables.files(ledger)]
+    return [table for table in complete if table.rows]
 
 
 def _compared(runs: Sequence[Run]) -> dict[str, Any]:
     records, names = [run.record for run in runs], labels(runs)
-    settings = [dict(flattened({"input": record["input"], "machine": _told(record["machine"])})) for record in records]
-    keys = dict.fromkeys(key for one in settings for key in one)
+    settings = [
+        dict(flattened({"input": record["input"], "machine": _compared_machine(record["machine"])}))
+        for record in records
+    ]
+    keys = dict.fromkeys(key for values in settings for key in values)
     different = [
-        (key, [_value(one.get(key)) for one in settings])
+        (key, [_value(values.get(key)) for values in settings])
         for key in keys
-        if any(one.get(key) != settings[0].get(key) for one in settings)
+        if any(values.get(key) != settings[0].get(key) for values in settings)
     ]
     base = records[0]["ledger"]["wall_seconds"]["max"]
     return {
@@ -372,17 +369,17 @@ def _compared(runs: Sequence[Run]) -> dict[str, Any]:
             for name, run in zip(names, runs, strict=True)
         ],
         "names": names,
-        "base": f"{names[0]}, {words.seconds(base)}",
+        "base": f"{names[0]}, {formatting.seconds(base)}",
         "tables": [_table(table) for table in comparison_tables(runs)],
         "figures": [{"figure": figures.compared_phases(records, names), "reason": ""}],
         "different": different,
     }
 
 
-def _told(machine: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a machine is compared: not each rank's binding, nor the launcher's variables."""
+def _compared_machine(machine: Mapping[str, Any]) -> dict[str, Any]:
+    """The entries of a machine that runs are compared by: not each rank's binding, nor the launcher's variables."""
     left_out = ("binding", "environment", "file_systems")
-    told = {name: value for name, value in machine.items() if name not in left_out}
-    told["processor"] = {name: value for name, value in machine["processor"].items() if name != "lscpu"}
-    threads = {one.get("threads") for one in machine.get("binding") or []}
-    return told | {"threads": sorted(str(one) for one in threads)}
+    compared = {name: value for name, value in machine.items() if name not in left_out}
+    compared["processor"] = {name: value for name, value in machine["processor"].items() if name != "lscpu"}
+    threads = {rank.get("threads") for rank in machine.get("binding") or []}
+    return compared | {"threads": sorted(str(number) for number in threads)}

@@ -1,4 +1,4 @@
-"""Reading records: what is damaged, foreign or newer is told in one line, with what is allowed."""
+"""Reading and checking records; the error of a damaged, foreign or newer one is one line that says what is allowed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from fathometer.record.envelope import RECORD, SCHEMA, SCHEMA_VERSION, UNFINISHE
 from fathometer.storage.reading import readable, reading
 
 LONGEST_MESSAGE = 160  # letters
-NAMES = (RECORD, UNFINISHED)  # what a folder of results holds; the first that is there counts
-OWN = {"schema_version", "application", "ledger", "validity"}  # keys by which a record is known
+NAMES = (RECORD, UNFINISHED)  # in a folder of results; the first that exists is read
+RECORD_KEYS = {"schema_version", "application", "ledger", "validity"}  # by which a record is recognised
 
 
 @dataclass(frozen=True)
 class Run:
-    """A record and where it was found."""
+    """A record and the path of its file."""
 
     path: Path
     record: dict[str, Any]
@@ -50,8 +50,12 @@ def read_record(place: Path) -> Run:
         ) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: damaged or no record: not valid JSON: {error}; allowed: {_allowed()}") from None
-    if not isinstance(value, dict) or not value.keys() >= OWN:
-        found = f"an object without {', '.join(sorted(OWN - value.keys()))}" if isinstance(value, dict) else "no object"
+    if not isinstance(value, dict) or not value.keys() >= RECORD_KEYS:
+        found = (
+            f"an object without {', '.join(sorted(RECORD_KEYS - value.keys()))}"
+            if isinstance(value, dict)
+            else "no object"
+        )
         raise InputError(f"{path}: not a record of Fathometer: found {found}; allowed: {_allowed()}")
     _check_version(path, value["schema_version"])
     wrong = best_match(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(value))

@@ -1,6 +1,6 @@
-"""Tables as rows of plain values, and these as Markdown for people or CSV for programs.
+"""Tables of one record, and of several compared with the first; as Markdown for people or CSV for programs.
 
-A record's own tables: its figures of merit and its phases. Of several records: the same compared with the first one.
+A table is rows of plain values. Of a record: figures of merit, phases, files, ranks.
 """
 
 from __future__ import annotations
@@ -11,16 +11,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fathometer.report import words
+from fathometer.report import formatting
 
 Value = str | float | int | None
-SMALL = 1e-3  # of the wall time: entries below are put together on the page
+SMALL = 1e-3  # of the wall time: shorter entries are added up on the page
 
 
 @dataclass(frozen=True)
 class Column:
-    """key: in CSV, with the SI unit; title: for people; unit: "" for text, else as in a record's figures, or share,
-    count, ratio, points (of which a second has many)."""
+    """A column of a table.
+
+    Attributes:
+        key: its name in CSV, with the SI unit. title: its name for people.
+        unit: "" for text, else as in a record's figures, or share, count, ratio, points (10^9 cells a second), mixed.
+    """
 
     key: str
     title: str
@@ -39,20 +43,20 @@ class Table:
 def text(value: Value, unit: str) -> str:
     """One value as people read it."""
     if isinstance(value, str) or value is None:
-        return words.NONE if value is None else value
+        return formatting.NONE if value is None else value
     match unit:
         case "share":
-            return words.percent(value)
+            return formatting.percent(value)
         case "count":
-            return words.count(value)
+            return formatting.count(value)
         case "ratio":
             return f"{value:.2f}"
         case "points":  # whose unit stands in the head
-            return words.digits(value / 1e9)
+            return formatting.digits(value / 1e9)
         case "bytes" if value == 0:
-            return words.NONE
+            return formatting.NONE
         case _:
-            return words.quantity(value, unit)
+            return formatting.quantity(value, unit)
 
 
 PHASES = (
@@ -88,7 +92,7 @@ def phases(ledger: dict[str, Any], entries: str = "phases") -> Table:
                 spent["imbalance"],
                 entry["calls"]["max"],
                 entry["total_bytes"],
-                # What computation is told to have moved, such as a snapshot, went in other phases' seconds.
+                # Bytes that a computation counts, such as those of a snapshot, took time in other phases.
                 None if entry["category"] == "compute" else _over(entry["total_bytes"], spent["max"]),
                 _over(entry["total_points"], spent["max"]),
             ]
@@ -97,7 +101,7 @@ def phases(ledger: dict[str, Any], entries: str = "phases") -> Table:
 
 
 def shortened(table: Table) -> Table:
-    """The table of phases with the entries that took next to nothing in one row."""
+    """The table of phases with the entries below SMALL in one row."""
     large = [row for row in table.rows if _number(row[3]) >= SMALL]
     small = [row for row in table.rows if _number(row[3]) < SMALL]
     if len(small) < 2:
@@ -117,7 +121,8 @@ def figures(record: dict[str, Any]) -> Table:
         Column("role", "role"),
     )
     rows: list[list[Value]] = [
-        [one["name"], one["value"], one["unit"], one["direction"], one["role"]] for one in record["figures"]
+        [figure["name"], figure["value"], figure["unit"], figure["direction"], figure["role"]]
+        for figure in record["figures"]
     ]
     return Table("Figures", columns, rows)
 
@@ -157,15 +162,15 @@ def ranks(record: dict[str, Any]) -> Table:
         ("processor, user", "cpu_user_seconds", "seconds"),
         ("processor, system", "cpu_system_seconds", "seconds"),
     ):
-        told = [rank["usage"].get(key) for rank in ledger["ranks"]]
-        if told and all(value is not None for value in told):
-            mean, most = sum(told) / len(told), max(told)
+        values = [rank["usage"].get(key) for rank in ledger["ranks"]]
+        if values and all(value is not None for value in values):
+            mean, most = sum(values) / len(values), max(values)
             spreads[title] = (
                 {
-                    "min": min(told),
+                    "min": min(values),
                     "mean": mean,
                     "max": most,
-                    "max_rank": ledger["ranks"][told.index(most)]["rank"],
+                    "max_rank": ledger["ranks"][values.index(most)]["rank"],
                     "imbalance": most / mean if mean else 1.0,
                 },
                 unit,
@@ -188,19 +193,21 @@ def compare_phases(records: Sequence[dict[str, Any]], names: Sequence[str]) -> T
     longest first, the whole wall time on top."""
     spent = [phase_seconds(record["ledger"]) for record in records]
     rows = [_compared("wall time", [record["ledger"]["wall_seconds"]["max"] for record in records], "lower")]
-    for name in sorted(dict.fromkeys(name for one in spent for name in one), key=lambda name: -spent[0].get(name, 0.0)):
-        rows.append(_compared(name, [one.get(name) for one in spent], "lower"))
+    for name in sorted(
+        dict.fromkeys(name for seconds in spent for name in seconds), key=lambda name: -spent[0].get(name, 0.0)
+    ):
+        rows.append(_compared(name, [seconds.get(name) for seconds in spent], "lower"))
     return Table("Seconds of each phase, slowest rank", _columns("phase", names, "seconds"), rows)
 
 
 def compare_figures(records: Sequence[dict[str, Any]], names: Sequence[str]) -> Table:
     """The figures of the first record in each; the speed-up is above 1 where a record is better than the first, by the
     figure's direction, and missing for a figure without one."""
-    tables = [{one["name"]: one for one in record["figures"]} for record in records]
+    tables = [{figure["name"]: figure for figure in record["figures"]} for record in records]
     rows: list[list[Value]] = []
     for name, base in tables[0].items():
         same = [table.get(name) for table in tables]
-        values = [one["value"] if one is not None and one["unit"] == base["unit"] else None for one in same]
+        values = [figure["value"] if figure is not None and figure["unit"] == base["unit"] else None for figure in same]
         row = _compared(name, values, base["direction"])
         rows.append([row[0], base["unit"], *row[1:]])
     columns = _columns("figure", names, "mixed")

@@ -1,9 +1,9 @@
-"""What came of a run in one sentence, made from its ledger alone.
+"""The verdict on a run in one sentence, made from its ledger alone.
 
     87 % of 312 s in the kernel; halos took up to 6 % of a rank's time; “history push” moved 1.9 GB/s beside the
     computation, fully hidden
 
-The kernel is what counts its work (flops), and the exchange of halos that goes with it.
+The kernel is the phases that count their work (flops), and the exchange of halos that goes with them.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fathometer.report.words import percent, scaled, seconds
+from fathometer.report.formatting import percent, scaled, seconds
 
 HALO = "halo exchange"
 LARGE = 0.10  # of the wall time: a phase outside the kernel that the sentence names
-WORTH_A_WORD = 0.005  # of the wall time: files that took less are named only if none took more
-HIDDEN, EXPOSED = 0.98, 0.02  # of what went on beside the main line: beyond, "fully" and "not"
+LEAST_FILE_SHARE = 0.005  # of the wall time: files that took less are named only if none took more
+HIDDEN, EXPOSED = 0.98, 0.02  # shares of overlapped work: from the first on "fully" hidden, up to the second "not"
 
 
 def kernel_phases(ledger: dict[str, Any]) -> list[str]:
@@ -70,7 +70,8 @@ def _kernel(ledger: dict[str, Any], wall: float) -> str:
 
 
 def _waiting(ledger: dict[str, Any]) -> str:
-    """The most that halos cost a rank, messages and waiting; without halos, who waited longest."""
+    """The largest share of a rank's time in halo exchanges, waiting included; without halos, the rank that waited
+    longest."""
     ranks = ledger["ranks"]
     if len(ranks) < 2:
         return ""
@@ -86,7 +87,7 @@ def _share(seconds: float, rank: dict[str, Any]) -> float:
 
 
 def _beside(ledger: dict[str, Any]) -> list[str]:
-    """What other threads moved meanwhile, and how much of that the main line had to wait for."""
+    """What other threads moved beside the computation, and how much of that time was waited for."""
     moved = [entry for entry in ledger["overlapped"] if entry["total_bytes"] and entry["seconds"]["max"]]
     if not moved:
         return []
@@ -107,9 +108,9 @@ def _files(ledger: dict[str, Any], wall: float) -> list[str]:
     files = [file for file in ledger["files"] if file["bytes_per_second"]]
     if not files:
         return []
-    slow = [file for file in files if file["seconds"] >= WORTH_A_WORD * wall]
-    one = max(slow, key=lambda file: file["seconds"]) if slow else max(files, key=lambda file: file["bytes"])
-    verb = {"read": "read", "write": "written"}[one["direction"]]
-    were = "were" if one["kind"].endswith("s") else "was"
-    rate, share = scaled(one["bytes_per_second"], "B/s"), percent(one["seconds"] / wall)
-    return [f"the {one['kind']} {were} {verb} at {rate}, {share} of the time"]
+    slow = [file for file in files if file["seconds"] >= LEAST_FILE_SHARE * wall]
+    file = max(slow, key=lambda file: file["seconds"]) if slow else max(files, key=lambda file: file["bytes"])
+    verb = {"read": "read", "write": "written"}[file["direction"]]
+    were = "were" if file["kind"].endswith("s") else "was"
+    rate, share = scaled(file["bytes_per_second"], "B/s"), percent(file["seconds"] / wall)
+    return [f"the {file['kind']} {were} {verb} at {rate}, {share} of the time"]

@@ -1,5 +1,7 @@
-"""The course of `fathometer io`: every case once on a small volume, once uncounted, then in rounds of random order in
-turns with the device's own rate, then the winners again on fresh files. A budget of time bounds all of it.
+"""The storage benchmark: `fathometer io`.
+
+Every case is run once on a small volume and once uncounted on its own, then in rounds of random order that alternate
+with the device's own rate; then the winners are run again on fresh files. A time budget bounds the whole.
 """
 
 from __future__ import annotations
@@ -18,11 +20,11 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.lab.io.cases import OPERATIONS, Case, choose
-from fathometer.lab.io.device import MOST_HELD, PIECE, Device
-from fathometer.lab.io.folder import scratch
+from fathometer.lab.io.device import PATTERN_BYTES, PIECE_BYTES, Device
+from fathometer.lab.io.folder import scratch_folder
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Capped, Failed, Raw, figures_of, row_of, winners
-from fathometer.lab.io.trial import FORGOTTEN, Bench, Sample
+from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, row_of, winners
+from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
@@ -32,20 +34,20 @@ from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account
 from fathometer.storage import atomic
 
-ITEM = 4  # float32
-PROBE = 1 << 23  # bytes of the small volume; of smaller ones there is no other
-PROBE_LIST = 1 << 20  # the same where MPI-IO gets a list of elements
+ITEM_BYTES = 4  # float32
+PROBE_BYTES = 1 << 23  # of the small volume; a volume that is not larger needs none
+PROBE_LIST_BYTES = 1 << 20  # the same where MPI-IO gets a list of elements
 LIST_BYTES = 1 << 24  # of a volume whose elements are listed one by one: some 160 B of memory for each of 4 Mi elements
-SHORTEST = 2  # cells of an axis: files do not tell shorter ones
-LONGEST = 1 / 8  # of the budget: a case that would take longer once gets a smaller volume
-AGAIN = 3  # times that a winner is run on fresh files
-YARDSTICKS = 3  # times that the device's own rate is taken in the first round
-RESERVE = 0.08  # of the budget, for what comes after the measurements
-SPACE = 1.05  # headers of files and folders
+FEWEST_CELLS = 2  # of an axis: files do not keep shorter ones
+MOST_OF_BUDGET = 1 / 8  # for one trial: a case that would take longer gets a smaller volume
+WINNER_REPEATS = 3  # of a winner on fresh files
+DEVICE_REPEATS = 3  # of the device's own rate in the first round
+RESERVED_SHARE = 0.08  # of the budget, for what comes after the measurements
+SPACE_FACTOR = 1.05  # headers of files and folders
 
 
 @dataclass(frozen=True)
-class Request:
+class StorageOptions:
     """What to measure: see the options of `fathometer io`. grid: cells (x, y, z), ny = 1 in two dimensions;
     decomposition: ranks along x, y, z, None: as a run would choose; budget: seconds."""
 
@@ -79,9 +81,11 @@ class Request:
 
 
 @dataclass
-class Measured:
-    """What was found of one case. cost: seconds of a trial with all that it needs, as far as it is known; failed: why
-    it was set aside."""
+class Measurement:
+    """Samples of one case.
+
+    cost: seconds of a trial with all that it needs, as far as it is known. failed: why the case was excluded.
+    """
 
     case: Case
     bench: Bench
@@ -91,44 +95,44 @@ class Measured:
     samples: list[Sample] = field(default_factory=list)
 
 
-class Course:
-    """One run of the benchmark on one rank; all methods are collective."""
+class Benchmark:
+    """The state of the benchmark on one rank; all methods are collective."""
 
-    def __init__(self, request: Request, comm: MPI.Intracomm, folder: Path, say: Callable[[str], None]) -> None:
+    def __init__(self, options: StorageOptions, comm: MPI.Intracomm, folder: Path, say: Callable[[str], None]) -> None:
         host = comm.Split_type(MPI.COMM_TYPE_SHARED)
         self._apart = host.size if host.size < comm.size else 1
         host.Free()
-        self._request, self._comm, self._folder, self._say = request, comm, folder, say
+        self._options, self._comm, self._folder, self._say = options, comm, folder, say
         here = ledger.current()
         self._begin = here.start if here is not None else now()
         self.notes: list[str] = []
         self.failed: list[Failed] = []
-        self._failing = comm.Dup()  # where those meet that fail, while the others may be in any call
-        self.full = self._bench(request.grid)
-        self.raw = Raw({name: {True: [], False: []} for name in request.operations})
+        self._failing = comm.Dup()  # on which failing ranks meet, while the others may be in any call
+        self.full = self._bench(options.grid)
+        self.device_rates = DeviceRates({name: {True: [], False: []} for name in options.operations})
         with collective_errors(comm):
             self._device = Device(folder, self.full.bytes, self.full.block) if comm.rank == 0 else None
 
     def _bench(self, grid: Index3) -> Bench:
         shape = grid if grid[1] > 1 else (grid[0], grid[2])
-        ranks = ranks_of(self._request, self._comm.size)
-        pattern = Pattern(shape, self._request.seed, self._request.data)
-        return Bench(self._folder, self._comm, pattern, ranks, self._request.halo, self._apart)
+        ranks = ranks_of(self._options, self._comm.size)
+        pattern = Pattern(shape, self._options.seed, self._options.data)
+        return Bench(self._folder, self._comm, pattern, ranks, self._options.halo, self._apart)
 
     def _smaller(self, size: float) -> Index3:
         """The grid, cut along x and then y so that it has about `size` bytes, no rank is without a cell, and no axis
         is lost."""
-        grid, ranks = list(self._request.grid), ranks_of(self._request, self._comm.size)
+        grid, ranks = list(self._options.grid), ranks_of(self._options, self._comm.size)
         for axis in range(3):
-            share = size / (ITEM * math.prod(grid))
+            share = size / (ITEM_BYTES * math.prod(grid))
             if share < 1:
-                grid[axis] = max(ranks[axis], min(SHORTEST, grid[axis]), round(grid[axis] * share))
+                grid[axis] = max(ranks[axis], min(FEWEST_CELLS, grid[axis]), round(grid[axis] * share))
         return grid[0], grid[1], grid[2]
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds of the budget, the same on all ranks."""
-        reserve = RESERVE * self._request.budget
-        return float(self._comm.bcast(self._request.budget - reserve - (now() - self._begin)))
+        reserve = RESERVED_SHARE * self._options.budget
+        return float(self._comm.bcast(self._options.budget - reserve - (now() - self._begin)))
 
     def _trial(self, bench: Bench, case: Case) -> tuple[Sample, float]:
         """A trial and the seconds that it took with all that it needs."""
@@ -137,132 +141,146 @@ class Course:
         return sample, float(self._comm.bcast(now() - begin))
 
     @contextmanager
-    def _setting_aside(self, one: Measured) -> Iterator[None]:
-        """What fails on all ranks alike sets one case aside; what fails on some only is raised, and ends all."""
+    def _excluding_failure(self, measurement: Measurement) -> Iterator[None]:
+        """An error of all ranks excludes the case; an error of some ranks only is raised, and ends all."""
         try:
             yield
         except FathometerError as error:
             if not all_arrived(self._failing):
                 raise
-            one.failed = str(error).replace(f"{self._folder}/", "")
-            self.failed.append(Failed(one.case.operation, str(one.case.strategy), one.case.format, one.failed))
+            measurement.failed = str(error).replace(f"{self._folder}/", "")
+            case = measurement.case
+            self.failed.append(Failed(case.operation, str(case.strategy), case.format, measurement.failed))
             self._say(f"failed: {self.failed[-1]}")
-            one.bench.remove_written()
+            measurement.bench.remove_written()
 
-    def _working(self, every: list[Measured]) -> list[Measured]:
-        """Those that were not set aside; FathometerError where nothing is left to rank."""
-        kept = [one for one in every if not one.failed]
+    def _not_failed(self, measurements: list[Measurement]) -> list[Measurement]:
+        """Those without an error; FathometerError where nothing is left to rank."""
+        kept = [measurement for measurement in measurements if not measurement.failed]
         if not kept:
             raise FathometerError(self.failed[0].why)
         return kept
 
-    def measure(self, cases: list[Case]) -> list[Measured]:
-        """All cases, as many repetitions as the budget bears."""
-        every = self._working([self._sized(case) for case in cases])
-        every = self._bearable(self._working(self._warmed(every)))
+    def measure(self, cases: list[Case]) -> list[Measurement]:
+        """All cases, with as many repetitions as the budget allows."""
+        measurements = self._not_failed([self._choose_size(case) for case in cases])
+        measurements = self._affordable(self._not_failed(self._warm_up(measurements)))
         rounds = 0
-        while rounds < self._request.repeat and (rounds == 0 or self.left() > self._again(every) + self._round(every)):
+        while rounds < self._options.repeat:
+            needed = self._winners_seconds(measurements) + self._round_seconds(measurements)
+            if rounds and self.seconds_left() <= needed:
+                break
             rounds += 1
-            self._say(f"round {rounds} of {self._request.repeat}, {max(0.0, self.left()):.0f} s left")
-            self._take_round(every, rounds)
-            every = self._working(every)
-        if rounds < self._request.repeat:
+            self._say(f"round {rounds} of {self._options.repeat}, {max(0.0, self.seconds_left()):.0f} s left")
+            self._take_round(measurements, rounds)
+            measurements = self._not_failed(measurements)
+        if rounds < self._options.repeat:
             self.notes.append(
-                f"the budget of {self._request.budget:g} s bore {rounds} of {self._request.repeat} repetitions"
+                f"the budget of {self._options.budget:g} s allowed {rounds} of {self._options.repeat} repetitions"
             )
             self._say(self.notes[-1])
-        return every
+        return measurements
 
-    def _take_round(self, every: list[Measured], number: int) -> None:
+    def _take_round(self, measurements: list[Measurement], number: int) -> None:
         """Each case once and the device in between, in random order."""
-        turns: list[Measured | tuple[str, bool]] = list(every)
-        for operation in self.raw.rates:
-            # One value would be a poor yardstick, however short the time.
-            turns += [(operation, direct) for direct in (False, True)] * (YARDSTICKS if number == 1 else 1)
-        random.Random(f"{self._request.seed} {number}").shuffle(turns)
+        turns: list[Measurement | tuple[str, bool]] = list(measurements)
+        for operation in self.device_rates.rates:
+            # A single value would be a poor reference, however short the time.
+            turns += [(operation, direct) for direct in (False, True)] * (DEVICE_REPEATS if number == 1 else 1)
+        random.Random(f"{self._options.seed} {number}").shuffle(turns)
         for turn in turns:
             if isinstance(turn, tuple):
                 self._device_rate(*turn)
-            elif not turn.samples or self.left() > turn.cost:
-                with self._setting_aside(turn):
+            elif not turn.samples or self.seconds_left() > turn.cost:
+                with self._excluding_failure(turn):
                     sample, seconds = self._trial(turn.bench, turn.case)
                     turn.samples.append(sample)
                     turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
 
-    def _round(self, every: list[Measured]) -> float:
+    def _round_seconds(self, measurements: list[Measurement]) -> float:
         """Seconds of a round."""
-        return sum(one.cost for one in every) + self.raw.seconds
+        return sum(measurement.cost for measurement in measurements) + self.device_rates.seconds
 
-    def _again(self, every: list[Measured]) -> float:
-        """Seconds of the winners once more, at most."""
-        return sum(max((o.cost for o in every if o.case.operation == name), default=0.0) for name in OPERATIONS)
+    def _winners_seconds(self, measurements: list[Measurement]) -> float:
+        """Seconds of the winners on fresh files, at most."""
+        return sum(
+            max((entry.cost for entry in measurements if entry.case.operation == name), default=0.0)
+            for name in OPERATIONS
+        )
 
-    def _sized(self, case: Case) -> Measured:
-        """A case with the volume that memory and time bear, by a look at a small one."""
-        one = Measured(case, self.full)
-        small = PROBE_LIST if case.listed else PROBE
+    def _choose_size(self, case: Case) -> Measurement:
+        """A case with the largest volume that memory and time allow, from a trial on a small one."""
+        measurement = Measurement(case, self.full)
+        small = PROBE_LIST_BYTES if case.listed else PROBE_BYTES
         if self.full.bytes <= small:
-            return one
+            return measurement
         probe = self._bench(self._smaller(small))
-        longest = LONGEST * self._request.budget
-        with self._setting_aside(one):
+        longest = MOST_OF_BUDGET * self._options.budget
+        with self._excluding_failure(measurement):
             for _ in range(2):  # the first may load libraries
-                one.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
-                if one.cost <= longest:
+                measurement.cost = self._trial(probe, case)[1] * self.full.bytes / probe.bytes
+                if measurement.cost <= longest:
                     break
-        if one.failed:
-            return one
+        if measurement.failed:
+            return measurement
         size = float(self.full.bytes)
         if case.listed and size > LIST_BYTES * self._comm.size:
             size, why = LIST_BYTES * self._comm.size, "a list of single elements takes some 160 B of memory for each"
-        if one.cost * size / self.full.bytes > longest:
-            size, why = longest / one.cost * self.full.bytes, f"the whole would take some {one.cost:.0f} s"
+        if measurement.cost * size / self.full.bytes > longest:
+            size = longest / measurement.cost * self.full.bytes
+            why = f"the whole would take some {measurement.cost:.0f} s"
         if size < self.full.bytes:
             grid = self._smaller(size)
-            one.bench = self._bench(grid)
-            one.cost *= one.bench.bytes / self.full.bytes
-            one.capped = Capped(grid, why)
+            measurement.bench = self._bench(grid)
+            measurement.cost *= measurement.bench.bytes / self.full.bytes
+            measurement.capped = Capped(grid, why)
             self._say(f"{case}: on {' x '.join(map(str, grid))} cells only: {why}")
-        return one
+        return measurement
 
-    def _warmed(self, every: list[Measured]) -> list[Measured]:
-        """Each case once, uncounted; those for which no time is left are told."""
-        kept: list[Measured] = []
-        for operation in self.raw.rates:
+    def _warm_up(self, measurements: list[Measurement]) -> list[Measurement]:
+        """Each case once, uncounted; those for which no time is left are noted."""
+        kept: list[Measurement] = []
+        for operation in self.device_rates.rates:
             for direct in (False, True):
                 self._device_rate(operation, direct, count=False)
         with collective_errors(self._comm), atomic.writing(self._folder):
-            if self._device is not None and self._device.forgotten() > FORGOTTEN:
-                self.notes.append(f"{self._request.folder}: files there stay in memory; no rate is one of a device")
+            if self._device is not None and self._device.drop_cache() > MOST_RESIDENT:
+                self.notes.append(f"{self._options.folder}: files there stay in memory; no rate is one of a device")
                 self._say(self.notes[-1])
-        for one in every:
-            # Of each operation there is to be one, however short the time.
-            if any(o.case.operation == one.case.operation for o in kept) and self.left() < 2 * one.cost:
-                self._without(one)
+        for measurement in measurements:
+            # Of each operation one case is measured, however short the time.
+            another = any(entry.case.operation == measurement.case.operation for entry in kept)
+            if another and self.seconds_left() < 2 * measurement.cost:
+                self._leave_out(measurement)
                 continue
-            self._say(f"warm-up: {one.case}")
-            with self._setting_aside(one):
-                # A first trial writes what is read, so that it says too much of the cost of the next one.
-                if one.case.operation == "read":
-                    one.bench.source(one.case)
-                _, one.cost = self._trial(one.bench, one.case)
-                kept.append(one)
+            self._say(f"warm-up: {measurement.case}")
+            with self._excluding_failure(measurement):
+                # The first trial also writes what is read: its cost would be too high for the next one.
+                if measurement.case.operation == "read":
+                    measurement.bench.source(measurement.case)
+                _, measurement.cost = self._trial(measurement.bench, measurement.case)
+                kept.append(measurement)
         return kept
 
-    def _bearable(self, every: list[Measured]) -> list[Measured]:
-        """The cases that the time bears once: the slowest go first, and one of each operation stays."""
-        kept = list(every)
-        yardstick = (YARDSTICKS - 1) * self.raw.seconds
-        while len(kept) > len(self.raw.rates) and self.left() < self._round(kept) + yardstick + self._again(kept):
-            several = [o for o in kept if sum(other.case.operation == o.case.operation for other in kept) > 1]
-            worst = max(several, key=lambda one: one.cost)
-            kept.remove(worst)
-            self._without(worst)
+    def _affordable(self, measurements: list[Measurement]) -> list[Measurement]:
+        """The cases that can be measured once in the time left: the slowest are left out first, one of each operation
+        stays."""
+        kept = list(measurements)
+        more_device_rates = (DEVICE_REPEATS - 1) * self.device_rates.seconds
+        while len(kept) > len(self.device_rates.rates):
+            needed = self._round_seconds(kept) + more_device_rates + self._winners_seconds(kept)
+            if self.seconds_left() >= needed:
+                break
+            operations = [entry.case.operation for entry in kept]
+            several = [entry for entry in kept if operations.count(entry.case.operation) > 1]
+            slowest = max(several, key=lambda entry: entry.cost)
+            kept.remove(slowest)
+            self._leave_out(slowest)
         return kept
 
-    def _without(self, one: Measured) -> None:
-        cost = f", some {one.cost:.2g} s a trial" if one.cost else ""
-        self.notes.append(f"left out, for want of time: {one.case}{cost}")
+    def _leave_out(self, measurement: Measurement) -> None:
+        cost = f", some {measurement.cost:.2g} s a trial" if measurement.cost else ""
+        self.notes.append(f"left out, for want of time: {measurement.case}{cost}")
         self._say(self.notes[-1])
 
     def _device_rate(self, operation: str, direct: bool, count: bool = True) -> None:
@@ -274,123 +292,129 @@ class Course:
                     if not self._device.path.exists():
                         self._device.write(False)
                     with atomic.writing(self._device.path):
-                        self._device.forgotten()
+                        self._device.drop_cache()
                 seconds = self._device.write(direct) if operation == "write" else self._device.read(direct)
         seconds = self._comm.bcast(seconds)
         size = self._comm.bcast(self._device.size if self._device is not None else 0)
         if seconds is None:
             return
         if count:
-            self.raw.rates[operation][direct].append(size / seconds)
+            self.device_rates.rates[operation][direct].append(size / seconds)
         else:
-            self.raw.seconds += seconds
+            self.device_rates.seconds += seconds
 
-    def again(self, every: list[Measured]) -> dict[str, Any]:
+    def winners_again(self, measurements: list[Measurement]) -> dict[str, Any]:
         """The winners on fresh files: a row for each operation. A winner that fails now leaves its place."""
         rows: dict[str, Any] = {}
-        for operation in self.raw.rates:
+        for operation in self.device_rates.rates:
             while operation not in rows:
-                every = self._working(every)
-                place = winners(self.rows(every)).get(operation)
+                measurements = self._not_failed(measurements)
+                place = winners(self.rows(measurements)).get(operation)
                 if place is None:
                     break
-                self._say(f"once more: {every[place].case}")
-                with self._setting_aside(every[place]):
-                    rows[operation] = self._once_more(every[place])
+                winner = measurements[place]
+                self._say(f"once more: {winner.case}")
+                with self._excluding_failure(winner):
+                    rows[operation] = self._measure_winner(winner)
         return rows
 
-    def _once_more(self, one: Measured) -> dict[str, Any]:
-        if one.case.operation == "read":
-            one.bench.remove(one.bench.source(one.case))
+    def _measure_winner(self, measurement: Measurement) -> dict[str, Any]:
+        if measurement.case.operation == "read":
+            measurement.bench.remove(measurement.bench.source(measurement.case))
         samples: list[Sample] = []
-        for _ in range(AGAIN):
-            if not samples or self.left() > one.cost:
-                if one.case.operation == "read":
-                    one.bench.source(one.case)
-                samples.append(self._trial(one.bench, one.case)[0])
-        return row_of(one.case, one.bench, samples, one.capped, self.raw)
+        for _ in range(WINNER_REPEATS):
+            if not samples or self.seconds_left() > measurement.cost:
+                if measurement.case.operation == "read":
+                    measurement.bench.source(measurement.case)
+                samples.append(self._trial(measurement.bench, measurement.case)[0])
+        return row_of(measurement.case, measurement.bench, samples, measurement.capped, self.device_rates)
 
-    def rows(self, every: list[Measured]) -> list[dict[str, Any]]:
-        """Of those that were not set aside."""
-        return [row_of(o.case, o.bench, o.samples, o.capped, self.raw) for o in every if not o.failed]
+    def rows(self, measurements: list[Measurement]) -> list[dict[str, Any]]:
+        """The results of those without an error."""
+        return [
+            row_of(entry.case, entry.bench, entry.samples, entry.capped, self.device_rates)
+            for entry in measurements
+            if not entry.failed
+        ]
 
     def close(self) -> None:
-        """Let go of the communicator."""
+        """Free the communicator."""
         self._failing.Free()
 
 
-def ranks_of(request: Request, size: int) -> Index3:
+def ranks_of(options: StorageOptions, size: int) -> Index3:
     """Ranks along x, y, z; InputError where they do not fit."""
-    wanted = request.decomposition
-    if request.grid[0] < SHORTEST or request.grid[2] < SHORTEST:
-        told = ",".join(map(str, request.grid))
-        raise InputError(f"--grid {told}: allowed: at least {SHORTEST} cells along x and z")
+    wanted = options.decomposition
+    if options.grid[0] < FEWEST_CELLS or options.grid[2] < FEWEST_CELLS:
+        cells = ",".join(map(str, options.grid))
+        raise InputError(f"--grid {cells}: allowed: at least {FEWEST_CELLS} cells along x and z")
     if wanted is not None:
-        told = ",".join(map(str, wanted))
+        given = ",".join(map(str, wanted))
         if math.prod(wanted) != size:
-            raise InputError(f"--decomposition {told}: is for {math.prod(wanted)} ranks; found {size}")
-        if any(p > n for p, n in zip(wanted, request.grid, strict=True)):
-            raise InputError(f"--decomposition {told}: allowed: at most as many ranks as cells along each axis")
+            raise InputError(f"--decomposition {given}: is for {math.prod(wanted)} ranks; found {size}")
+        if any(p > n for p, n in zip(wanted, options.grid, strict=True)):
+            raise InputError(f"--decomposition {given}: allowed: at most as many ranks as cells along each axis")
         return wanted
-    return choose_ranks(request.grid, size, 1)
+    return choose_ranks(options.grid, size, 1)
 
 
 def run_io(
-    request: Request, comm: MPI.Intracomm, binding: Binding, command: tuple[str, ...], say: Callable[[str], None]
+    options: StorageOptions, comm: MPI.Intracomm, binding: Binding, command: tuple[str, ...], say: Callable[[str], None]
 ) -> dict[str, Any]:
     """Collective. Measure; the record (on rank 0).
 
-    Raises InputError and FathometerError, the same on all ranks: the request cannot be met, the folder cannot be used,
-    the system refuses.
+    Raises InputError and FathometerError, the same on all ranks: the options cannot be measured, the folder cannot be
+    used, the system refuses.
     """
     with collective_errors(comm):
-        ranks = ranks_of(request, comm.size)
-        chosen = choose(request.operations, request.strategies, request.formats, comm.size) if comm.rank == 0 else None
+        ranks = ranks_of(options, comm.size)
+        chosen = choose(options.operations, options.strategies, options.formats, comm.size) if comm.rank == 0 else None
     cases, notes = comm.bcast(chosen)
     for note in notes:
         say(f"note: {note}")
-    size = ITEM * math.prod(request.grid)
-    own = math.prod(-(-n // p) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
-    wide = math.prod(min(n, -(-n // p) + 2 * request.halo) for n, p in zip(request.grid, ranks, strict=True)) * ITEM
-    # What is read, what a format makes of it and, on rank 0, slabs of what others have.
+    size = ITEM_BYTES * math.prod(options.grid)
+    block_bytes = math.prod(-(-n // p) for n, p in zip(options.grid, ranks, strict=True)) * ITEM_BYTES
+    with_halo = (min(n, -(-n // p) + 2 * options.halo) for n, p in zip(options.grid, ranks, strict=True))
+    read_bytes = math.prod(with_halo) * ITEM_BYTES
+    # What is read, its copy in the order of the format and, on rank 0, slabs of other ranks.
     require_memory(
-        {"block": own, "read back": 2 * wide, "raw": MOST_HELD},
+        {"block": block_bytes, "read back": 2 * read_bytes, "raw": PATTERN_BYTES},
         usable_memory(comm),
         comm,
         "use a smaller --grid or more hosts",
     )
     reads = {(case.format, case.strategy.filter, case.strategy.bits) for case in cases if case.operation == "read"}
     files = 2 + len(reads)
-    place = scratch(request.folder, int(SPACE * files * (size + PIECE)), comm)
-    with ledger.phase("between measurements"), place as folder:
-        course = Course(request, comm, folder, say)
-        every = course.measure(cases)
-        again = course.again(every)
-        course.close()
+    scratch = scratch_folder(options.folder, int(SPACE_FACTOR * files * (size + PIECE_BYTES)), comm)
+    with ledger.phase("between measurements"), scratch as folder:
+        benchmark = Benchmark(options, comm, folder, say)
+        measurements = benchmark.measure(cases)
+        winners_again = benchmark.winners_again(measurements)
+        benchmark.close()
     with ledger.phase("finish"):
-        told = allgather(comm, own_account(binding))
+        accounts = allgather(comm, own_account(binding))
     if comm.rank:
         return {}
-    rows = course.rows(every)
+    rows = benchmark.rows(measurements)
     best = {operation: rows[place] for operation, place in winners(rows).items()}
-    wrong = [row for row in [*rows, *again.values()] if row["verified"] is False]
+    wrong = [row for row in [*rows, *winners_again.values()] if row["verified"] is False]
     return record(
         application="io",
         command=command,
-        input=request.as_dict(),
-        machine=machine([request.folder]) | {"ranks": comm.size, "binding": [rank["binding"] for rank in told]},
-        account=account(told),
-        figures=figures_of(rows, again, course.raw),
+        input=options.as_dict(),
+        machine=machine([options.folder]) | {"ranks": comm.size, "binding": [rank["binding"] for rank in accounts]},
+        account=account(accounts),
+        figures=figures_of(rows, winners_again, benchmark.device_rates),
         results={
             "rows": rows,
-            "failed": course.failed,
+            "failed": benchmark.failed,
             "winners": best,
-            "winners_again": again,
-            "raw": course.raw.as_dict(),
+            "winners_again": winners_again,
+            "raw": benchmark.device_rates.as_dict(),
             "decomposition": ranks,
             "logical_bytes": size,
-            "notes": [*notes, *course.notes],
+            "notes": [*notes, *benchmark.notes],
         },
-        reasons=disturbances(told)
+        reasons=disturbances(accounts)
         + [f"{row['operation']} {row['format']} {row['strategy']}: {row['wrong_cells']} cells differ" for row in wrong],
     )

@@ -1,4 +1,4 @@
-"""What is measured: operations, strategies and formats, as they were asked for and as this machine has them."""
+"""Cases of the storage benchmark: operations, formats and strategies as asked for and as this machine has them."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Case:
         return f"{self.operation} {self.format} {self.strategy}"
 
 
-def strategy_words(text: str) -> tuple[str, ...]:
+def strategy_names(text: str) -> tuple[str, ...]:
     """The strategies of a list, whose own options have commas too: a,b:x=1,y=2 are a and b:x=1,y=2.
 
     Raises InputError for what is no strategy.
     """
     words: list[str] = []
-    for part in (one.strip() for one in text.split(",")):
+    for part in (piece.strip() for piece in text.split(",")):
         if words and "=" in part and part.partition(":")[0] not in NAMES:
             words[-1] += f",{part}"
         else:
@@ -79,10 +79,10 @@ def choose(
     formats: suffixes without the dot; ("all",): all that can be written here.
     Raises InputError: a format named that is not known, not written or not installed; nothing left to measure.
     """
-    every = ALL in formats
+    all_formats = ALL in formats
     cases: list[Case] = []
     notes: list[str] = []
-    for name in dict.fromkeys(_usual_suffixes() if every else formats):
+    for name in dict.fromkeys(_usual_suffixes() if all_formats else formats):
         if name not in WRITABLE:
             raise InputError(f"--format {name}: allowed: {ALL}, {', '.join(WRITABLE)}")
         form = WRITABLE[name]
@@ -92,7 +92,7 @@ def choose(
             known = form.writes if operation == "write" else form.reads
             for strategy in _wanted(form, known, strategies, operation):
                 lacking = form.missing(strategy.name, ranks)
-                if lacking and not every:
+                if lacking and not all_formats:
                     raise InputError(f"--format {name}: {lacking}")
                 if lacking:
                     notes.append(f"{name} is left out: {lacking}")
@@ -118,27 +118,30 @@ def _usual_suffixes() -> list[str]:
 def _wanted(form: Format, known: Sequence[str], strategies: Sequence[str], operation: str) -> list[Strategy]:
     """Those of the wanted ones that a format has for an operation; what is of consequence for writing only is the same
     for reading."""
-    named = [Strategy.of(one) for one in strategies if one != ALL]
-    named = [one for one in named if one.name in known and one.filter in form.filters]
+    named = [Strategy.of(text) for text in strategies if text != ALL]
+    named = [strategy for strategy in named if strategy.name in known and strategy.filter in form.filters]
     if operation == "write":
-        for one in named:
-            form.chosen(Path(f"--format {form.suffixes[0].removeprefix('.')}"), one, "write", 1)
+        for strategy in named:
+            form.chosen(Path(f"--format {form.suffixes[0].removeprefix('.')}"), strategy, "write", 1)
     else:
-        named = [replace(one, sync="fsync") for one in named]
+        named = [replace(strategy, sync="fsync") for strategy in named]
     if strategies and ALL not in strategies:
         return list(dict.fromkeys(named))
-    found = [Strategy.of(name) for name in known]
+    every_known = [Strategy.of(name) for name in known]
     if ALL in strategies and form.name in RAW:
-        found += [
+        every_known += [
             Strategy.of(f"{name}:datatype={kind}")
             for kind in DATATYPES
             for name in known
             if name.startswith("mpiio") and kind != Strategy.of(name).datatype
         ]
         if operation == "write":
-            found += [Strategy.of(f"{SHARED}:sync=o_dsync")]
+            every_known += [Strategy.of(f"{SHARED}:sync=o_dsync")]
     # Baselines last: where time is short, they are what is done without.
-    return sorted(dict.fromkeys(found + named), key=lambda one: (one.datatype == "hindexed", one.name == ROOT))
+    return sorted(
+        dict.fromkeys(every_known + named),
+        key=lambda strategy: (strategy.datatype == "hindexed", strategy.name == ROOT),
+    )
 
 
 def usual_read(form: Format) -> Strategy:

@@ -1,7 +1,7 @@
-"""What the device gives to one process that does nothing but move large pieces in order: the yardstick of a run.
+"""The device's own rate: one process that moves large pieces in order. Strategies are compared with it.
 
-sequential: through the page cache, flushed at the end; direct: past it (O_DIRECT), several pieces at a time, which is
-what a rate that comes from memory is told by.
+sequential: through the page cache, flushed at the end; direct: past it (O_DIRECT), several pieces at a time. A rate
+far above both comes from memory.
 """
 
 from __future__ import annotations
@@ -22,29 +22,31 @@ from fathometer.lab.io.page_cache import drop
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 
-PIECE = 1 << 22  # bytes of one system call
-AT_ONCE = 4  # direct calls under way
-MOST_HELD = 1 << 26  # bytes of data that are written over and over
+PIECE_BYTES = 1 << 22  # bytes of one system call
+CALLS_AT_ONCE = 4  # direct calls in flight
+PATTERN_BYTES = 1 << 26  # of the data that is written repeatedly
 
 
 class Device:
     """A file of `size` bytes, rounded up to whole pieces, in a folder, written and read by this process.
 
-    data: what is written, again and again; any real type.
+    data: what is written repeatedly; any real type.
     """
 
     def __init__(self, folder: Path, size: int, data: NDArray[np.generic]) -> None:
         self._path = folder / "raw.bin"
-        self.size = max(1, -(-size // PIECE)) * PIECE
-        held = data.reshape(-1).view(np.uint8)[:MOST_HELD]
-        pieces = max(1, len(held) // PIECE)
+        self.size = max(1, -(-size // PIECE_BYTES)) * PIECE_BYTES
+        pattern = data.reshape(-1).view(np.uint8)[:PATTERN_BYTES]
+        pieces = max(1, len(pattern) // PIECE_BYTES)
         # Direct calls want memory that begins with a page.
-        self._memory = mmap.mmap(-1, pieces * PIECE)
+        self._memory = mmap.mmap(-1, pieces * PIECE_BYTES)
         self._data = np.frombuffer(self._memory, np.uint8)
-        self._spare: SimpleQueue[mmap.mmap] = SimpleQueue()  # what is read into: a piece for each call under way
-        for _ in range(AT_ONCE):
-            self._spare.put(mmap.mmap(-1, PIECE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE))
-        self._data[:] = np.resize(held, len(self._data)) if len(held) else 0
+        self._read_buffers: SimpleQueue[mmap.mmap] = SimpleQueue()  # a piece for each call in flight
+        for _ in range(CALLS_AT_ONCE):
+            self._read_buffers.put(
+                mmap.mmap(-1, PIECE_BYTES, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE)
+            )
+        self._data[:] = np.resize(pattern, len(self._data)) if len(pattern) else 0
 
     def write(self, direct: bool) -> float | None:
         """Seconds from opening a new file to its closing, flushed; None where the file system knows no direct calls.
@@ -59,7 +61,7 @@ class Device:
                 return None
             try:
                 atomic.reserve(handle, self.size)
-                self._each(lambda offset: self._put(handle, offset), direct)
+                self._each_piece(lambda offset: self._write_piece(handle, offset), direct)
                 with ledger.flush():
                     os.fsync(handle)
             finally:
@@ -77,13 +79,13 @@ class Device:
             if handle is None:
                 return None
             try:
-                self._each(lambda offset: self._get(handle, offset), direct)
+                self._each_piece(lambda offset: self._read_piece(handle, offset), direct)
             finally:
                 os.close(handle)
             return now() - begin
 
-    def forgotten(self) -> float:
-        """Have the system forget the file; the share of it that stayed in memory."""
+    def drop_cache(self) -> float:
+        """Drop the file from the page cache; the share of it that stayed in memory."""
         return drop(self._path)
 
     @property
@@ -99,28 +101,28 @@ class Device:
                 return None
             raise
 
-    def _each(self, move: Callable[[int], None], direct: bool) -> None:
-        offsets = range(0, self.size, PIECE)
+    def _each_piece(self, move_piece: Callable[[int], None], direct: bool) -> None:
+        offsets = range(0, self.size, PIECE_BYTES)
         with ledger.io(bytes=self.size):
             if direct:
-                with ThreadPoolExecutor(AT_ONCE) as pool:
-                    list(pool.map(move, offsets))
+                with ThreadPoolExecutor(CALLS_AT_ONCE) as pool:
+                    list(pool.map(move_piece, offsets))
             else:
                 for offset in offsets:
-                    move(offset)
+                    move_piece(offset)
 
     def _piece(self, offset: int) -> memoryview:
         first = offset % len(self._data)
-        return self._data[first : first + PIECE].data
+        return self._data[first : first + PIECE_BYTES].data
 
-    def _put(self, handle: int, offset: int) -> None:
+    def _write_piece(self, handle: int, offset: int) -> None:
         atomic.write_at(handle, self._piece(offset), offset)
 
-    def _get(self, handle: int, offset: int) -> None:
-        memory = self._spare.get()
+    def _read_piece(self, handle: int, offset: int) -> None:
+        memory = self._read_buffers.get()
         try:
             done = os.preadv(handle, [memory], offset)
         finally:
-            self._spare.put(memory)
-        if done != PIECE:
-            raise OSError(f"read {done} bytes of {PIECE}")
+            self._read_buffers.put(memory)
+        if done != PIECE_BYTES:
+            raise OSError(f"read {done} bytes of {PIECE_BYTES}")

@@ -1,7 +1,8 @@
-"""The hidden folder that all files of `fathometer io` lie in: it goes at the end, or at the next start.
+"""Hidden scratch folder of `fathometer io`, removed at the end or at the next start.
 
-Rank 0 holds the folder's lock, which the system drops with the process, however that ends. A folder of this host that
-nobody holds was left by a run that was killed. Locks of folders hold on one host only, hence its name in the folder's.
+Rank 0 holds the folder's lock, which the system releases with the process, however that ends. A folder of this host
+that no process has locked was left by a run that was killed. Locks of folders hold on one host only: its name is part
+of the folder's.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 PREFIX = f".fathometer-io-{platform.node()}-"
-PATIENCE, NAP = 2.0, 0.1  # s that an interrupted rank gives rank 0, and between its looks
+PATIENCE_SECONDS, NAP_SECONDS = 2.0, 0.1  # that an interrupted rank leaves rank 0 to clear up, and between its checks
 
 
 @contextmanager
-def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
-    """Collective. A new folder in `folder` with room for `size` bytes, gone afterwards whatever happens.
+def scratch_folder(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
+    """Collective. A new folder in `folder` with room for `size` bytes, removed afterwards whatever happens.
 
     Raises InputError, the same on all ranks: no such folder, nothing can be written there; FathometerError: too little
     space.
     """
-    made: Path | None = None
+    created: Path | None = None
     lock: int | None = None
     try:
         with collective_errors(comm):
@@ -44,8 +45,8 @@ def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
                 if not folder.is_dir():
                     raise InputError(f"{folder}: no such folder; allowed: one that can be written to")
                 try:
-                    made, lock = _new(folder.resolve())
-                    free = shutil.disk_usage(made).free
+                    created, lock = _new(folder.resolve())
+                    free = shutil.disk_usage(created).free
                 except OSError as error:
                     reason = (error.strerror or str(error)).lower()
                     raise InputError(f"{folder}: cannot be written to: {reason}") from None
@@ -54,19 +55,19 @@ def scratch(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Path]:
                         f"{folder}: found {free / 1e9:.3g} GB free where {size / 1e9:.3g} GB are needed; use a smaller "
                         "--grid or fewer --format"
                     )
-        made = comm.bcast(made)
-        assert made is not None
-        yield made
+        created = comm.bcast(created)
+        assert created is not None
+        yield created
     except KeyboardInterrupt:
         # A rank that is interrupted ends the others: rank 0 is to have cleared up and spoken before.
-        deadline = now() + PATIENCE
-        while comm.rank and made is not None and made.exists() and now() < deadline:
-            sleep(NAP)
-        sleep(NAP if comm.rank else 0.0)
+        deadline = now() + PATIENCE_SECONDS
+        while comm.rank and created is not None and created.exists() and now() < deadline:
+            sleep(NAP_SECONDS)
+        sleep(NAP_SECONDS if comm.rank else 0.0)
         raise
     finally:
-        if made is not None:
-            atomic.remove(made)
+        if created is not None:
+            atomic.remove(created)
         if lock is not None:
             os.close(lock)
 
@@ -75,13 +76,13 @@ def _new(folder: Path) -> tuple[Path, int | None]:
     """A new folder and the handle that holds its lock, after those were removed that killed runs have left."""
     starting = _locked(folder, wait=True)  # or another start could take the new folder, not yet locked, for left
     try:
-        for one in folder.glob(f"{PREFIX}*"):
-            found = _locked(one)
-            if found is not None:
-                atomic.remove(one)
-                os.close(found)
-        made = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
-        return made, _locked(made)
+        for left_behind in folder.glob(f"{PREFIX}*"):
+            handle = _locked(left_behind)
+            if handle is not None:
+                atomic.remove(left_behind)
+                os.close(handle)
+        created = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+        return created, _locked(created)
     finally:
         if starting is not None:
             os.close(starting)

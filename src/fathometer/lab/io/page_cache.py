@@ -1,4 +1,4 @@
-"""The system's page cache: files are taken out of it, and it is looked up whether that came true (Linux)."""
+"""The page cache (Linux): drop files from it, and find out which part of them stayed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from fathometer.storage.fingerprint import files_of
 
 def stored_bytes(path: Path) -> int:
     """Bytes of all files of a volume."""
-    return sum(one.stat().st_size for one in files_of(path))
+    return sum(file_path.stat().st_size for file_path in files_of(path))
 
 
 def drop(path: Path) -> float:
-    """Have the system forget the files of a volume on this host; the share of their bytes that stayed in memory.
+    """Drop the files of a volume from this host's page cache; the share of their bytes that stayed in memory.
 
-    1 where the system does not tell. Some file systems, such as those that live in memory, forget nothing.
+    1 where the system cannot say. Some file systems, such as those that live in memory, drop nothing.
     """
     kept = whole = 0
-    for one in files_of(path):
-        handle = os.open(one, os.O_RDONLY)
+    for file_path in files_of(path):
+        handle = os.open(file_path, os.O_RDONLY)
         try:
-            os.fsync(handle)  # what is not on the device cannot be forgotten
+            os.fsync(handle)  # pages that are not on the device yet cannot be dropped
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
             size = os.fstat(handle).st_size
             whole += size
@@ -37,7 +37,7 @@ def drop(path: Path) -> float:
 
 
 def resident(handle: int, size: int) -> int:
-    """Bytes of an open file that are in memory, in whole pages; `size` where the system does not tell."""
+    """Bytes of an open file that are in memory, in whole pages; `size` where the system cannot say."""
     if size == 0:
         return 0
     with mmap.mmap(handle, size, prot=mmap.PROT_READ) as mapped:

@@ -1,6 +1,6 @@
-"""Volumes made from a seed: what is in a cell depends on the seed and on its global index only.
+"""Volumes made from a seed: the value of a cell depends on the seed and on its global index only.
 
-So each rank makes its own block, on any decomposition, and knows every byte that it must read back.
+So each rank makes its own block, on any decomposition, and knows every byte that must be read back.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from fathometer.storage.volumes.boxes import extent, slabs, within
 
 KINDS = ("noise", "wavefield")
-PIECE = 1 << 16  # cells made at a time: they stay in the cache
+PIECE_CELLS = 1 << 16  # cells made at a time: they stay in the cache
 WAVES = 4  # of a wavefield
-SHORTEST = 12.0  # cells of the shortest wavelength, as well-sampled waves have
+SHORTEST_CELLS = 12.0  # cells of the shortest wavelength, as well-sampled waves have
 
 
 class Pattern:
@@ -34,18 +34,18 @@ class Pattern:
 
     def block(self, lo: Sequence[int], hi: Sequence[int]) -> NDArray[np.float32]:
         """The values of the box [lo, hi), shape hi - lo."""
-        made = np.empty(extent((tuple(lo), tuple(hi))), np.float32)
+        values_of_box = np.empty(extent((tuple(lo), tuple(hi))), np.float32)
         for box, values in self._pieces(lo, hi):
-            made[within(box, lo)] = values
-        return made
+            values_of_box[within(box, lo)] = values
+        return values_of_box
 
     def differing(self, block: NDArray[np.float32], lo: Sequence[int]) -> int:
         """How many cells of a block at `lo` have other bits than they should; nothing is rounded."""
         wrong = 0
         hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
         for box, values in self._pieces(lo, hi):
-            found = np.ascontiguousarray(block[within(box, lo)], np.float32)
-            wrong += int(np.count_nonzero(found.view(np.uint32) != values.view(np.uint32)))
+            read = np.ascontiguousarray(block[within(box, lo)], np.float32)
+            wrong += int(np.count_nonzero(read.view(np.uint32) != values.view(np.uint32)))
         return wrong
 
     def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float]:
@@ -62,7 +62,7 @@ class Pattern:
         self, lo: Sequence[int], hi: Sequence[int]
     ) -> Iterator[tuple[tuple[tuple[int, ...], tuple[int, ...]], NDArray[np.float32]]]:
         make = self._wavefield if self._waves else self._noise
-        for box in slabs(lo, hi, PIECE):
+        for box in slabs(lo, hi, PIECE_CELLS):
             yield box, make(*box)
 
     def _noise(self, lo: Sequence[int], hi: Sequence[int]) -> NDArray[np.float32]:
@@ -97,5 +97,5 @@ def _wave(cells: int, random: np.random.Generator) -> NDArray[np.float32]:
     """A wave along a whole axis, under a bell."""
     x = np.arange(cells)
     centre, width = random.uniform(0, cells), max(1.0, cells / random.uniform(2, 5))
-    phase, turns = random.uniform(0, 2 * np.pi), 1 / random.uniform(SHORTEST, 4 * SHORTEST)
+    phase, turns = random.uniform(0, 2 * np.pi), 1 / random.uniform(SHORTEST_CELLS, 4 * SHORTEST_CELLS)
     return np.asarray(np.exp(-(((x - centre) / width) ** 2)) * np.cos(2 * np.pi * turns * x + phase), np.float32)

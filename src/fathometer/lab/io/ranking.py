@@ -1,7 +1,7 @@
-"""From repetitions to rows, the order of the strategies, and what is said of them.
+"""Ranking of the storage strategies: repetitions summed up in rows, their order, the tables.
 
-A row's rate is flagged as cached where it exceeds BOUND times the highest rate of the device in the same run, or where
-what was read was still in memory. Such rows, capped and compressed ones and those with a wrong cell never win.
+A row's rate is flagged as cached where it exceeds MOST_OF_DEVICE times the highest rate of the device in the same run,
+or where what was read was still in memory. Such rows, capped and compressed ones and those with a wrong cell never win.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 
 from fathometer.base.errors import FathometerError
 from fathometer.lab.io.cases import Case
-from fathometer.lab.io.trial import FORGOTTEN, PHASES, Bench, Sample
+from fathometer.lab.io.trial import MOST_RESIDENT, PHASES, Bench, Sample
 from fathometer.lab.statistics import Typical, typical
 from fathometer.parallel.decomposition import Index3
 from fathometer.record.envelope import Figure
 from fathometer.storage.volumes.strategy import ROOT
 
-BOUND = 1.5  # times the device's own highest rate: nothing that reached the device was faster
+MOST_OF_DEVICE = 1.5  # times the device's own highest rate: more did not reach the device
 MOST_RANKS = 64  # whose phases are in a row
 
 
@@ -33,7 +33,7 @@ class Capped:
 
 @dataclass(frozen=True)
 class Failed:
-    """A case that was set aside, and why."""
+    """A case that was excluded, and why."""
 
     operation: str
     strategy: str
@@ -45,8 +45,8 @@ class Failed:
 
 
 @dataclass
-class Raw:
-    """The device's own rates, bytes a second: of each operation, sequential (False) and direct (True).
+class DeviceRates:
+    """The device's own rates, bytes a second, of each operation: sequential (False) and direct (True).
 
     seconds: of a round of them.
     """
@@ -59,30 +59,32 @@ class Raw:
         return typical(self.rates[operation][False])
 
     def bound(self, operation: str) -> float:
-        """Beyond it, bytes came from memory or have not left it."""
-        return BOUND * max(max(rates) for rates in self.rates[operation].values() if rates)
+        """Bytes a second beyond which data came from memory or has not left it."""
+        return MOST_OF_DEVICE * max(max(rates) for rates in self.rates[operation].values() if rates)
 
     def as_dict(self) -> dict[str, Any]:
         """For a record."""
-        told: dict[str, Any] = {}
+        entries: dict[str, Any] = {}
         for operation, kinds in self.rates.items():
-            told[operation] = {"cached_beyond_bytes_per_second": self.bound(operation)}
+            entries[operation] = {"cached_beyond_bytes_per_second": self.bound(operation)}
             for direct, rates in kinds.items():
                 name = "direct" if direct else "sequential"
-                found = typical(rates) if rates else None
-                told[operation][f"{name}_bytes_per_second"] = found.median if found else None
-                told[operation][f"{name}_interval"] = [found.low, found.high] if found else None
-        return told
+                rate = typical(rates) if rates else None
+                entries[operation][f"{name}_bytes_per_second"] = rate.median if rate else None
+                entries[operation][f"{name}_interval"] = [rate.low, rate.high] if rate else None
+        return entries
 
 
-def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped | None, raw: Raw) -> dict[str, Any]:
+def row_of(
+    case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped | None, raw: DeviceRates
+) -> dict[str, Any]:
     """One row of the results: a strategy and an operation. verified is None where a format loses digits by intent, and
     all are numbers still."""
     size = bench.bytes
-    rate = typical([size / one.seconds for one in samples])
-    resident = max(one.resident for one in samples)
-    wrong = sum(one.wrong for one in samples)
-    errors = [one.error for one in samples if one.error is not None]
+    rate = typical([size / sample.seconds for sample in samples])
+    resident = max(sample.resident for sample in samples)
+    wrong = sum(sample.wrong for sample in samples)
+    errors = [sample.error for sample in samples if sample.error is not None]
     # Of compressed formats only what is stored goes to the device.
     moved = rate.median * (samples[-1].stored_bytes / size if case.compressed else 1.0)
     return {
@@ -93,53 +95,56 @@ def row_of(case: Case, bench: Bench, samples: Sequence[Sample], capped: Capped |
         "repetitions": len(samples),
         "logical_bytes": size,
         "stored_bytes": samples[-1].stored_bytes,
-        "seconds": median(one.seconds for one in samples),
+        "seconds": median(sample.seconds for sample in samples),
         "bytes_per_second": rate.median,
         "ci_low": rate.low,
         "ci_high": rate.high,
         "ci_coverage": rate.coverage,
         "ratio_to_raw": rate.median / raw.sequential(case.operation).median,
-        "cached": moved > raw.bound(case.operation) or resident > FORGOTTEN,
+        "cached": moved > raw.bound(case.operation) or resident > MOST_RESIDENT,
         "verified": None if case.lossy and wrong == 0 else wrong == 0,
         "wrong_cells": wrong,
         "relative_error": max(errors) if errors else None,
         "compressed": case.compressed,
         "capped": None if capped is None else {"grid": capped.grid, "why": capped.why},
         "resident_share": resident,
-        "other_ranks_blocks": any(one.shifted for one in samples),
-        "first_done_seconds": median(min(one.done) for one in samples),
-        "last_done_seconds": median(max(one.done) for one in samples),
+        "other_ranks_blocks": any(sample.shifted for sample in samples),
+        "first_done_seconds": median(min(sample.done) for sample in samples),
+        "last_done_seconds": median(max(sample.done) for sample in samples),
         "phases": _phases(samples),
-        "all_seconds": [one.seconds for one in samples],
+        "all_seconds": [sample.seconds for sample in samples],
     }
 
 
 def _phases(samples: Sequence[Sample]) -> list[dict[str, float]]:
     """Of each rank the medians of its phases' seconds."""
     ranks = range(min(MOST_RANKS, len(samples[0].phases)))
-    return [{f"{name}_seconds": median(one.phases[rank][name] for one in samples) for name in PHASES} for rank in ranks]
+    return [
+        {f"{name}_seconds": median(sample.phases[rank][name] for sample in samples) for name in PHASES}
+        for rank in ranks
+    ]
 
 
-def in_order(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool = False) -> list[int]:
-    """Places of the rows of an operation, the best first; what cannot win comes last."""
+def ranked(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool = False) -> list[int]:
+    """Indices of the rows of an operation, the best first; those that cannot win last."""
     places = [n for n, row in enumerate(rows) if row["operation"] == operation and row["compressed"] == compressed]
-    return sorted(places, key=lambda n: (not fair(rows[n]), -rows[n]["bytes_per_second"]))
+    return sorted(places, key=lambda n: (not comparable(rows[n]), -rows[n]["bytes_per_second"]))
 
 
-def fair(row: Mapping[str, Any]) -> bool:
+def comparable(row: Mapping[str, Any]) -> bool:
     """Whether a row's rate can be compared: the whole volume, its bytes on the device, none of them wrong."""
     return not row["cached"] and row["capped"] is None and row["verified"] is not False
 
 
 def winners(rows: Sequence[Mapping[str, Any]], **only: str) -> dict[str, int]:
-    """The place of the best row of each operation; none where no row is fair. only: values that a row must have."""
-    found = {}
+    """Index of the best row of each operation; none where no row is comparable. only: values that a row must have."""
+    places = {}
     for operation in dict.fromkeys(row["operation"] for row in rows):
-        for place in in_order(rows, operation):
-            if fair(rows[place]) and all(rows[place][key] == value for key, value in only.items()):
-                found[operation] = place
+        for place in ranked(rows, operation):
+            if comparable(rows[place]) and all(rows[place][key] == value for key, value in only.items()):
+                places[operation] = place
                 break
-    return found
+    return places
 
 
 def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -149,7 +154,9 @@ def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
     return [rows[place] for name in formats for place in winners(rows, format=name).values()]
 
 
-def figures_of(rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]], raw: Raw) -> list[Figure]:
+def figures_of(
+    rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]], raw: DeviceRates
+) -> list[Figure]:
     """The winners' rates on fresh files, what they are of the device's, and the device's."""
     figures = []
     for operation, row in again.items():
@@ -165,40 +172,40 @@ def figures_of(rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[st
 
 
 def failures(results: Mapping[str, Any], operation: str) -> list[Mapping[str, Any]]:
-    """What was set aside of an operation."""
-    return [one for one in results.get("failed", []) if one["operation"] == operation]
+    """The cases of an operation that were excluded."""
+    return [case for case in results.get("failed", []) if case["operation"] == operation]
 
 
 def require_all(envelope: Mapping[str, Any]) -> None:
-    """Raises FathometerError where a strategy was set aside: the others are ranked, but not all is well."""
-    if failed := [Failed(**one) for one in envelope["results"]["failed"]]:
+    """Raises FathometerError where a case was excluded; the others are ranked nevertheless."""
+    if failed := [Failed(**case) for case in envelope["results"]["failed"]]:
         others = f", and {len(failed) - 1} more" if len(failed) > 1 else ""
         raise FathometerError(f"failed: {failed[0]}{others}")
 
 
 def remarks(row: Mapping[str, Any]) -> str:
-    """What is to be said of a row beside its numbers."""
-    told = []
+    """Remarks on a row: wrong cells, cached, capped, compressed, lossy."""
+    entries = []
     if row["verified"] is False:
-        told.append(f"WRONG: {row['wrong_cells']} cells differ")
+        entries.append(f"WRONG: {row['wrong_cells']} cells differ")
     if row["cached"]:
-        told.append("cached")
+        entries.append("cached")
     if row["capped"] is not None:
-        told.append(f"capped: {' x '.join(str(n) for n in row['capped']['grid'] if n > 1)} cells")
+        entries.append(f"capped: {' x '.join(str(n) for n in row['capped']['grid'] if n > 1)} cells")
     if row["compressed"]:
-        told.append(f"{row['stored_bytes'] / row['logical_bytes']:.2f} of the bytes stored")
+        entries.append(f"{row['stored_bytes'] / row['logical_bytes']:.2f} of the bytes stored")
     if row["relative_error"] is not None:
-        told.append(f"relative error {row['relative_error']:.1e}")
-    return ", ".join(told)
+        entries.append(f"relative error {row['relative_error']:.1e}")
+    return ", ".join(entries)
 
 
-def lines(envelope: Mapping[str, Any]) -> list[str]:
-    """The ranking as tables for people."""
-    results, request = envelope["results"], envelope["input"]
+def table_lines(envelope: Mapping[str, Any]) -> list[str]:
+    """The ranking of a record as tables for people."""
+    results, options = envelope["results"], envelope["input"]
     rows = results["rows"]
-    grid = " x ".join(str(n) for n in request["grid"] if n > 1)
+    grid = " x ".join(str(n) for n in options["grid"] if n > 1)
     text = [
-        f"{request['data']}, {grid} cells, float32, {results['logical_bytes'] / 1e6:.4g} MB; "
+        f"{options['data']}, {grid} cells, float32, {results['logical_bytes'] / 1e6:.4g} MB; "
         f"{envelope['machine']['ranks']} rank(s), {' x '.join(map(str, results['decomposition']))}"
     ]
     for operation, raw in results["raw"].items():
@@ -212,10 +219,12 @@ def lines(envelope: Mapping[str, Any]) -> list[str]:
             + f"; above {raw['cached_beyond_bytes_per_second'] / 1e6:.0f} MB/s: cached",
         ]
         for compressed in (False, True):
-            places = in_order(rows, operation, compressed)
+            places = ranked(rows, operation, compressed)
             if places:
                 text += _table([rows[place] for place in places], compressed)
-        text += [f"  failed: {one['strategy']}, {one['format']}: {one['why']}" for one in failures(results, operation)]
+        text += [
+            f"  failed: {case['strategy']}, {case['format']}: {case['why']}" for case in failures(results, operation)
+        ]
         again = results["winners_again"].get(operation)
         if again is None:
             text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")

@@ -22,39 +22,38 @@ def draw_rates(path: Path, envelope: dict[str, Any]) -> None:
 
 def rates_figure(envelope: dict[str, Any]) -> Figure:
     """The figure that `draw_rates` writes."""
-    from fathometer.lab.io.panels import panels_of_record
+    from fathometer.lab.io.panels import panels
 
-    panels = [one for one in panels_of_record(envelope, Path()) if one["kind"] == "bars"]
-    request = envelope["input"]
-    cells = " x ".join(str(n) for n in request["grid"] if n > 1)
-    left = 0.3 + LETTER * max(len(one["name"]) for panel in panels for one in panel["bars"])
-    height = sheet.TOP + sum(BAR * len(panel["bars"]) + BETWEEN for panel in panels)
+    groups = [panel for panel in panels(envelope, Path()) if panel["kind"] == "bars"]
+    cells = " x ".join(str(n) for n in envelope["input"]["grid"] if n > 1)
+    left = 0.3 + LETTER * max(len(bar["name"]) for group in groups for bar in group["bars"])
+    height = sheet.TOP + sum(BAR * len(group["bars"]) + BETWEEN for group in groups)
     with sheet.look():
         ranks = envelope["machine"]["ranks"]
         title = f"Volumes of {cells} cells, {ranks} {'rank' if ranks == 1 else 'ranks'}"
         figure = sheet.sheet(left + WIDE + sheet.RIGHT, height, title)
         top = sheet.TOP + sheet.NAME
-        for panel in panels:
-            shown, deep = panel["bars"], BAR * len(panel["bars"])
-            axes = sheet.place(figure, left, top, WIDE, deep)
-            places = range(len(shown))
-            values = [one["value"] / 1e6 for one in shown]
-            below = [(one["value"] - one["low"]) / 1e6 for one in shown]
-            above = [(one["high"] - one["value"]) / 1e6 for one in shown]
+        for group in groups:
+            bars, depth = group["bars"], BAR * len(group["bars"])
+            axes = sheet.place(figure, left, top, WIDE, depth)
+            places = range(len(bars))
+            values = [bar["value"] / 1e6 for bar in bars]
+            below = [(bar["value"] - bar["low"]) / 1e6 for bar in bars]
+            above = [(bar["high"] - bar["value"]) / 1e6 for bar in bars]
             axes.barh(
                 places,
                 values,
                 0.7,
                 xerr=[below, above],
-                color=[PALE if one["pale"] else FAIR for one in shown],
+                color=[PALE if bar["pale"] else FAIR for bar in bars],
                 error_kw={"linewidth": 1.0, "ecolor": sheet.INK, "capsize": 2},
             )
-            axes.axvline(panel["mark"]["value"] / 1e6, color=DEVICE, linestyle=":", linewidth=1.4)
-            axes.set_yticks(places, [one["name"] for one in shown])
-            axes.set_ylim(len(shown) - 0.5, -0.5)
+            axes.axvline(group["mark"]["value"] / 1e6, color=DEVICE, linestyle=":", linewidth=1.4)
+            axes.set_yticks(places, [bar["name"] for bar in bars])
+            axes.set_ylim(len(bars) - 0.5, -0.5)
             axes.set_xlim(left=0)
-            pale = "; pale: not ranked" if any(one["pale"] for one in shown) else ""
-            axes.set_title(f"{panel['title']} (dotted: {panel['mark']['name']}{pale})", loc="left")
+            pale = "; pale: not ranked" if any(bar["pale"] for bar in bars) else ""
+            axes.set_title(f"{group['title']} (dotted: {group['mark']['name']}{pale})", loc="left")
             axes.set_xlabel("MB/s")
-            top += deep + BETWEEN
+            top += depth + BETWEEN
     return figure

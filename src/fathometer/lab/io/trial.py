@@ -1,8 +1,8 @@
-"""One operation of one strategy, timed in its phases, and what came of it looked at off the clock.
+"""One operation of one strategy, timed in its phases; the result is verified outside the timed part.
 
     barrier · open · transfer · flush · close · barrier
 
-The effective time is rank 0's, from barrier to barrier. Before a read the system forgets the file.
+The effective time is rank 0's, from barrier to barrier. Before a read the file is dropped from the page cache.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 
 PHASES = ("open", "transfer", "flush", "close")
-FORGOTTEN = 0.01  # share of a file that may still be in memory where it counts as forgotten
-WRITTEN = "written"  # name of a file that a write makes
+MOST_RESIDENT = 0.01  # share of a file in memory up to which it counts as dropped from the page cache
+WRITTEN = "written"  # name, without suffix, of a file that a write creates
 SPACING = 10.0  # m, of the cells of a made volume
 
 
@@ -89,13 +89,14 @@ class Clock:
 
 @dataclass
 class Bench:
-    """A volume cut into blocks, one a rank: what is written, and what must be read.
+    """A volume cut into blocks, one a rank, which is written and read.
 
     Attributes:
         pattern: what the volume holds.
         ranks: along x, y, z.
         halo: cells that a rank reads beyond its block on each side.
-        apart: ranks on this rank's host, which is how far away the blocks lie that are read where files stay in memory.
+        rank_shift: ranks on this rank's host: where files stay in memory, each rank reads the block of the one that is
+            so many ranks further.
     """
 
     folder: Path
@@ -103,7 +104,7 @@ class Bench:
     pattern: Pattern
     ranks: Index3
     halo: int
-    apart: int
+    rank_shift: int
     _block: NDArray[np.float32] | None = field(default=None, repr=False)
 
     @property
@@ -136,7 +137,7 @@ class Bench:
         return self._block
 
     def write(self, case: Case) -> Sample:
-        """Collective. Write a new file, flushed; read it back off the clock and remove it."""
+        """Collective. Write a new file, flushed; read it back untimed and remove it."""
         path = self.folder / f"{WRITTEN}.{case.format}"
         clock = Clock("write")
         block, lo = self.block, self.box(self.comm.rank)[0]
@@ -181,15 +182,15 @@ class Bench:
         return path
 
     def read(self, case: Case) -> Sample:
-        """Collective. Read each rank's block, with halo, of a file that the system has forgotten; look at every byte.
+        """Collective. Read each rank's block, with halo, of a file dropped from the page cache; verify every byte.
 
-        Where it cannot forget, blocks are those of a rank on the next host, if there is one.
+        Where it cannot be dropped, each rank reads the block of one on the next host, if there is one.
         """
         path = self.source(case)
-        kept = self.forgotten(path)
-        shifted = kept > FORGOTTEN and self.comm.size > 1
-        whose = (self.comm.rank + (self.apart if shifted else 0)) % self.comm.size
-        box = widened(*self.box(whose), self.halo, self.pattern.shape)
+        kept = self.drop_caches(path)
+        shifted = kept > MOST_RESIDENT and self.comm.size > 1
+        other_rank = (self.comm.rank + (self.rank_shift if shifted else 0)) % self.comm.size
+        box = widened(*self.box(other_rank), self.halo, self.pattern.shape)
         clock = Clock("read")
         begin = self._start()
         with ledger.file("volume", "read"), ExitStack() as opened:
@@ -206,8 +207,8 @@ class Bench:
         stored = self._stored(path)
         return self._sample(seconds, clock, own, stored, wrong, error, kept, shifted)
 
-    def forgotten(self, path: Path) -> float:
-        """Collective. Have all hosts forget a file; the largest share of it that stayed in the memory of one."""
+    def drop_caches(self, path: Path) -> float:
+        """Collective. Drop a file from the page caches of all hosts; the largest share that stayed in memory."""
         barrier(self.comm)
         with ledger.phase("drop caches"):
             with collective_errors(self.comm), atomic.writing(path):
@@ -221,19 +222,19 @@ class Bench:
         return int(self.comm.bcast(size))
 
     def remove_written(self) -> None:
-        """Collective. Remove what a write that failed has left."""
+        """Collective. Remove what a failed write has left."""
         barrier(self.comm)
         if self.comm.rank == 0:
-            for one in self.folder.glob(f"*{WRITTEN}.*"):
-                atomic.remove(one)
+            for left_behind in self.folder.glob(f"*{WRITTEN}.*"):
+                atomic.remove(left_behind)
 
     def remove(self, path: Path) -> None:
         """Collective. Remove a volume."""
         barrier(self.comm)
         if self.comm.rank == 0:
-            beside = path.with_name(path.name + "@")
-            for one in (path, beside):
-                atomic.remove(one)
+            data_file = path.with_name(path.name + "@")
+            for file in (path, data_file):
+                atomic.remove(file)
         barrier(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
@@ -249,7 +250,7 @@ class Bench:
         wrong = int(allreduce(self.comm, wrong, "SUM"))
         if not lossy:
             return wrong, None
-        deviation, energy = (float(allreduce(self.comm, one, "SUM")) for one in (deviation, energy))
+        deviation, energy = (float(allreduce(self.comm, part, "SUM")) for part in (deviation, energy))
         return wrong, (deviation / energy) ** 0.5 if energy else 0.0
 
     def _sample(
@@ -263,8 +264,7 @@ class Bench:
         resident: float,
         shifted: bool,
     ) -> Sample:
-        told = allgather(self.comm, (clock.seconds, own))
-        first: float = self.comm.bcast(seconds)
-        return Sample(
-            first, [one for one, _ in told], [one for _, one in told], stored, wrong, error, resident, shifted
-        )
+        ranks = allgather(self.comm, (clock.seconds, own))
+        effective_seconds: float = self.comm.bcast(seconds)
+        phases, done = [phase_seconds for phase_seconds, _ in ranks], [own_seconds for _, own_seconds in ranks]
+        return Sample(effective_seconds, phases, done, stored, wrong, error, resident, shifted)

@@ -1,8 +1,5 @@
-"""What is allowed in the options of the command line: each function reads the words of one option, and tells what is
-wrong with them by argparse.ArgumentTypeError.
-
-Like cli.py it imports nothing heavy before that is needed.
-"""
+"""Types of options: each function reads the text of one option, and raises argparse.ArgumentTypeError that says what is
+allowed."""
 
 from __future__ import annotations
 
@@ -14,50 +11,44 @@ from typing import Any
 
 from fathometer.base.errors import InputError
 
+OPERATIONS = ("write", "read")
+MOST_DIGITS = 9  # of a whole number
+LONGEST_METRES = 1e9
+
 
 def count(text: str) -> int:
-    """A number of at least 1, and below a thousand million."""
+    """A whole number from 1, of up to nine digits."""
     return _number(text, 1)
 
 
+def whole_number(text: str) -> int:
+    """A whole number from 0, of up to nine digits."""
+    return _number(text, 0)
+
+
 def _number(text: str, least: int) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 10) or int(text) < least:
+    if not (text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS) or int(text) < least:
         raise argparse.ArgumentTypeError(
             f"found {text}; allowed: a whole number of at least {least}, of up to nine digits"
         )
     return int(text)
 
 
-def whole(text: str) -> int:
-    """A number of at least 0, and below a thousand million."""
-    return _number(text, 0)
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Names with commas between."""
+def names(text: str) -> tuple[str, ...]:
+    """Names with commas between, each once."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",")))
 
 
 def operations(text: str) -> tuple[str, ...]:
     """write, read or both, in this order."""
-    found = words(text)
-    if not set(found) <= {"write", "read"}:
+    given = names(text)
+    if not set(given) <= set(OPERATIONS):
         raise argparse.ArgumentTypeError(f"found {text}; allowed: write, read, or both with a comma between")
-    return tuple(name for name in ("write", "read") if name in found)
+    return tuple(name for name in OPERATIONS if name in given)
 
 
-def strategies(text: str) -> tuple[str, ...]:
-    """Storage strategies with commas between."""
-    from fathometer.lab.io.cases import strategy_words
-
-    try:
-        return strategy_words(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def depth(text: str) -> int:
-    """A number of steps, 0 for auto."""
+def time_depth(text: str) -> int:
+    """Time steps of a sweep, 0 for auto."""
     return 0 if text == "auto" else count(text)
 
 
@@ -75,21 +66,21 @@ def duration(text: str) -> float:
 
 
 def job_time(text: str) -> float:
-    """Seconds of 30m, 8h, 2d, or of Slurm's hours:minutes:seconds with days-; no bare numbers, which are minutes to
+    """Seconds of 30m, 8h, 2d, or of Slurm's [days-]hours:minutes:seconds; no bare numbers, which are minutes to
     Slurm."""
     if text[-1:] in ("m", "h", "d"):
         return duration(text)
-    found = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,4}):(\d\d):(\d\d)", text)
-    seconds = 0.0
-    if found:
-        days, hours, minutes, rest = (int(part or 0) for part in found.groups())
-        seconds = 86400.0 * days + 3600 * hours + 60 * minutes + rest
-    if seconds <= 0:
+    match = re.fullmatch(r"(?:(\d{1,4})-)?(\d{1,4}):(\d\d):(\d\d)", text)
+    total = 0.0
+    if match:
+        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+        total = 86400.0 * days + 3600 * hours + 60 * minutes + seconds
+    if total <= 0:
         raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 30m, 8h, 2d, 08:00:00 or 1-12:00:00")
-    return seconds
+    return total
 
 
-def word(text: str) -> str:
+def slurm_name(text: str) -> str:
     """A name that Slurm takes."""
     if not re.fullmatch(r"[\w.,+@:-]+", text):
         raise argparse.ArgumentTypeError(f"found {text!r}; allowed: letters, digits and any of _.,+@:-")
@@ -110,31 +101,34 @@ def velocities(text: str) -> tuple[float, float]:
 def lengths(text: str) -> tuple[float, ...]:
     """Numbers with commas between, in m."""
     try:
-        found = tuple(float(part) for part in text.split(","))
+        metres = tuple(float(part) for part in text.split(","))
     except ValueError:
-        found = ()
-    if not found or not all(abs(one) < 1e9 for one in found):
+        metres = ()
+    if not metres or not all(abs(length) < LONGEST_METRES for length in metres):
         raise argparse.ArgumentTypeError(f"found {text}; allowed: numbers with commas between, in m")
-    return found
+    return metres
 
 
-def told(module: str, function: str) -> Callable[[str], Any]:
-    """What a function of seismic/ reads from an option's words."""
+def grid(text: str) -> tuple[int, int, int]:
+    """NX,NY,NZ, or NX,NZ with one y plane."""
+    cells = [count(part) for part in text.split(",")]
+    if len(cells) == 2:
+        cells.insert(1, 1)
+    if len(cells) != 3:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: NX,NY,NZ, or NX,NZ in two dimensions")
+    return cells[0], cells[1], cells[2]
+
+
+def read_by(module: str, function: str) -> Callable[[str], Any]:
+    """A type whose text is read by a function that raises InputError, in a module that is imported when it is used."""
 
     def read(text: str) -> Any:
         try:
-            return getattr(import_module(f"fathometer.seismic.model.{module}"), function)(text)
+            return getattr(import_module(module), function)(text)
         except InputError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return read
 
 
-def grid(text: str) -> tuple[int, int, int]:
-    """NX,NY,NZ, or NX,NZ with one y plane."""
-    numbers = [count(part) for part in text.split(",")]
-    if len(numbers) == 2:
-        numbers.insert(1, 1)
-    if len(numbers) != 3:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: NX,NY,NZ, or NX,NZ in two dimensions")
-    return numbers[0], numbers[1], numbers[2]
+strategies = read_by("fathometer.lab.io.cases", "strategy_names")

@@ -1,4 +1,4 @@
-"""Numbers as people read them, the same on the whole page: a unit that suits the magnitude, three digits."""
+"""Numbers as text, the same on the whole page: a unit that suits the magnitude, three digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 NONE = "–"
-SHORTEST = 1e-4  # s: nobody reads less, and clocks hardly tell it
+SHORTEST_SECONDS = 1e-4  # close to the resolution of clocks
 HOURLY = "_per_hour"
 PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -30,7 +30,7 @@ def seconds(value: float | None) -> str:
     """A time, always in seconds: 312 s, 0.0123 s."""
     if value is None:
         return NONE
-    return f"< 0.0001{THIN}s" if 0 < value < SHORTEST else f"{digits(value)}{THIN}s"
+    return f"< 0.0001{THIN}s" if 0 < value < SHORTEST_SECONDS else f"{digits(value)}{THIN}s"
 
 
 def scaled(value: float | None, unit: str) -> str:

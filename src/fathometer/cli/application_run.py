@@ -1,0 +1,97 @@
+"""A command that an application runs on an input file: load, run, trace, and what is told at the end."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError
+from fathometer.base.ledger import phase
+from fathometer.cli import registry
+from fathometer.cli.command import Command, RankCall
+from fathometer.cli.output import labelled, print_text
+from fathometer.cli.pages import publish
+
+if TYPE_CHECKING:
+    from fathometer.runs.application import Application
+    from fathometer.runs.context import Context, Outcome
+    from fathometer.runs.options import RunOptions
+
+Work = Callable[["Application", RankCall, "Context"], "Outcome"]
+OptionsOf = Callable[[argparse.Namespace], "RunOptions"]
+
+
+def application_command(
+    name: str,
+    summary: str,
+    description: str,
+    examples: str,
+    add_arguments: Callable[[argparse.ArgumentParser], None],
+    run_options: OptionsOf | None = None,
+) -> Command:
+    """A command of an application's `commands`: its input file is the argument `survey`.
+
+    run_options: what is to become of an earlier run in the same folder, from the command's options.
+    """
+    return Command(
+        name,
+        summary,
+        description,
+        examples,
+        add_arguments,
+        run_on_ranks=partial(_run_input, name, run_options),
+        import_modules=lambda: registry.of_command(name).import_modules(name),
+    )
+
+
+def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None:
+    application = registry.of_command(name)
+
+    def work(application: Application, call: RankCall, context: Context) -> Outcome:
+        with phase("set up"):
+            input = application.load(call.options.survey)
+        if call.trace is not None:
+            application.protect_inputs(input, [call.trace])
+        return application.run(name, input, call.comm, context)
+
+    run_application(application, call, work, run_options)
+
+
+def run_application(application: Application, call: RankCall, work: Work, run_options: OptionsOf | None = None) -> None:
+    """Collective. Do an application's work, write the trace, and tell files and cost.
+
+    Raises FathometerError, besides what the work raises, where work is missing in the results.
+    """
+    from fathometer.parallel.collectives import collective_errors
+    from fathometer.record import trace
+    from fathometer.runs.context import Context
+    from fathometer.runs.options import RunOptions
+
+    options = run_options(call.options) if run_options is not None else RunOptions()
+    context = Context(call.words, call.options.quiet, call.binding, call.say, publish, options)
+    outcome = work(application, call, context)
+    if call.trace is not None:
+        account = ledger.current()
+        assert account is not None, "main has opened it"
+        trace.write_trace(call.trace, account, call.trace_zero, call.comm)
+    with phase("finish"), collective_errors(call.comm):
+        if call.comm.rank == 0:
+            _tell(application, outcome, call)
+    if reason := application.failure(outcome):
+        raise FathometerError(reason)
+
+
+def _tell(application: Application, outcome: Outcome, call: RankCall) -> None:
+    """Print files and cost for people, and with --json the record; nothing where other runs write the results."""
+    if not outcome.record:
+        return
+    for kind, path in outcome.files.items():
+        call.say(labelled(kind, path))
+    for line in application.summary(outcome):
+        call.say(line)
+    if call.options.json:
+        print_text(json.dumps(outcome.record, indent=2, ensure_ascii=False))

@@ -1,0 +1,35 @@
+"""Arguments that several commands have in common."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_survey(parser: argparse.ArgumentParser) -> None:
+    """The input file."""
+    parser.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """--quiet."""
+    parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def add_ranks(parser: argparse.ArgumentParser) -> None:
+    """Of commands that run on ranks."""
+    parser.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
+    parser.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
+    add_quiet(parser)
+
+
+def add_record(parser: argparse.ArgumentParser) -> None:
+    """Of commands that leave the record of a run."""
+    parser.add_argument("--json", action="store_true", help="print the run's record as JSON on standard output")
+    add_ranks(parser)
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Of commands that leave the record of a run and can write its trace."""
+    parser.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
+    add_record(parser)

@@ -1,0 +1,48 @@
+"""A command that measures: its table on standard output, its record and its picture in files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from fathometer.base.errors import InputError
+from fathometer.cli.command import RankCall
+from fathometer.cli.output import print_text, require_png, require_writable
+
+Record = dict[str, Any]
+
+
+def run_benchmark(
+    call: RankCall,
+    measure: Callable[[], Record],
+    table_lines: Callable[[Record], Sequence[str]],
+    draw: Callable[[Path, Record], None],
+    *other_files: Path | None,
+) -> Record:
+    """Collective. Measure; print, write and draw the record as --quiet, --json and --picture say; the record (rank 0).
+
+    other_files: that the command writes afterwards. Raises InputError, before anything is measured, where a file cannot
+    be written or two are the same.
+    """
+    from fathometer.parallel.collectives import collective_errors
+    from fathometer.record.envelope import write_record
+
+    options, comm = call.options, call.comm
+    require_png(options.picture)
+    paths = [path for path in (options.json, options.picture, *other_files) if path is not None]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InputError(f"{options.command}: found {', '.join(map(str, paths))}; allowed: a file of its own for each")
+    with collective_errors(comm):
+        if comm.rank == 0:
+            require_writable(*paths)
+    record = measure()
+    with collective_errors(comm):
+        if comm.rank == 0:
+            if not options.quiet:
+                print_text("\n".join(table_lines(record)))
+            if options.json is not None:
+                write_record(options.json, record)
+            if options.picture is not None:
+                draw(options.picture, record)
+    return record

@@ -1,0 +1,16 @@
+"""One module a command, each with its `COMMAND`; their order is that of `fathometer --help`."""
+
+NAMES = (
+    "model",
+    "migrate",
+    "submit",
+    "info",
+    "prepare",
+    "survey_build",
+    "demo",
+    "report",
+    "stencil",
+    "plan",
+    "calibrate",
+    "io",
+)

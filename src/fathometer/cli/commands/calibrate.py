@@ -1,0 +1,85 @@
+"""`fathometer calibrate`: measure what plans need to know of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathometer.cli import argument_groups, registry
+from fathometer.cli.command import Command, RankCall
+from fathometer.cli.output import require_writable
+
+if TYPE_CHECKING:
+    from fathometer.runs.probes import Probes
+
+DESCRIPTION = """\
+Measure memory bandwidth, rates of the time steps, messages between two ranks, files, and what every run
+costs, and write them as a machine file for `fathometer plan --on`."""
+
+EXAMPLES = """\
+  fathometer calibrate
+  fathometer calibrate -o laptop.json --files /scratch"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer calibrate --help`."""
+    parser.add_argument("-o", "--output", type=Path, metavar="MACHINE.json", help="file (where `plan` looks for it)")
+    parser.add_argument("--files", type=Path, default=Path(), metavar="DIR", help="where files are measured (.)")
+    parser.add_argument("--name", default="", help="of the machine, for people")
+    argument_groups.add_ranks(parser)
+
+
+def run_on_ranks(call: RankCall) -> None:
+    """Collective. Measure, and write the machine file."""
+    from fathometer.lab.calibrate import calibrate
+    from fathometer.parallel.collectives import collective_errors
+    from fathometer.plan.machine_file import save_machine, usual_place
+
+    options = call.options
+    path: Path = options.output or usual_place()
+    with collective_errors(call.comm):
+        if call.comm.rank == 0:
+            if options.output is None:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            require_writable(path, options.files / "file")
+    machine = calibrate(options.files, options.name, _probes(), call.comm, call.binding, call.say)
+    with collective_errors(call.comm):
+        if machine is not None:
+            save_machine(path, machine)
+            call.say(f"written: {path}")
+
+
+def _probes() -> list[Probes]:
+    """Of all applications that have some."""
+    return [probes for one in registry.applications() if (probes := one.probes()) is not None]
+
+
+def import_modules() -> None:
+    """The measurements, and those of the applications."""
+    import_module("fathometer.lab.calibrate")
+    _probes()
+
+
+def ranks_for_messages() -> int:
+    """Two ranks, which exchange messages, where there are two cpus; as many as a launcher has started."""
+    from fathometer.launch.mpirun import launched
+
+    world = launched(os.environ)
+    if world is not None:
+        return world.size or 1
+    return min(2, len(os.sched_getaffinity(0)))
+
+
+COMMAND = Command(
+    "calibrate",
+    "measure what plans need to know of this machine, under a minute",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run_on_ranks=run_on_ranks,
+    import_modules=import_modules,
+    default_ranks=ranks_for_messages,
+)

@@ -1,0 +1,52 @@
+"""`fathometer demo`: a complete example on a model made by code."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathometer.cli import argument_groups, registry
+from fathometer.cli.application_run import run_application
+from fathometer.cli.command import Command, RankCall
+
+if TYPE_CHECKING:
+    from fathometer.runs.application import Application
+    from fathometer.runs.context import Context, Outcome
+
+APPLICATION = "seismic"
+
+DESCRIPTION = """\
+Build a 3D VTI model (layers, a fault, a VTI shale, a high-velocity body, water on top), model ten shots,
+smooth the model, migrate, and draw the image over the velocity."""
+
+EXAMPLES = """\
+  fathometer demo
+  fathometer demo --quick --output /tmp/demo --ranks 2"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer demo --help`."""
+    parser.add_argument("--output", type=Path, default=Path("demo"), metavar="DIR", help="folder of all files (demo)")
+    parser.add_argument("--quick", action="store_true", help="smaller and sooner: under 40 s on two cores")
+    argument_groups.add_record(parser)
+
+
+def run_on_ranks(call: RankCall) -> None:
+    """Collective. Run the example."""
+
+    def work(application: Application, call: RankCall, context: Context) -> Outcome:
+        return application.demo(call.options.output, call.options.quick, call.comm, context)
+
+    run_application(registry.application(APPLICATION), call, work)
+
+
+COMMAND = Command(
+    "demo",
+    "the main job on a model built by code",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run_on_ranks=run_on_ranks,
+    import_modules=lambda: registry.application(APPLICATION).import_modules("demo"),
+)

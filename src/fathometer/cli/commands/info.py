@@ -1,0 +1,81 @@
+"""`fathometer info`: what files hold, and which formats are available."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from fathometer.base.errors import InputError
+from fathometer.cli.command import Command, Options
+from fathometer.cli.output import print_text, require_png
+
+DESCRIPTION = """\
+Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index
+of a survey, .parquet."""
+
+EXAMPLES = """\
+  fathometer info vp.rsf models.npz:epsilon
+  fathometer info shots.segy --picture shots.png
+  fathometer info --formats"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer info --help`."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a file, with the key of one array: models.npz:vp")
+    parser.add_argument(
+        "--formats", action="store_true", help="which formats are read and written here, how, and what is missing"
+    )
+    parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: Options) -> None:
+    """Describe files, or with --formats the formats."""
+    if options.formats or not options.files:
+        _print_formats(options)
+    else:
+        _describe_files(options)
+
+
+def _describe_files(options: Options) -> None:
+    from fathometer.storage.describe import describe
+
+    if options.picture is not None and len(options.files) != 1:
+        raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
+    require_png(options.picture)
+    descriptions = [describe(reference, Path()) for reference in options.files]
+    if options.json:
+        print_text(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
+    else:
+        for reference, description in zip(options.files, descriptions, strict=True):
+            print_text("\n".join([reference, *(f"  {label:<18} {text}" for label, text in description.rows())]))
+    if options.picture is not None:
+        from fathometer.pictures.file_picture import picture_of
+
+        picture_of(options.picture, options.files[0], Path())
+
+
+def _print_formats(options: Options) -> None:
+    from fathometer.storage.volumes.availability import availability
+
+    if not options.formats:
+        raise InputError("info: the following arguments are required: FILE, or --formats")
+    if options.files or options.picture is not None:
+        raise InputError("info: --formats: found with FILE or --picture; allowed: alone or with --json")
+    formats = availability()
+    if options.json:
+        print_text(json.dumps([form.as_dict() for form in formats], indent=2, ensure_ascii=False))
+    else:
+        for form in formats:
+            print_text("\n".join([form.format, *(f"  {label:<10} {text}" for label, text in form.rows())]))
+
+
+COMMAND = Command(
+    "info",
+    "what a file holds: kind, shape, spacing, units, range, geometry",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run=run,
+)

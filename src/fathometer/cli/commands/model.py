@@ -1,0 +1,28 @@
+"""`fathometer model`: forward modelling."""
+
+from __future__ import annotations
+
+import argparse
+
+from fathometer.cli import argument_groups
+from fathometer.cli.application_run import application_command
+
+DESCRIPTION = """\
+Model the shots of a geometry ([acquisition] sources and receivers) and write them as one SEG-Y file,
+shots.segy, into the survey's output directory, with the run's record (run.json)."""
+
+EXAMPLES = """\
+  fathometer model survey.toml
+  fathometer model survey.toml --ranks 2 --threads 8
+  srun -n 64 fathometer model survey.toml --quiet"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer model --help`."""
+    argument_groups.add_survey(parser)
+    argument_groups.add_run(parser)
+
+
+COMMAND = application_command(
+    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments
+)

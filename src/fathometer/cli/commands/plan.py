@@ -1,0 +1,95 @@
+"""`fathometer plan`: what a run will cost."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from fathometer.base.errors import InputError
+from fathometer.cli import argument_groups, registry
+from fathometer.cli.command import Command, Options
+from fathometer.cli.option_types import count, duration, grid, velocities
+from fathometer.cli.output import print_text, require_writable
+
+DESCRIPTION = """\
+Say what a run will cost: grid, steps, memory, bytes, seconds of each phase; and how it is best run. Reads
+headers, some rows of the model, no traces. The machine is this one as `fathometer calibrate` found it, or
+described by a file."""
+
+EXAMPLES = """\
+  fathometer plan survey.toml
+  fathometer plan survey.toml --ranks 2 --json -
+  fathometer plan survey.toml --on cluster.json --within 8h
+  fathometer plan future.toml --on cluster.json --nodes 16 --velocities 1500,4500 --migrate"""
+
+STANDARD_OUTPUT = "-"
+
+# Of the run that is planned; an application heeds those of its `plan_options`.
+RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migrate", "history")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer plan --help`."""
+    argument_groups.add_survey(parser)
+    parser.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
+    parser.add_argument("--ranks", type=count, metavar="N", help="ranks of the run (the recommended ones)")
+    parser.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")
+    parser.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
+    parser.add_argument("--within", type=duration, metavar="TIME", help="the fewest nodes that need at most 30m, 8h")
+    parser.add_argument(
+        "--velocities",
+        type=velocities,
+        metavar="LOW,HIGH",
+        help="m/s, assumed in place of the model's values",
+    )
+    parser.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
+    parser.add_argument(
+        "--history",
+        choices=("memory", "disk", "checkpoint", "files"),
+        help="where snapshots are assumed to be kept (as the survey says; files: on disk, the time steps waiting, as "
+        "older codes do it)",
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
+
+
+def run(options: Options) -> None:
+    """Print the plan of the input's application, and write it as JSON."""
+    import mpi4py
+
+    mpi4py.rc.initialize = False  # nothing here communicates
+    from fathometer.plan.machine_file import load_machine, usual_place
+    from fathometer.record.envelope import plain, write_record
+
+    application = registry.of_input(options.survey)
+    input = application.load(options.survey)
+    to_standard_output = str(options.json) == STANDARD_OUTPUT
+    if options.json is not None and not to_standard_output:
+        require_writable(options.json)
+        application.protect_inputs(input, [options.json])
+    machine = options.on or usual_place()
+    if options.on is None and not machine.exists():
+        raise InputError(
+            "--on: left out, and this machine has not been measured; run `fathometer calibrate`, or name a MACHINE.json"
+        )
+    run_options = {name: getattr(options, name) for name in RUN_OPTIONS}
+    for name, value in run_options.items():
+        if name not in application.plan_options and value not in (None, False):
+            raise InputError(f"--{name}: found; {options.survey} is of the application {application.name}, without it")
+    estimate = application.plan(input, load_machine(machine), run_options)
+    if not to_standard_output:
+        print_text("\n".join(estimate.table))
+    if to_standard_output:
+        print_text(json.dumps(plain(estimate.record), indent=2, ensure_ascii=False))
+    elif options.json is not None:
+        write_record(options.json, estimate.record)
+
+
+COMMAND = Command(
+    "plan",
+    "what a survey will cost on a machine, before it runs",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run=run,
+)

@@ -1,0 +1,106 @@
+"""`fathometer stencil`: the benchmark of the time steps."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fathometer.base.errors import FathometerError
+from fathometer.cli import argument_groups, registry
+from fathometer.cli.benchmark import run_benchmark
+from fathometer.cli.command import Command, RankCall
+from fathometer.cli.option_types import count, grid, time_depth
+
+if TYPE_CHECKING:
+    from fathometer.runs.probes import Probes
+
+DESCRIPTION = """\
+Measure the time steps of the propagator in a homogeneous model, in turns with the triad that tells what the
+memory gives, and with plain sweeps of one step each. Ratio to the streaming limit: the rate over what the
+triad's bandwidth would allow to a sweep that touches each array once."""
+
+EXAMPLES = """\
+  fathometer stencil
+  fathometer stencil --grid 256,256,256 --order 16 --json stencil.json --picture roofline.png
+  fathometer stencil --physics isotropic --time-depth 1
+  fathometer stencil --ranks 2 --threads 1 --scaling"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer stencil --help`."""
+    equations = tuple(equation for one in registry.applications() for equation in one.equations)
+    parser.add_argument(
+        "--grid",
+        type=grid,
+        default=(320, 320, 320),
+        metavar="NX,NY,NZ",
+        help="cells; NX,NZ in 2D (320,320,320)",
+    )
+    parser.add_argument("--order", type=int, default=8, choices=range(2, 17, 2), metavar="N", help="2, 4 ... 16 (8)")
+    parser.add_argument("--physics", default=equations[0], choices=equations, help=f"equation ({equations[0]})")
+    parser.add_argument("--steps", type=count, default=12, metavar="N", help="time steps of a measurement (12)")
+    parser.add_argument(
+        "--time-depth",
+        type=time_depth,
+        default=0,
+        metavar="N|auto",
+        help="time steps a sweep; auto: searched for (auto)",
+    )
+    parser.add_argument("--repeat", type=count, default=7, metavar="N", help="measurements of each kind (7)")
+    parser.add_argument("--scaling", action="store_true", help="also measure with fewer threads and ranks")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
+    parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the roofline")
+    argument_groups.add_ranks(parser)
+
+
+def run_on_ranks(call: RankCall) -> None:
+    """Collective. Measure the time steps."""
+    from fathometer.lab.stencil import StencilOptions, run_stencil, table_lines
+
+    options = call.options
+    measured = StencilOptions(
+        options.grid,
+        options.order,
+        options.physics,
+        options.steps,
+        options.time_depth,
+        options.repeat,
+        options.scaling,
+    )
+    measure = partial(run_stencil, measured, _probes(options.physics), call.comm, call.binding, call.words, call.say)
+    run_benchmark(call, measure, table_lines, _draw)
+
+
+def _draw(path: Path, record: dict[str, Any]) -> None:
+    from fathometer.lab.roofline_picture import draw_roofline
+
+    draw_roofline(path, record)
+
+
+def _probes(equation: str) -> Probes:
+    """Of the application that has the equation."""
+    probes = registry.of_equation(equation).probes()
+    if probes is None:
+        raise FathometerError(f"{equation}: its application has nothing to measure")
+    return probes
+
+
+def import_modules() -> None:
+    """The measurements, and those of the applications."""
+    import_module("fathometer.lab.stencil")
+    for one in registry.applications():
+        one.probes()
+
+
+COMMAND = Command(
+    "stencil",
+    "the propagator's benchmark: its rate against the memory's",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run_on_ranks=run_on_ranks,
+    import_modules=import_modules,
+)

@@ -1,0 +1,77 @@
+"""`fathometer submit`: a migration as a batch job."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from fathometer.cli import argument_groups, registry
+from fathometer.cli.command import Command, Options
+from fathometer.cli.option_types import count, job_time, slurm_name
+from fathometer.cli.output import labelled, print_line, print_text
+
+DESCRIPTION = """\
+Write a batch script for `fathometer migrate SURVEY.toml --resume` and give it to Slurm. Before the job's
+time is over, or when it is pre-empted, the run drops the shots that it is at and ends with code 75; the
+script then puts the job back into the queue, as long as shots get done. Prints the job's number."""
+
+EXAMPLES = """\
+  fathometer submit survey.toml --nodes 4 --time 8h --partition long
+  fathometer submit survey.toml --nodes 4 --ranks-per-node 2 --threads 32 --time 2d
+  fathometer submit survey.toml --array 16 --time 4h     16 jobs of one node share the shots
+  fathometer submit survey.toml --time 8h --print > job.sh"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer submit --help`."""
+    argument_groups.add_survey(parser)
+    parser.add_argument(
+        "--nodes", type=count, default=1, metavar="N", help="nodes of the job, or of each of an array (1)"
+    )
+    parser.add_argument("--time", type=job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
+    parser.add_argument("--ranks-per-node", type=count, default=1, metavar="R", help="MPI ranks on each node (1)")
+    parser.add_argument("--threads", type=count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
+    parser.add_argument("--partition", type=slurm_name, metavar="NAME", help="where it runs (Slurm's default)")
+    parser.add_argument("--account", type=slurm_name, metavar="NAME", help="who pays (Slurm's default)")
+    parser.add_argument("--name", type=slurm_name, metavar="NAME", help="of the job (fathometer-SURVEY)")
+    parser.add_argument(
+        "--array", type=count, metavar="K", help="K jobs that share the shots, without MPI between them"
+    )
+    parser.add_argument("--print", action="store_true", help="print the script; submit nothing")
+
+
+def run(options: Options) -> None:
+    """Write the job's script and give it to Slurm."""
+    import mpi4py
+
+    mpi4py.rc.initialize = False  # nothing here communicates
+    from fathometer.launch.slurm import batch_script, submit
+
+    application = registry.of_input(options.survey)
+    job = application.batch_job(
+        application.load(options.survey),
+        (sys.executable, "-m", "fathometer"),
+        options.name,
+        options.nodes,
+        seconds=options.time,
+        ranks_per_node=options.ranks_per_node,
+        threads=options.threads,
+        partition=options.partition,
+        account=options.account,
+        tasks=options.array,
+    )
+    if options.print:
+        print_text(batch_script(job).rstrip("\n"))
+        return
+    print_text(submit(job))
+    print_line(labelled("log", f"{job.output}/slurm-*.out"))
+
+
+COMMAND = Command(
+    "submit",
+    "a migration as a Slurm job that goes on when it was interrupted",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run=run,
+)

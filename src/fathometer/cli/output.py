@@ -1,0 +1,65 @@
+"""What commands print and write: text on standard output, checks of the files that options name."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from fathometer.base.errors import FathometerError, InputError
+
+LABEL_WIDTH = 13  # letters: names of files are listed below each other
+
+
+def print_text(text: str) -> None:
+    """Print on standard output and flush. FathometerError where it cannot be written; a closed pipe is no error."""
+    with suppress(AttributeError):  # for names that are not UTF-8, and terminals that are not
+        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in the buffer
+        if not isinstance(error, BrokenPipeError):  # whoever reads may have seen enough
+            raise FathometerError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def print_line(line: str) -> None:
+    """Print a line for people on standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def printer(quiet: bool) -> Callable[[str], None]:
+    """`print_line`, or with `quiet` a function that prints nothing."""
+    return (lambda line: None) if quiet else print_line
+
+
+def labelled(label: str, text: object) -> str:
+    """A line of a list: what a file is, and its path."""
+    return f"{label:>{LABEL_WIDTH}}  {text}"
+
+
+def require_writable(*paths: Path | None) -> None:
+    """Raises InputError, before all the work, where a file cannot be written: a folder of that name, or none to hold
+    it."""
+    for path in paths:
+        if path is not None and path.is_dir():
+            raise InputError(f"{path}: cannot be written: it is a folder")
+        if path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+            raise InputError(f"{path}: cannot be written: {path.parent} is no folder that can be written to")
+
+
+def require_png(picture: Path | None) -> None:
+    """Raises InputError where a picture is to be of another format."""
+    if picture is not None and picture.suffix.lower() != ".png":
+        raise InputError(f"--picture {picture}: allowed: the name of a .png file")
+
+
+def protect_records(outputs: Sequence[Path], records: Sequence[Path]) -> None:
+    """Raises InputError where a page or a table would replace a record that it is made from."""
+    from fathometer.storage import atomic
+
+    for path in outputs:
+        if any(atomic.replaces(path, record) for record in records):
+            raise InputError(f"{path}: is a record that is read; allowed: another name")

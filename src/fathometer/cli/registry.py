@@ -1,0 +1,87 @@
+"""Applications by name, imported when they are asked for; and which of them a command, input file or record belongs to.
+
+To add one is a line in APPLICATIONS: the entry "application" of its records, and where its object lies; see
+runs/application.py. The first one is taken for input files that none recognises, and says what is wrong with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fathometer.base.errors import FathometerError
+from fathometer.runs.application import Application, RecordPanels
+
+APPLICATIONS: Mapping[str, str] = MappingProxyType({"seismic": "fathometer.seismic.application:APPLICATION"})
+
+# Benchmarks whose records have panels of their own, as modules that satisfy RecordPanels.
+BENCHMARKS: Mapping[str, str] = MappingProxyType({"io": "fathometer.lab.io.panels"})
+
+
+def application(name: str) -> Application:
+    """The application of a name in APPLICATIONS."""
+    module, _, attribute = APPLICATIONS[name].partition(":")
+    found: Application = getattr(import_module(module), attribute)
+    return found
+
+
+def applications() -> list[Application]:
+    """All applications, in the order of the registry."""
+    return [application(name) for name in APPLICATIONS]
+
+
+def of_command(command: str) -> Application:
+    """The application that runs a command. Raises FathometerError where none does."""
+    for one in applications():
+        if command in one.commands:
+            return one
+    raise FathometerError(f"{command}: no registered application runs this command")
+
+
+def of_equation(equation: str) -> Application:
+    """The application whose probes can step an equation. Raises FathometerError where none can."""
+    for one in applications():
+        if equation in one.equations:
+            return one
+    raise FathometerError(f"{equation}: no registered application has this equation")
+
+
+def of_input(path: Path) -> Application:
+    """The application whose sections an input file has, all of them and the most; else the first one."""
+    registered = applications()
+    if len(registered) == 1:
+        return registered[0]
+    sections = _sections(path)
+    complete = [one for one in registered if one.sections <= sections]
+    return max(complete, key=lambda one: len(one.sections), default=registered[0])
+
+
+def _sections(path: Path) -> set[str]:
+    """Top-level tables of a TOML file; none of a file that is not one, of which the application says why."""
+    import tomllib
+
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return set()
+    return {name for name, value in values.items() if isinstance(value, dict)}
+
+
+def resume_hint(command: str) -> str:
+    """What to tell people when a command was interrupted that can be resumed; "" for all others."""
+    return next((one.resume_hints[command] for one in applications() if command in one.resume_hints), "")
+
+
+def panels_of(record: Mapping[str, Any]) -> RecordPanels | None:
+    """What shows a record on a page: its application or benchmark; None where neither is known."""
+    name = record["application"]
+    if name in APPLICATIONS:
+        return application(name)
+    if name in BENCHMARKS:
+        module: Any = import_module(BENCHMARKS[name])
+        found: RecordPanels = module
+        return found
+    return None

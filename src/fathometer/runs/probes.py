@@ -1,0 +1,89 @@
+"""What benchmarks of a machine measure of an application: its time steps, and its own figures for the machine file.
+
+`lab/` times, alternates and reports; it gets objects with these interfaces from the application and knows no physics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.threads import Binding, Tasks
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from fathometer.grid.tiling import Tiling
+    from fathometer.grid.tuning import Tuned
+    from fathometer.plan.machine_file import Rate
+
+
+class SecondsOf(Protocol):
+    """Measures a call: the median seconds of at least `least` calls, after one that is not counted."""
+
+    def __call__(self, task: Callable[[], object], least: int = 3) -> float: ...
+
+
+@dataclass(frozen=True)
+class StepCost:
+    """What a time step of one equation costs.
+
+    Attributes:
+        flops_per_point: floating-point operations for each cell.
+        bytes_per_point: the fewest bytes that a step moves for each cell when each array is touched once.
+        halo_cells: thinnest block of a rank, cells.
+        memory_bytes: what a rank holds, by what it is.
+    """
+
+    flops_per_point: int
+    bytes_per_point: int
+    halo_cells: int
+    memory_bytes: Mapping[str, int]
+
+
+class Stepper(Protocol):
+    """Fields at rest on a grid that all ranks of a communicator share; all methods are collective."""
+
+    def tune(self, time_depth: int, steps: int, say: Callable[[str], None]) -> Tuned:
+        """The best tiling for `steps` time steps at a time, from an earlier search or a new one; `time_depth`: time
+        steps of a sweep, 0: searched for too. Raises InputError where it does not fit."""
+        ...
+
+    def advance(self, steps: int, tiling: Tiling) -> None:
+        """Take `steps` time steps."""
+        ...
+
+    def close(self) -> None:
+        """Free the halo exchanges."""
+        ...
+
+
+class Probes(Protocol):
+    """What an application lets benchmarks measure."""
+
+    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
+        """Cost of a time step on `shape` cells (x, y, z; ny = 1: two dimensions) shared by so many ranks."""
+        ...
+
+    def stepper(
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: Tasks, comm: MPI.Intracomm
+    ) -> Stepper:
+        """Collective. Fields of an equation in `shape` cells, shared by `ranks` along x, y, z."""
+        ...
+
+    def step_rates(self, threads: Tasks, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+        """On one rank with all cores of the host: rates of the time steps by equation, dimension, order and size, as a
+        run without a search would take them."""
+        ...
+
+    def machine_figures(
+        self, folder: Path, threads: Tasks, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """On one rank with all cores of the host: the application's other entries of a machine file, in seconds.
+
+        `folder`: where small runs may write; nothing is left there. `binding`: of such a run.
+        """
+        ...

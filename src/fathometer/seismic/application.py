@@ -1,0 +1,143 @@
+"""Seismic modelling and migration as the command line sees them: see runs/application.py.
+
+Cheap to import: what does the work is imported inside the methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from fathometer.runs.application import Application, CostEstimate, Heading, Panel
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from fathometer.launch.slurm import Job
+    from fathometer.plan.machine_file import Machine
+    from fathometer.runs.context import Context, Outcome
+    from fathometer.seismic.probes import SeismicProbes
+    from fathometer.seismic.survey import Survey
+
+
+# Modules that run the commands, and `demo`, imported when they are asked for.
+DRIVERS: Mapping[str, str] = MappingProxyType(
+    {
+        "model": "fathometer.seismic.modelling.driver",
+        "migrate": "fathometer.seismic.rtm.driver",
+        "demo": "fathometer.seismic.demo",
+    }
+)
+
+
+class SeismicApplication:
+    """Forward modelling and reverse time migration of a survey."""
+
+    name = "seismic"
+    commands = ("model", "migrate")
+    resume_hints: Mapping[str, str] = {"migrate": "--resume goes on with the shots that are not done"}
+    sections = frozenset({"model", "acquisition", "wavelet"})
+    plan_options = frozenset({"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "history"})
+    equations = ("vti", "isotropic")
+
+    def import_modules(self, command: str) -> None:
+        """See Application."""
+        import_module(DRIVERS[command])
+
+    def input_model(self) -> type[Survey]:
+        """The survey file."""
+        from fathometer.seismic.survey import Survey
+
+        return Survey
+
+    def load(self, path: Path) -> Survey:
+        """Read and check a survey file; see Application."""
+        from fathometer.seismic.survey import load_survey
+
+        return load_survey(path)
+
+    def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
+        """See Application."""
+        from fathometer.seismic.setup.run_files import protect_inputs
+
+        protect_inputs(input, outputs)
+
+    def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
+        """Collective. `model` or `migrate`."""
+        from fathometer.seismic.modelling.driver import run_model
+        from fathometer.seismic.rtm.driver import run_migrate
+
+        return {"model": run_model, "migrate": run_migrate}[command](input, comm, context)
+
+    def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
+        """Collective. See Application."""
+        from fathometer.seismic.demo import run_demo
+
+        return run_demo(folder, quick, comm, context)
+
+    def summary(self, outcome: Outcome) -> list[str]:
+        """See Application."""
+        figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
+        return [
+            f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
+            f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
+            f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"
+        ]
+
+    def failure(self, outcome: Outcome) -> str:
+        """Shots that are not in the image."""
+        if not outcome.failed:
+            return ""
+        return (
+            f"{len(outcome.failed)} shots are not in the image (--resume --retry-failed migrates them again): "
+            f"{'; '.join(outcome.failed.values())}"
+        )
+
+    def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+        """See Application."""
+        from fathometer.seismic.plan import PlanRequest, lines, plan
+
+        found = plan(
+            input,
+            machine,
+            PlanRequest(
+                options["ranks"],
+                options["nodes"],
+                options["decomposition"],
+                options["within"],
+                options["velocities"],
+                options["migrate"],
+                options["history"],
+            ),
+        )
+        return CostEstimate(found.as_dict(), lines(found))
+
+    def batch_job(self, input: Survey, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
+        """The job of a migration; see Application."""
+        from fathometer.seismic.job import job_of
+
+        return job_of(input, program, name, nodes, **options)
+
+    def heading(self, record: Mapping[str, Any]) -> Heading:
+        """See RecordPanels."""
+        from fathometer.seismic.panels import heading
+
+        return Heading(**heading(record))
+
+    def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
+        """The image over the velocity, a map, a gather."""
+        from fathometer.seismic.panels import panels_of_record
+
+        return panels_of_record(record, path)
+
+    def probes(self) -> SeismicProbes:
+        """The propagator in homogeneous models, traces, a small run."""
+        from fathometer.seismic.probes import SeismicProbes
+
+        return SeismicProbes()
+
+
+APPLICATION: Application = SeismicApplication()

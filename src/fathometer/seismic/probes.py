@@ -1,0 +1,211 @@
+"""What benchmarks measure of the seismic application: see runs/probes.py.
+
+The propagator in homogeneous models, with its absorbing sides where a run has them; traces resampled; a tiny migration
+for what every run costs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base.ledger import Ledger
+from fathometer.config.sections import TuningTable
+from fathometer.grid.grid import Grid
+from fathometer.grid.stencil import FEWEST_ARRAYS, flops_per_point
+from fathometer.grid.tiling import Tiling
+from fathometer.grid.tuning import Tuned, tune
+from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.threads import Binding, Tasks
+from fathometer.plan.machine_file import Rate
+from fathometer.runs.context import Context
+from fathometer.runs.probes import SecondsOf, StepCost
+from fathometer.seismic.model.earth import extremes
+from fathometer.seismic.modelling.driver import run_model
+from fathometer.seismic.rtm.driver import run_migrate
+from fathometer.seismic.survey import survey_of
+from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
+from fathometer.seismic.traces.resampling import resample
+from fathometer.seismic.waves.boundary import Pml
+from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, NoBoundary
+from fathometer.seismic.waves.points import halo_depth, sinc_points
+
+ITEM_BYTES = 4  # float32
+SEARCH_STEPS = 10**9  # time steps that a search for a tiling is worth: a benchmark wants the best one
+MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
+
+# Of the machine file.
+SIZES: dict[int, tuple[Index3, ...]] = {
+    3: ((40, 40, 40), (96, 96, 96), (200, 200, 200)),
+    2: ((100, 1, 100), (500, 1, 400), (2500, 1, 1200)),
+}
+ORDERS = (4, 8, 12, 16)
+STEPS = 8  # taken at a time: an image is made every five to twelve
+TRACES, TRACE_STEPS = (8, 200), 2000
+POINTS = 4000
+
+
+class HomogeneousStepper:
+    """The propagator in a homogeneous model without absorbing sides."""
+
+    def __init__(
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: Tasks, comm: MPI.Intracomm
+    ) -> None:
+        self._threads = threads
+        self._propagator = Homogeneous(
+            shape, MATERIALS[equation], NoBoundary(), order, ranks=ranks, comm=comm
+        ).propagator
+        self._propagator.threads = threads
+
+    def tune(self, time_depth: int, steps: int, say: Callable[[str], None]) -> Tuned:
+        """Collective. See Stepper."""
+        wanted = TuningTable() if time_depth == 0 else TuningTable(time_depth=time_depth)
+        return tune(self._propagator, wanted, steps, SEARCH_STEPS, self._threads.propagate, say)
+
+    def advance(self, steps: int, tiling: Tiling) -> None:
+        """Collective. Take time steps."""
+        self._propagator.tiling = tiling
+        self._propagator.advance(steps)
+
+    def close(self) -> None:
+        """Free the halo exchanges."""
+        self._propagator.close()
+
+
+class SeismicProbes:
+    """The propagator, the traces, and a small run."""
+
+    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
+        """See Probes."""
+        x, y, z = (n + (1 if n == 1 else 2 * order) for n in shape)
+        fields, parameters = (2, 3) if equation == "vti" else (1, 1)
+        return StepCost(
+            flops_per_point(order, fields, shape[1] == 1),
+            ITEM_BYTES * FEWEST_ARRAYS[equation],
+            halo_depth(order // 2, False),
+            {
+                "wavefields": ITEM_BYTES * 2 * fields * x * y * z // ranks,
+                "model": ITEM_BYTES * 2 * parameters * x * y * z // ranks,  # and what it is made of
+            },
+        )
+
+    def stepper(
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: Tasks, comm: MPI.Intracomm
+    ) -> HomogeneousStepper:
+        """Collective. See Probes."""
+        return HomogeneousStepper(equation, order, shape, ranks, threads, comm)
+
+    def step_rates(self, threads: Tasks, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+        """The propagator in both physics and dimensions, with absorbing sides and no search for a tiling."""
+        for equation, material in MATERIALS.items():
+            for dimensions, shapes in SIZES.items():
+                say(f"time steps, {material.name}, {dimensions}D")
+                for shape, order in itertools.product(shapes, ORDERS):
+                    medium = Homogeneous(shape, material, Pml(), order)
+                    wave = medium.propagator
+                    wave.threads = threads
+                    tune(wave, TuningTable(search="never"), STEPS, 1, threads.propagate, lambda line: None)
+                    points = float(np.prod(medium.grid.full_shape))
+                    seconds = seconds_of(partial(wave.advance, STEPS))
+                    wave.close()
+                    yield Rate(
+                        physics="isotropic" if equation == "isotropic" else "vti",
+                        dimensions=3 if dimensions == 3 else 2,
+                        order=order,
+                        points=points,
+                        points_per_second=STEPS * points / seconds,
+                    )
+
+    def machine_figures(
+        self, folder: Path, threads: Tasks, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """Traces, checks of a model, weights of points, and what every run costs beside its work."""
+        say("traces")
+        figures = trace_seconds(threads, seconds_of)
+        figures |= {"model_cell_seconds": model_cell_seconds(seconds_of), "point_seconds": point_seconds(seconds_of)}
+        say("a whole small run")
+        return figures | run_seconds(folder, binding, seconds_of)
+
+
+def trace_seconds(threads: Tasks, seconds_of: SecondsOf) -> dict[str, float]:
+    """One core's seconds for the traces of a shot and a time step: a part for the shot, a part for each trace.
+
+    All cores share the traces, as in a run: each gets less than it would alone.
+    """
+    rng, dt, interval = np.random.default_rng(1), 0.001, 0.004
+    seconds = []
+    for count in TRACES:
+        stepped = rng.standard_normal((count, TRACE_STEPS)).astype(np.float32)
+        sampled = rng.standard_normal((count, TRACE_STEPS // 4)).astype(np.float32)
+
+        def model(traces: np.ndarray) -> np.ndarray:
+            return resample(inverse_transform(traces, 100), -0.1, dt, 0.0, interval, TRACE_STEPS // 4, 50.0)
+
+        def migrate(traces: np.ndarray) -> np.ndarray:
+            return adjoint_of_inverse(resample(traces, 0.0, interval, -0.1, dt, TRACE_STEPS, 50.0), 100)
+
+        both = [
+            seconds_of(partial(threads.on_traces, model, stepped)),
+            seconds_of(partial(threads.on_traces, migrate, sampled)),
+        ]
+        seconds.append(sum(both) / 2)
+    each = max(0.0, (seconds[1] - seconds[0]) / (TRACES[1] - TRACES[0]))
+    return {
+        "trace_step_seconds": threads.io * each / TRACE_STEPS,
+        "shot_step_seconds": max(0.0, seconds[0] - TRACES[0] * each) / TRACE_STEPS,
+    }
+
+
+def point_seconds(seconds_of: SecondsOf) -> float:
+    """Seconds for the weights of one point, on one core."""
+    medium = Homogeneous((64, 64, 64), ISOTROPIC, Pml())
+    cells = 8 + 40 * np.random.default_rng(1).random((POINTS, 3))
+    return seconds_of(lambda: medium.propagator.injectors(sinc_points(cells))) / POINTS
+
+
+def model_cell_seconds(seconds_of: SecondsOf) -> float:
+    """Seconds for a cell of a VTI model that has been read: the checks and extremes, on one core."""
+    vp = np.full((40, 100, 100), 2000.0, np.float32)
+    epsilon = np.full_like(vp, 0.1)
+    grid = Grid(vp.shape, (10.0,) * 3)
+
+    def check() -> None:
+        for values in (vp, epsilon, epsilon):
+            bool((~np.isfinite(values)).sum() + ((values < 0) | (values > 9000)).sum())
+        extremes(vp, epsilon, epsilon, grid, 4, "taylor")
+
+    return seconds_of(check) / vp.size
+
+
+def run_seconds(folder: Path, binding: Binding, seconds_of: SecondsOf) -> dict[str, float]:
+    """What every run costs beside its work: its end, and each call for some steps of a grid that costs nothing."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
+        here = Path(name)
+        np.save(here / "vp.npy", np.full((24, 16, 20), 2000.0, np.float32))
+        geometry = {
+            "sources": {"x": 100.0, "y": 80.0, "z": 20.0},
+            "receivers": {"x": [0.0, 200.0, 20.0], "y": 80.0, "z": 20.0},
+        }
+        common = {
+            "model": {"vp": "vp.npy", "spacing": [10.0, 10.0, 10.0]},
+            "wavelet": {"kind": "ricker", "peak_frequency": 10.0},
+        }
+        context = Context(("fathometer", "calibrate"), True, binding, lambda line: None)
+        shots = common | {"acquisition": geometry, "propagation": {"duration": 0.2}, "output": {"directory": "shots"}}
+        image = common | {"acquisition": {"gathers": "shots/shots.segy"}, "output": {"directory": "image"}}
+        with Ledger():
+            run_model(survey_of(shots, here / "shots.toml"), MPI.COMM_SELF, context)
+        with Ledger() as account:
+            run_migrate(survey_of(image, here / "image.toml"), MPI.COMM_SELF, context)
+        medium = Homogeneous((8, 8, 8), VTI, Pml(4), 2)
+        return {
+            "finish_seconds": sum(account.seconds(phase) for phase in ("draw", "report", "yardstick", "finish")),
+            "step_seconds": seconds_of(partial(medium.propagator.advance, 1), 50),
+        }
