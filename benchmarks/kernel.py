@@ -10,7 +10,6 @@ from statistics import median
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.config.sections import TuningTable
-from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
@@ -18,6 +17,7 @@ from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.seismic.probes import MATERIALS, SEARCH_STEPS
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
+from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.propagator import Propagator
 
 STEPS = 6  # of a measurement
@@ -52,7 +52,7 @@ def kernel(threads: int, quick: bool) -> Table:
         seconds = {name: median(times) for name, times in interleave(tasks, repeats).items()}
         bandwidth = 3 * ITEM_BYTES * TRIAD_ELEMENTS / seconds["triad"]
         plain, tiled = (cells**3 * STEPS / seconds[name] for name in ("plain", "tiled"))
-        limit = bandwidth / (ITEM_BYTES * FEWEST_ARRAYS[physics])
+        limit = bandwidth / (ITEM_BYTES * PHYSICS[physics].fewest_moves)
         rows.append(
             (
                 f"{physics}, order {order}",
@@ -69,8 +69,8 @@ def kernel(threads: int, quick: bool) -> Table:
     return Table(
         f"Orders, {threads} thread{'s'[: threads > 1]}",
         f"{cells}³ cells, float32, {STEPS} steps a measurement. The limit is the triad's bandwidth over the fewest "
-        f"bytes of a cell and step, {ITEM_BYTES * FEWEST_ARRAYS['vti']} (VTI) or "
-        f"{ITEM_BYTES * FEWEST_ARRAYS['isotropic']} (isotropic). "
+        f"bytes of a cell and step, {ITEM_BYTES * PHYSICS['vti'].fewest_moves} (VTI) or "
+        f"{ITEM_BYTES * PHYSICS['isotropic'].fewest_moves} (isotropic). "
         "Plain sweeps take one step each, tiled ones several. With layers: the time of tiled steps with the default "
         f"absorbing layers, which cover {100 * share:.0f} % of these cells, over that without. Medians of {repeats}, "
         "taken in turns with the triad.",

@@ -16,7 +16,6 @@ from benchmarks.command import fathometer
 from benchmarks.table import Table
 from fathometer import _native
 from fathometer.config.sections import TuningTable
-from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import tune
 from fathometer.lab.statistics import interleave
@@ -24,6 +23,7 @@ from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.probes import SEARCH_STEPS
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
+from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.propagator import Propagator
 
 STEPS = 12  # of one measurement
@@ -80,7 +80,7 @@ def stencil(threads: int, quick: bool) -> Table:
     def ratio(one: str, other: str, scale: float = 1.0) -> float:
         return scale * median(rates[one]) / median(rates[other])
 
-    vti, isotropic = ITEM_BYTES * FEWEST_ARRAYS["vti"], ITEM_BYTES * FEWEST_ARRAYS["isotropic"]
+    vti, isotropic = ITEM_BYTES * PHYSICS["vti"].fewest_moves, ITEM_BYTES * PHYSICS["isotropic"].fewest_moves
     size = f"{side}³"
     rows: list[tuple[str, float, float, str]] = [
         (f"VTI {size}, of the streaming limit", ratio("vti", "triad", vti), 1.3, "vti"),

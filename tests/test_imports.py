@@ -52,9 +52,7 @@ FLOORS = {
         atomic lock reading
     """,
 }
-EXCEPTIONS: set[tuple[str, str]] = {
-    ("fathometer.grid.tuning", "fathometer.seismic.waves.propagator"),
-}
+EXCEPTIONS: set[tuple[str, str]] = set()
 
 
 def modules() -> dict[str, Path]:

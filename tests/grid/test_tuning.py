@@ -22,7 +22,7 @@ from fathometer.grid import tuning
 from fathometer.grid.tiling import PLAIN, Stepping, Tiling
 from fathometer.lab.statistics import typical
 
-STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1)
+STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1, 7)
 HERE = Caches(1 << 20, 24 << 20, 2)
 
 
@@ -147,7 +147,7 @@ def test_threads_make_whole_teams(tmp_path):
     st.integers(1, 8),
 )
 def test_whatever_is_suggested_fits(shape, radius, fields, itemsize, steps, threads, ranks):
-    stepping = Stepping(shape, radius, fields, itemsize, steps, threads, ranks)
+    stepping = Stepping(shape, radius, fields, itemsize, steps, threads, ranks, 2 * fields + (1 if fields == 1 else 3))
     assert stepping.fits(stepping.expected(HERE))
     tried = tuning.candidates(stepping, HERE)
     assert PLAIN in tried

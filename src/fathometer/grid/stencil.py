@@ -8,7 +8,6 @@ from math import factorial
 import numpy as np
 
 LARGEST_SHARE_OF_LIMIT = 0.95  # of the stability limit: what dt = "auto" takes
-FEWEST_ARRAYS = {"vti": 9, "isotropic": 4}  # fields now and before and the model read, the next fields written
 
 
 # Up to this share of the Nyquist wavenumber, by radius 1 … 8, optimised weights keep the phase velocity to 1e-4.

@@ -48,7 +48,8 @@ class Stepping:
 
     Attributes:
         shape: cells (x, y, z) of a rank with its padding, ny = 1 in two dimensions.
-        radius: R, the stencil's reach. fields: 1 isotropic, 2 VTI. itemsize: bytes of a number.
+        radius: R, the stencil's reach. fields: that are stepped. itemsize: bytes of a number. arrays: of a step, time
+            levels of the fields and the model.
         steps: time steps that are taken at a time. threads: of a rank. ranks: that share the host.
     """
 
@@ -59,6 +60,7 @@ class Stepping:
     steps: int
     threads: int
     ranks: int
+    arrays: int
 
     @property
     def flat(self) -> bool:
@@ -68,7 +70,7 @@ class Stepping:
     @property
     def cell_bytes(self) -> int:
         """What a cell takes in all arrays of a step: two levels of each field, the model."""
-        return self.itemsize * (2 * self.fields + (1 if self.fields == 1 else 3))
+        return self.itemsize * self.arrays
 
     @property
     def ranges(self) -> dict[str, tuple[int, int]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from mpi4py import MPI
 
@@ -24,7 +24,7 @@ from fathometer.base.ledger import Ledger, now
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import DEEPEST, PLAIN, Stepping, Tiling
 from fathometer.parallel.collectives import barrier
-from fathometer.seismic.waves.propagator import Propagator
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
 
@@ -34,6 +34,46 @@ LEAST_UPDATES = 4e9  # cell updates of a run that are worth a search: some secon
 FINALISTS, ROUNDS = 5, 5
 AS_GOOD_AS = 1.05  # times the least time: within what repeats differ by
 KEYS = {"depth": "time_depth", "block": "block", "tile": "tile", "team": "team"}  # in the survey's [tuning]
+
+
+class TimeStepper(Protocol):
+    """Fields on a grid that are stepped in time, as tuning sees them.
+
+    Attributes:
+        tiling: how steps are grouped into sweeps.
+    """
+
+    tiling: Tiling
+
+    @property
+    def comm(self) -> MPI.Intracomm:
+        """The ranks that share the grid."""
+
+    @property
+    def block(self) -> Decomposition:
+        """This rank's block of the grid."""
+
+    @property
+    def radius(self) -> int:
+        """Cells that the stencil reaches."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number."""
+
+    @property
+    def field_count(self) -> int:
+        """Fields that are stepped."""
+
+    @property
+    def array_count(self) -> int:
+        """Arrays of a step: time levels of the fields, and the model."""
+
+    def advance(self, steps: int) -> None:
+        """Collective. Take `steps` time steps."""
+
+    def reset(self) -> None:
+        """Back to rest."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +104,7 @@ class Tuned:
         return f"{self.tiling} ({told[self.source]}{gain})"
 
 
-def stepping_of(wavefield: Propagator, steps: int, threads: int) -> Stepping:
+def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
     """Collective. What the tiling of a wavefield's steps depends on; its cells and threads are those of the
     smallest rank: all ranks must come to the same choice, and try the same ones."""
     comm, block = wavefield.comm, wavefield.block
@@ -75,17 +115,18 @@ def stepping_of(wavefield: Propagator, steps: int, threads: int) -> Stepping:
     x, y, z, fewest = (comm.allreduce(n, MPI.MIN) for n in (*block.local_shape, threads))
     return Stepping(
         (x, y, z),
-        wavefield.scheme.radius,
-        len(wavefield.fields()[0]),
-        wavefield.scheme.dtype.itemsize,
+        wavefield.radius,
+        wavefield.field_count,
+        wavefield.itemsize,
         steps,
         fewest,
         ranks,
+        wavefield.array_count,
     )
 
 
 def tune(
-    wavefield: Propagator,
+    wavefield: TimeStepper,
     wanted: TuningTable,
     steps: int,
     total: int,
@@ -192,7 +233,7 @@ def _half(threads: int) -> int:
     return max(n for n in range(1, threads + 1) if threads % n == 0 and n * n <= threads)
 
 
-def search(wavefield: Propagator, stepping: Stepping, tilings: Iterable[Tiling]) -> Tuned:
+def search(wavefield: TimeStepper, stepping: Stepping, tilings: Iterable[Tiling]) -> Tuned:
     """Collective. Measure all, then the best ones again in turns; the slowest rank's time counts."""
     tilings = list(dict.fromkeys(tilings))
     repeats = 1

@@ -30,6 +30,8 @@ from fathometer.storage import atomic
 from fathometer.storage.volumes.boxes import Box, slabs
 from fathometer.storage.volumes.volume import open_volume
 
+SUMMING_BYTES = 64  # of a cell of a slab: its limbs, those that are read, and what adding takes
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -119,6 +121,11 @@ def _fold(planned: SumFile, terms: Terms, name: str, comm: MPI.Intracomm, handle
             with ledger.file(kind_of_files(terms.journal), "write"), ledger.io(bytes=limb.nbytes):
                 atomic.write_at(handle, atomic.octets(limb), place)
     return found
+
+
+def summing_bytes(cells: int) -> int:
+    """Memory that `total` takes on a rank beside its result, for so many cells of it."""
+    return SUMMING_BYTES * min(cells, SLAB_CELLS)
 
 
 def total(terms: Terms, name: str, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> np.ndarray:

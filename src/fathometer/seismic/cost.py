@@ -29,6 +29,7 @@ from fathometer.seismic.history.encoding import SPEED, record_bytes
 from fathometer.seismic.history.strategies import PLANNED_STORES, choose_history
 from fathometer.seismic.modelling.shot import modelling_steps
 from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.image_sum import image_sum_bytes
 from fathometer.seismic.rtm.products import products_of
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import mean_share
@@ -155,12 +156,11 @@ def predict(
     # Time steps.
     points = math.prod(-(-n // p) for n, p in zip(grid.full_shape, ranks, strict=True))
     busy = min(1.0, per_node * threads / machine.cores_per_node)
-    physics = "isotropic" if layout.fields == 1 else "vti"
     rate = (
         busy
         * FLOAT32
         / itemsize
-        * machine.points_per_second(physics, len(grid.axes), 2 * layout.radius, points * per_node)
+        * machine.points_per_second(layout.physics.name, len(grid.axes), 2 * layout.radius, points * per_node)
         / per_node
     )
     at_a_time = time.every if layout.imaging else modelling_steps(time)
@@ -170,9 +170,8 @@ def predict(
     volumes = volumes_of(layout.survey.imaging)
     bins = len(volumes) - 1  # receiver propagations of a shot
     loops = 1 + bins if layout.imaging else 1
-    step_bytes = (
-        2 * halo_cells(grid.full_shape, ranks) * layout.halo * itemsize * (layout.fields if layout.off_grid else 1)
-    )
+    exchanged = layout.physics.fields if layout.off_grid else 1  # along each axis
+    step_bytes = 2 * halo_cells(grid.full_shape, ranks) * layout.halo * itemsize * exchanged
     spread = nodes if math.prod(ranks) > per_node else 1  # of a group
     exchange = _exchange(layout, ranks, spread, per_node, points / rate, machine)
 
@@ -197,7 +196,7 @@ def predict(
         memory["wavefield history"] = kept.memory_bytes
         if kept.twin:
             memory["source wavefield"] = _twin(layout, blocks[0])
-        summing = whole.summing_bytes(-(-math.prod(whole.grid.shape) // size))
+        summing = image_sum_bytes(whole, -(-math.prod(whole.grid.shape) // size))
         if sum(summing.values()) + machine.process_bytes > sum(memory.values()):  # shots on small windows
             memory = {"process": memory["process"]} | summing
         encoding = 0.0
@@ -311,7 +310,8 @@ def _kept(
                 math.inf if wanted.disk_budget == "auto" else wanted.disk_budget / per_node,
                 layout.snapshot_bytes(block),
                 record_bytes(layout.image_shape(block), layout.dtype),
-                2 * layout.fields * math.prod(block.local_shape) * layout.dtype.itemsize + parts["absorbing layers"],
+                2 * layout.physics.fields * math.prod(block.local_shape) * layout.dtype.itemsize
+                + parts["absorbing layers"],
                 _twin(layout, block),
             )
         )
@@ -327,7 +327,7 @@ def _exchange(
 ) -> float:
     """Seconds that an exchange adds to a step of the rank with the most neighbours."""
     shape = [-(-n // p) for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
-    fields = layout.fields if layout.off_grid else 1
+    fields = layout.physics.fields if layout.off_grid else 1
     neighbours, bytes = 0, 0
     for axis, count in enumerate(ranks):
         beside = min(count - 1, 2)

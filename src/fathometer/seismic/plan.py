@@ -19,14 +19,8 @@ from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost import Prediction, Store, predict
 from fathometer.seismic.model.earth import FASTEST, SLOWEST, extremes
-from fathometer.seismic.setup.layout import (
-    SurveyLayout,
-    check_sampling,
-    points_per_wavelength,
-    survey_layout,
-    time_step,
-    wanted_ranks,
-)
+from fathometer.seismic.setup.checks import check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.layout import SurveyLayout, survey_layout, wanted_ranks
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.survey import Survey
@@ -83,7 +77,7 @@ class Plan:
             "machine": self.machine.name,
             "shape": grid.shape,
             "padded_shape": grid.full_shape,
-            "physics": "isotropic" if self.layout.fields == 1 else "vti",
+            "physics": self.layout.physics.name,
             "velocities": self.velocities,
             "time_step_seconds": time.dt,
             "time_step_limit_seconds": self.limit,

@@ -19,7 +19,6 @@ from mpi4py import MPI
 from fathometer.base.ledger import Ledger
 from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
-from fathometer.grid.stencil import FEWEST_ARRAYS, flops_per_point
 from fathometer.grid.tiling import Tiling
 from fathometer.grid.tuning import Tuned, tune
 from fathometer.parallel.decomposition import Index3
@@ -35,6 +34,7 @@ from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_tra
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, NoBoundary
+from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.points import halo_depth, sinc_points
 
 ITEM_BYTES = 4  # float32
@@ -85,14 +85,14 @@ class SeismicProbes:
     def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
         """See Probes."""
         x, y, z = (n + (1 if n == 1 else 2 * order) for n in shape)
-        fields, parameters = (2, 3) if equation == "vti" else (1, 1)
+        physics = PHYSICS[equation]
         return StepCost(
-            flops_per_point(order, fields, shape[1] == 1),
-            ITEM_BYTES * FEWEST_ARRAYS[equation],
+            physics.flops_per_point(order, shape[1] == 1),
+            ITEM_BYTES * physics.fewest_moves,
             halo_depth(order // 2, False),
             {
-                "wavefields": ITEM_BYTES * 2 * fields * x * y * z // ranks,
-                "model": ITEM_BYTES * 2 * parameters * x * y * z // ranks,  # and what it is made of
+                "wavefields": ITEM_BYTES * 2 * physics.fields * x * y * z // ranks,
+                "model": ITEM_BYTES * 2 * physics.models * x * y * z // ranks,  # and what it is made of
             },
         )
 

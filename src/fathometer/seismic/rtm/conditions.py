@@ -23,6 +23,7 @@ class ImagingCondition(Protocol):
     """
 
     laplacian: ClassVar[float]  # times -∇² of what `image` gives is the image; 0: that is the image
+    makes_new_image: ClassVar[bool]  # whether `image` returns a new array, beside the sums
     volumes: dict[str, np.ndarray]
 
     def begin(self) -> None:
@@ -43,6 +44,7 @@ class CrossCorrelation:
     """Zero lag: I(x) = sum over shots and time of p_s p_r (Claerbout 1971, Geophysics 36(3)). In arbitrary units."""
 
     laplacian: ClassVar[float] = 0.0
+    makes_new_image: ClassVar[bool] = False
 
     def __init__(self, names: Sequence[str], shape: Index3, dtype: np.dtype[Any]) -> None:
         self.volumes = {name: allocate(shape, dtype) for name in names}
@@ -71,6 +73,7 @@ class SourceNormalised(CrossCorrelation):
     """
 
     STABILISATION = 1e-3
+    makes_new_image: ClassVar[bool] = True
 
     @classmethod
     def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:

@@ -33,7 +33,7 @@ from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
 from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose
 from fathometer.seismic.rtm.fingerprint import migration_fingerprint
-from fathometer.seismic.rtm.image_sum import summed_image
+from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import missing_file, product_files, remove_outdated, write_products
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request
 from fathometer.seismic.setup.rank_groups import largest_first
@@ -74,7 +74,7 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
     with naming(f"{survey.path}: [storage] write"):
         check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
     with results_folder(output, comm), locked_folder(output, context.options, MIGRATION, comm) as lock:
-        setup = prepared(survey, comm, context, imaging=True)
+        setup = prepared(survey, comm, context, imaging=True, summing=image_sum_bytes)
         if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
             with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
                 rehearse(setup, context)

@@ -6,8 +6,9 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.runs.journal import Journal
-from fathometer.runs.summation import Terms, total
+from fathometer.runs.summation import Terms, summing_bytes, total
 from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 
@@ -29,3 +30,10 @@ def summed_image(setup: Setup, journal: Journal) -> dict[str, np.ndarray]:
         image = condition_of(setup.survey.imaging).image
         images = {name: image(product, illumination, setup.comm) for name, product in sums.items()}
         return images | {"illumination": illumination}
+
+
+def image_sum_bytes(layout: SurveyLayout, cells: int) -> dict[str, int]:
+    """Memory that a rank takes for its cells of the whole image while the contributions of shots are added up."""
+    imaging = layout.survey.imaging
+    volumes = len(volumes_of(imaging)) + (imaging.gathers != "none" or condition_of(imaging).makes_new_image)
+    return {"sums of shots": volumes * cells * layout.dtype.itemsize, "sum under way": summing_bytes(cells)}

@@ -15,34 +15,28 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
-from fathometer.grid.arrays import field_layout
 from fathometer.grid.grid import Grid, Sides
-from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
-from fathometer.runs.sum_file import SLAB_CELLS
 from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import PropagationTable, Survey
-from fathometer.seismic.traces.dispersion import WORKSPACE_BYTES
-from fathometer.seismic.traces.resampling import low_pass
-from fathometer.seismic.traces.series import CHUNK_BYTES, GROUP_BYTES
+from fathometer.seismic.traces.dispersion import workspace_bytes
+from fathometer.seismic.traces.series import STRATEGIES, WholeSeries
 from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 from fathometer.seismic.waves.boundary import BOUNDARIES, Boundary, Pml
-from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points
-
-WEIGHT_BYTES = 512  # of one point: places and weights, once for Python and once for the kernels
-SUMMING_BYTES = 64  # of a cell of a slab: its limbs, those that are read, and what adding takes
-MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
-FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
+from fathometer.seismic.waves.memory import wavefield_bytes
+from fathometer.seismic.waves.physics import ISOTROPIC, VTI, Physics
+from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points, weights_bytes
 
 
 @dataclass(frozen=True, eq=False)
 class SurveyLayout:
-    """What a survey and the headers of its files tell, before any value is read.
+    """Layout of a survey, from the headers of its files, before any value is read: grid, shots, counts and bytes.
 
     Attributes:
         grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
@@ -66,9 +60,14 @@ class SurveyLayout:
         return np.dtype(self.survey.propagation.precision)
 
     @property
-    def fields(self) -> int:
-        """1 isotropic, 2 VTI."""
-        return 1 if self.files.isotropic else 2
+    def physics(self) -> Physics:
+        """The wave equation: VTI, or isotropic where epsilon and delta are 0."""
+        return ISOTROPIC if self.files.isotropic else VTI
+
+    @property
+    def corrected(self) -> bool:
+        """Whether the error of the time steps is corrected."""
+        return self.survey.propagation.time_dispersion == "corrected"
 
     @property
     def free_surface(self) -> bool:
@@ -117,7 +116,7 @@ class SurveyLayout:
 
     def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
         """Bytes of a rank's wavefields, model and layers."""
-        return wavefield_bytes(block, self.fields, self.radius, self.off_grid, self.boundary, self.grid, self.dtype)
+        return wavefield_bytes(self.physics, block, self.radius, self.off_grid, self.boundary, self.grid, self.dtype)
 
     def cells_of(self, shot: Shot) -> int:
         """Cells of the grid of a shot, padding included: its share of the work."""
@@ -125,12 +124,12 @@ class SurveyLayout:
 
     @cached_property
     def largest(self) -> SurveyLayout:
-        """The frame of the shot with the most cells and, of these, the most receivers."""
+        """The layout of the shot with the most cells and, of these, the most receivers."""
         return self.on(max(self.acquisition.shots, key=lambda shot: (self.cells_of(shot), len(shot.receivers))))
 
     @cached_property
     def smallest(self) -> SurveyLayout:
-        """The frame of the shot with the fewest cells, which the fewest ranks can share; `largest` where all have as
+        """The layout of the shot with the fewest cells, which the fewest ranks can share; `largest` where all have as
         many."""
         least = min(self.acquisition.shots, key=self.cells_of)
         return self.on(least) if self.cells_of(least) < math.prod(self.largest.grid.full_shape) else self.largest
@@ -149,26 +148,15 @@ class SurveyLayout:
         parts = {}
         if self.imaging:
             parts["image and illumination"] = len(volumes_of(self.survey.imaging)) * self.snapshot_bytes(block)
-        gathered = not self.imaging and block.rank == 0
-        sliced = self.imaging and self.survey.storage.traces != "whole"
         own, most = self._receivers(block)
-        traces = 3 * (time.steps + self.acquisition.samples) * own * self.dtype.itemsize
-        if sliced:
-            traces = min(traces, 3 * CHUNK_BYTES + 2 * GROUP_BYTES)
-        parts["traces"] = traces + (2 * self.acquisition.samples * most * 4 if gathered else 0)
-        parts["weights of receivers"] = most * WEIGHT_BYTES
-        if self.survey.propagation.time_dispersion == "corrected":
-            parts["transforms of traces"] = WORKSPACE_BYTES * time.steps
+        samples, itemsize = self.acquisition.samples, self.dtype.itemsize
+        strategy = STRATEGIES[self.survey.storage.traces] if self.imaging else WholeSeries
+        gathered = 2 * samples * most * 4 if not self.imaging and block.rank == 0 else 0
+        parts["traces"] = strategy.memory_bytes(time.steps, samples, own, itemsize) + gathered
+        parts["weights of receivers"] = weights_bytes(most)
+        if self.corrected:
+            parts["transforms of traces"] = workspace_bytes(time.steps)
         return parts
-
-    def summing_bytes(self, cells: int) -> dict[str, int]:
-        """Bytes that a rank takes for its cells of the whole image while what the shots add is added up."""
-        imaging = self.survey.imaging
-        made = imaging.gathers != "none" or imaging.condition == "source-normalised"  # from sums, beside them
-        return {
-            "sums of shots": (len(volumes_of(imaging)) + made) * cells * self.dtype.itemsize,
-            "sum under way": SUMMING_BYTES * min(cells, SLAB_CELLS),
-        }
 
     @cached_property
     def _spreads(self) -> list[np.ndarray]:
@@ -281,105 +269,3 @@ def padding(grid: Grid, width: int, margins: Sides, free_surface: bool) -> Sides
         (before + width, after + width) if axis in grid.axes else (0, 0) for axis, (before, after) in enumerate(margins)
     )
     return x, y, (0, z[1]) if free_surface else z
-
-
-def wavefield_bytes(
-    block: Decomposition,
-    fields: int,
-    radius: int,
-    off_grid: bool,
-    boundary: Boundary,
-    grid: Grid,
-    dtype: np.dtype[Any],
-) -> dict[str, int]:
-    """Bytes of a rank's wavefields, model and layers."""
-    _, shape = field_layout(block, halo_depth(radius, off_grid), dtype)
-    own = math.prod(block.local_shape)
-    layers = sum(2 * 2 * boundary.width * own // max(1, block.local_shape[axis]) for axis in grid.axes)
-    return {
-        "wavefields": 2 * fields * math.prod(shape) * dtype.itemsize,
-        "model": own * (4 * (1 if fields == 1 else 3) + dtype.itemsize * (1 if fields == 1 else 3)),
-        "absorbing layers": layers * dtype.itemsize,
-    }
-
-
-def time_step(survey: Survey, limit: float) -> float:
-    """dt of the survey, or 0.95 of the stability limit. Raises InputError for a dt above the limit."""
-    dt = survey.propagation.dt
-    if dt == "auto":
-        return LARGEST_SHARE_OF_LIMIT * limit
-    if dt > limit:
-        raise InputError(
-            f"{survey.path}: [propagation] dt: found {dt:g} s; allowed: up to {_round_down(limit):g} s, the stability "
-            f'limit of this model and grid at order {survey.propagation.order}, or "auto"'
-        )
-    return dt
-
-
-def _round_down(value: float) -> float:
-    """To four digits, towards zero."""
-    unit: float = 10.0 ** (math.floor(math.log10(value)) - 3)
-    return math.floor(value / unit) * unit
-
-
-def points_per_wavelength(slowest: float, fmax: float, grid: Grid) -> float:
-    """Grid cells in the shortest wavelength, along the axis with the largest cells."""
-    return slowest / (fmax * max(grid.spacing[axis] for axis in grid.axes))
-
-
-def check_sampling(
-    survey: Survey, slowest: float, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
-) -> tuple[str, ...]:
-    """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
-    points = points_per_wavelength(slowest, wavelet.fmax, grid)
-    size = max(grid.spacing[axis] for axis in grid.axes)
-    where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
-    if points < FEWEST_POINTS:
-        raise InputError(
-            f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
-            f"{slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
-            f"{slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
-        )
-    with naming(f"{survey.path}: [wavelet]"):
-        low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
-    if points < FEW_POINTS:
-        return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
-    return ()
-
-
-def check_steps(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> None:
-    """Raises InputError for more time steps than any run can have meant."""
-    steps = (wavelet.lead + max(acquisition.end, 0.0)) / dt
-    if not steps <= MOST_STEPS:
-        raise InputError(
-            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.lead:g} s (the "
-            f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
-        )
-
-
-def check_every(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> tuple[str, ...]:
-    """Raises InputError where not even two images of a shot would be taken; warns where the image will be aliased."""
-    every = survey.imaging.every
-    assert every != "auto"
-    steps = time_axis(dt, wavelet.lead, acquisition.end, 1).steps
-    if every > steps:
-        raise InputError(
-            f"{survey.path}: [imaging] every: found {every}; allowed: up to {steps}, the time steps of a shot, "
-            'or "auto"'
-        )
-    if 2 * wavelet.fmax * every * dt > 1:
-        return (
-            f"an image every {every} steps ({every * dt:.3g} s) is too few for {wavelet.fmax:g} Hz: it will be "
-            f"aliased; {max(1, math.floor(1 / (2 * wavelet.fmax * dt)))} or fewer are advised",
-        )
-    return ()
-
-
-def check_amplitude(survey: Survey, wavelet: Wavelet, time: TimeAxis, dtype: np.dtype[Any]) -> None:
-    """Raises InputError for a wavelet that the propagation's numbers cannot hold."""
-    peak, most = float(np.abs(wavelet(time.times())).max()), float(np.finfo(dtype).max)
-    if not peak <= most:
-        raise InputError(
-            f"{survey.path}: [wavelet]: found amplitudes up to {peak:.3g}; allowed: up to {most:.3g}, the largest "
-            f"{dtype} number"
-        )

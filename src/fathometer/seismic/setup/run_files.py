@@ -20,16 +20,22 @@ from fathometer.runs.context import Context, Outcome, Panel
 from fathometer.seismic.model.earth import NAMES
 from fathometer.seismic.panels import Subject, panels
 from fathometer.seismic.setup.run_record import WorkDone, finished_record
-from fathometer.seismic.setup.setup import Setup, prepare
+from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
 from fathometer.seismic.survey import SampledWaveletTable, Survey
 from fathometer.storage import atomic
 from fathometer.storage.volumes.volume import split_reference
 
 
-def prepared(survey: Survey, comm: MPI.Intracomm, context: Context, imaging: bool) -> Setup:
+def prepared(
+    survey: Survey,
+    comm: MPI.Intracomm,
+    context: Context,
+    imaging: bool,
+    summing: SummingMemory | None = None,
+) -> Setup:
     """Collective. Make a survey ready; notes and a summary for people."""
     with ledger.phase("set up"):
-        setup = prepare(survey, comm, imaging)
+        setup = prepare(survey, comm, imaging, summing)
     for warning in setup.warnings:
         context.say(f"note: {warning}")
     for line in setup.summary():

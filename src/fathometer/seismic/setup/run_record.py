@@ -9,7 +9,6 @@ from typing import Any
 
 from fathometer.base import ledger
 from fathometer.base.host import peak_memory
-from fathometer.grid.stencil import FEWEST_ARRAYS
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import allgather
 from fathometer.parallel.threads import tasks_of
@@ -62,7 +61,7 @@ def measured(setup: Setup, context: Context) -> dict[str, Any]:
     roofline of the kernel's work."""
     tasks = tasks_of(setup.survey.threads.model_dump(), context.binding)
     roof = yardstick(setup.comm, tasks, context.binding.ranks_on_host)
-    return roof | {"bytes_per_point": setup.scheme.dtype.itemsize * FEWEST_ARRAYS[_physics(setup)]}
+    return roof | {"bytes_per_point": setup.scheme.dtype.itemsize * setup.layout.physics.fewest_moves}
 
 
 def finished_record(
@@ -170,10 +169,6 @@ def _conditioning(setup: Setup, dead: Sequence[set[tuple[int, int]]]) -> dict[st
     return {"conditioning": [*steps, resampling]}
 
 
-def _physics(setup: Setup) -> str:
-    return "isotropic" if setup.files.isotropic else "vti"
-
-
 def _facts(setup: Setup) -> dict[str, Any]:
     """What was decided before the first step."""
     survey, grid, time = setup.survey, setup.grid, setup.time
@@ -187,7 +182,7 @@ def _facts(setup: Setup) -> dict[str, Any]:
             "padding_cells": grid.pad,
             "decomposition": setup.block.ranks,
         },
-        "physics": _physics(setup),
+        "physics": setup.layout.physics.name,
         "slowest_metres_per_second": setup.slowest,
         "fastest_metres_per_second": setup.fastest,
         "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),

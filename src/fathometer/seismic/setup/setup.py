@@ -6,6 +6,7 @@ frame -> this rank's part of the model -> dt -> time axis -> ranks of a shot -> 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,15 +22,8 @@ from fathometer.parallel.groups import Group
 from fathometer.parallel.memory_budget import memory_of_rank, require_memory, spare_memory, usable_memory
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
-from fathometer.seismic.setup.layout import (
-    SurveyLayout,
-    check_amplitude,
-    check_sampling,
-    points_per_wavelength,
-    surface_of,
-    survey_layout,
-    time_step,
-)
+from fathometer.seismic.setup.checks import check_amplitude, check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.offsets import check_bins
@@ -46,6 +40,9 @@ ADVICE = (
     "use more hosts, a larger [imaging] every, a shorter [propagation] duration, larger cells, a smaller model or a "
     "larger [parallel] memory_budget"
 )
+
+
+SummingMemory = Callable[[SurveyLayout, int], Mapping[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +98,7 @@ class Setup:
     @property
     def corrected(self) -> bool:
         """Whether the error of the time steps is corrected."""
-        return self.survey.propagation.time_dispersion == "corrected"
+        return self.layout.corrected
 
     def propagator(self) -> Propagator:
         """A quiet wavefield in the model."""
@@ -124,12 +121,12 @@ class Setup:
         """What a user wants to know before the run, a line each."""
         g, t = self.grid, self.time
         cells = " x ".join(str(n) for axis, n in enumerate(g.full_shape) if axis in g.axes)
-        kind = "isotropic" if self.files.isotropic else "VTI"
         share = 100 * t.dt / self.time_step_limit
         error = "corrected" if self.corrected else "not corrected"
         space = f"order {2 * self.scheme.radius}, {self.scheme.space_weights} weights"
         return [
-            f"{kind} model, {cells} cells with absorbing sides, {len(self.acquisition.shots)} shots",
+            f"{self.layout.physics.title} model, {cells} cells with absorbing sides, "
+            f"{len(self.acquisition.shots)} shots",
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
             f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0"
@@ -146,8 +143,10 @@ class Setup:
         return f"{ranks} in {group.groups} group{'s' * (group.groups > 1)} with shots of their own{windows}"
 
 
-def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Setup:
+def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool, summing: SummingMemory | None = None) -> Setup:
     """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
+
+    summing: memory that groups of ranks take to add up their results, by part, for so many cells on a rank.
 
     Raises InputError, the same on all ranks, for whatever is wrong with it.
     """
@@ -179,8 +178,8 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool) -> Setup:
             if cannot is not None:
                 raise cannot
             largest, place = layout, block
-    if apart:
-        require_memory(layout.summing_bytes(math.prod(layout.image_shape(block))), usable, comm, ADVICE)
+    if apart and summing is not None:
+        require_memory(summing(layout, math.prod(layout.image_shape(block))), usable, comm, ADVICE)
     memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm, ADVICE)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)

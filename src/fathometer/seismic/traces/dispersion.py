@@ -137,3 +137,8 @@ def _window_spectrum(xi: Array) -> Array:
     """int _window(x) exp(-2 pi i x xi) dx, |xi| <= 1/4."""
     root = np.sqrt(_BETA**2 - (math.pi * _TAPS * xi) ** 2)
     return np.asarray(_TAPS * np.sinh(root) / root)
+
+
+def workspace_bytes(steps: int) -> int:
+    """Memory that a transform of traces takes beside them, for so many time steps."""
+    return WORKSPACE_BYTES * steps

@@ -18,6 +18,7 @@ WEIGHTS = 2 * HALF_WIDTH
 KAISER_SHAPE = 6.31
 # A point closer than this to a cell (in cells) lies on it: coordinates in SEG-Y headers are rounded.
 ON_GRID = 1e-3
+POINT_BYTES = 512  # of memory: places and weights
 
 
 @dataclass(frozen=True)
@@ -95,3 +96,8 @@ def _fold(first: np.ndarray, count: np.ndarray, weight: np.ndarray, surface: int
 def halo_depth(radius: int, off_grid: bool) -> int:
     """Planes that neighbours exchange: what the stencil reaches, or what an off-grid point next to a border reaches."""
     return max(radius, HALF_WIDTH) if off_grid else radius
+
+
+def weights_bytes(points: int) -> int:
+    """Memory of places and weights of so many points, once for Python and once for the kernels."""
+    return POINT_BYTES * points

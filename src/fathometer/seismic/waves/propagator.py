@@ -22,13 +22,14 @@ from fathometer.base import ledger
 from fathometer.base.errors import NotFiniteError
 from fathometer.grid.arrays import allocate, field_layout, padded
 from fathometer.grid.grid import Grid
-from fathometer.grid.stencil import flops_per_point, second_derivative_weights, staggered_weights
+from fathometer.grid.stencil import second_derivative_weights, staggered_weights
 from fathometer.grid.tiling import PLAIN
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import Tasks
 from fathometer.seismic.waves.layers import Layer, damping_profiles, layers_of
+from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
 from fathometer.seismic.waves.scheme import Scheme
 
@@ -91,9 +92,9 @@ class Propagator:
         self.threads = Tasks(0, 0, 1)
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
-        fields = 1 if len(model) == 1 else 2
+        self.physics = physics_of(model)
         # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
-        self._buffers = [allocate(shape, scheme.dtype, stagger=n) for n in range(2 * fields)]
+        self._buffers = [allocate(shape, scheme.dtype, stagger=n) for n in range(2 * self.physics.fields)]
         single = scheme.dtype == np.float32
         weights, staggered = (
             second_derivative_weights(scheme.radius, scheme.space_weights),
@@ -121,7 +122,27 @@ class Propagator:
             self._wave.add_layer(**layer.arguments())
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
         self._scale = 1 / grid.cell_volume
-        self._flops = flops_per_point(2 * scheme.radius, fields, grid.two_dimensional)
+        self._flops = self.physics.flops_per_point(2 * scheme.radius, grid.two_dimensional)
+
+    @property
+    def radius(self) -> int:
+        """Cells that the stencil reaches."""
+        return self.scheme.radius
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number."""
+        return self.scheme.dtype.itemsize
+
+    @property
+    def field_count(self) -> int:
+        """Fields that are stepped."""
+        return self.physics.fields
+
+    @property
+    def array_count(self) -> int:
+        """Arrays of a step: two time levels of each field, and the model."""
+        return self.physics.arrays
 
     @property
     def image_box(self) -> tuple[Index3, Index3]:
@@ -335,14 +356,16 @@ class Propagator:
             )
 
     def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
-        """One exchange a time level. Without off-grid points u travels sideways and v up and down only."""
-        fields = len(self._buffers) // 2
-        axes = {1: ((0, 1, 2),), 2: ((0, 1), (2,))}[fields]
+        """One exchange a time level. Without off-grid points a field travels along its own axes only (VTI: u sideways,
+        v up and down)."""
         return [
             HaloExchange(
                 self.comm,
                 self.block,
-                [HaloField(self._buffers[2 * f + level], self._first, axes[f]) for f in range(fields)],
+                [
+                    HaloField(self._buffers[2 * field + level], self._first, axes)
+                    for field, axes in enumerate(self.physics.exchanged)
+                ],
                 self._depth,
                 corners=off_grid,
             )

@@ -1,0 +1,102 @@
+"""Checks of a survey once velocities and time step are known: sampling, numbers of steps, amplitudes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fathometer.base.errors import InputError, naming
+from fathometer.grid.grid import Grid
+from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT
+from fathometer.seismic.shots.acquisition import Acquisition
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.resampling import low_pass
+from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
+from fathometer.seismic.traces.wavelet import Wavelet
+
+MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
+FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
+
+
+def time_step(survey: Survey, limit: float) -> float:
+    """dt of the survey, or 0.95 of the stability limit. Raises InputError for a dt above the limit."""
+    dt = survey.propagation.dt
+    if dt == "auto":
+        return LARGEST_SHARE_OF_LIMIT * limit
+    if dt > limit:
+        raise InputError(
+            f"{survey.path}: [propagation] dt: found {dt:g} s; allowed: up to {_round_down(limit):g} s, the stability "
+            f'limit of this model and grid at order {survey.propagation.order}, or "auto"'
+        )
+    return dt
+
+
+def _round_down(value: float) -> float:
+    """To four digits, towards zero."""
+    unit: float = 10.0 ** (math.floor(math.log10(value)) - 3)
+    return math.floor(value / unit) * unit
+
+
+def points_per_wavelength(slowest: float, fmax: float, grid: Grid) -> float:
+    """Grid cells in the shortest wavelength, along the axis with the largest cells."""
+    return slowest / (fmax * max(grid.spacing[axis] for axis in grid.axes))
+
+
+def check_sampling(
+    survey: Survey, slowest: float, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
+) -> tuple[str, ...]:
+    """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
+    points = points_per_wavelength(slowest, wavelet.fmax, grid)
+    size = max(grid.spacing[axis] for axis in grid.axes)
+    where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
+    if points < FEWEST_POINTS:
+        raise InputError(
+            f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
+            f"{slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
+            f"{slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
+        )
+    with naming(f"{survey.path}: [wavelet]"):
+        low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
+    if points < FEW_POINTS:
+        return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
+    return ()
+
+
+def check_steps(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> None:
+    """Raises InputError for more time steps than any run can have meant."""
+    steps = (wavelet.lead + max(acquisition.end, 0.0)) / dt
+    if not steps <= MOST_STEPS:
+        raise InputError(
+            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.lead:g} s (the "
+            f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
+        )
+
+
+def check_every(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> tuple[str, ...]:
+    """Raises InputError where not even two images of a shot would be taken; warns where the image will be aliased."""
+    every = survey.imaging.every
+    assert every != "auto"
+    steps = time_axis(dt, wavelet.lead, acquisition.end, 1).steps
+    if every > steps:
+        raise InputError(
+            f"{survey.path}: [imaging] every: found {every}; allowed: up to {steps}, the time steps of a shot, "
+            'or "auto"'
+        )
+    if 2 * wavelet.fmax * every * dt > 1:
+        return (
+            f"an image every {every} steps ({every * dt:.3g} s) is too few for {wavelet.fmax:g} Hz: it will be "
+            f"aliased; {max(1, math.floor(1 / (2 * wavelet.fmax * dt)))} or fewer are advised",
+        )
+    return ()
+
+
+def check_amplitude(survey: Survey, wavelet: Wavelet, time: TimeAxis, dtype: np.dtype[Any]) -> None:
+    """Raises InputError for a wavelet that the propagation's numbers cannot hold."""
+    peak, most = float(np.abs(wavelet(time.times())).max()), float(np.finfo(dtype).max)
+    if not peak <= most:
+        raise InputError(
+            f"{survey.path}: [wavelet]: found amplitudes up to {peak:.3g}; allowed: up to {most:.3g}, the largest "
+            f"{dtype} number"
+        )

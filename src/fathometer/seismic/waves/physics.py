@@ -1,0 +1,50 @@
+"""Wave equations: how many fields and model arrays each has, and what follows from that (native/acoustic)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fathometer.grid.stencil import flops_per_point
+
+
+@dataclass(frozen=True)
+class Physics:
+    """A wave equation as the kernels step it.
+
+    Attributes:
+        name: in records and machine files. title: for people. fields: that it steps. models: arrays of dt^2 M on the
+            owned cells (model/medium.py).
+        exchanged: for each field, the axes along which it is differentiated, and halos are needed therefore.
+    """
+
+    name: str
+    title: str
+    fields: int
+    models: int
+    exchanged: tuple[tuple[int, ...], ...]
+
+    @property
+    def arrays(self) -> int:
+        """Arrays of a step: two time levels of each field, the model."""
+        return 2 * self.fields + self.models
+
+    @property
+    def fewest_moves(self) -> int:
+        """Numbers that a step must move for a cell: fields now and before and the model read, next fields written."""
+        return 3 * self.fields + self.models
+
+    def flops_per_point(self, order: int, flat: bool) -> int:
+        """Additions and multiplications of a cell's step; flat: two dimensions."""
+        return flops_per_point(order, self.fields, flat)
+
+
+ISOTROPIC = Physics("isotropic", "isotropic", 1, 1, ((0, 1, 2),))
+VTI = Physics("vti", "VTI", 2, 3, ((0, 1), (2,)))
+PHYSICS = {physics.name: physics for physics in (VTI, ISOTROPIC)}
+
+
+def physics_of(model: Sequence[Any]) -> Physics:
+    """The physics whose model consists of so many arrays."""
+    return next(physics for physics in PHYSICS.values() if physics.models == len(model))
