@@ -3,7 +3,7 @@
 
 BIN := .venv/bin
 STAMPS := .venv/stamps
-KERNELS := $(wildcard src/fathometer/native/*.cpp src/fathometer/native/*.hpp)
+KERNELS := $(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp))
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help

@@ -1,5 +1,15 @@
 """Fathometer: 3D VTI modelling and reverse time migration that accounts for what it spends."""
 
-from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-__version__ = version("fathometer")
+if TYPE_CHECKING:
+    __version__: str
+else:
+
+    def __getattr__(name: str) -> str:
+        """`__version__`, read from the installed package when asked for: importlib.metadata takes long to load."""
+        if name != "__version__":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib.metadata import version
+
+        return version("fathometer")

@@ -47,51 +47,6 @@ class JobFloat32:
         | None = None,
     ) -> None: ...
 
-class WavefieldFloat32:
-    def __init__(
-        self,
-        *,
-        radius: int,
-        has_y: bool,
-        shape: Sequence[int],
-        first: Sequence[int],
-        buffers: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
-        model: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
-        weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        staggered: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        damping: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
-        free_surface: bool,
-        cut: Sequence[Sequence[bool]],
-        exchanged: int,
-    ) -> None: ...
-    def add_layer(
-        self,
-        *,
-        axis: int,
-        in_row: bool,
-        cell_lo: int,
-        half_lo: int,
-        psi_first: int,
-        psi: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        zeta: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
-        psi_gain: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-        psi_decay: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-        zeta_gain: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-        zeta_decay: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None: ...
-    @property
-    def level(self) -> int: ...
-    @level.setter
-    def level(self, arg: int, /) -> None: ...
-    def advance(self, steps: int, job: JobFloat32, tiling: Sequence[int]) -> None: ...
-    def advance_inside(self, steps: int, job: JobFloat32, tiling: Sequence[int], part: int, parts: int) -> None: ...
-    def advance_rim(self, n: int, job: JobFloat32, last: bool, outer: int, inner: int) -> None: ...
-    def skew(self, job: JobFloat32) -> int: ...
-    def image(self, job: JobFloat32) -> None:
-        """What the job does at its last step, with the field as it is now."""
-
-    def first_nonfinite(self) -> int: ...
-
 def zerosFloat32(
     shape: Sequence[int], stagger: int = 0
 ) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None, None))]:
@@ -134,51 +89,6 @@ class JobFloat64:
         illumination: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
     ) -> None: ...
-
-class WavefieldFloat64:
-    def __init__(
-        self,
-        *,
-        radius: int,
-        has_y: bool,
-        shape: Sequence[int],
-        first: Sequence[int],
-        buffers: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
-        model: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
-        weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        staggered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
-        damping: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
-        free_surface: bool,
-        cut: Sequence[Sequence[bool]],
-        exchanged: int,
-    ) -> None: ...
-    def add_layer(
-        self,
-        *,
-        axis: int,
-        in_row: bool,
-        cell_lo: int,
-        half_lo: int,
-        psi_first: int,
-        psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-        zeta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-        psi_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        psi_decay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        zeta_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-        zeta_decay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
-    ) -> None: ...
-    @property
-    def level(self) -> int: ...
-    @level.setter
-    def level(self, arg: int, /) -> None: ...
-    def advance(self, steps: int, job: JobFloat64, tiling: Sequence[int]) -> None: ...
-    def advance_inside(self, steps: int, job: JobFloat64, tiling: Sequence[int], part: int, parts: int) -> None: ...
-    def advance_rim(self, n: int, job: JobFloat64, last: bool, outer: int, inner: int) -> None: ...
-    def skew(self, job: JobFloat64) -> int: ...
-    def image(self, job: JobFloat64) -> None:
-        """What the job does at its last step, with the field as it is now."""
-
-    def first_nonfinite(self) -> int: ...
 
 def zerosFloat64(
     shape: Sequence[int], stagger: int = 0
@@ -307,3 +217,93 @@ def set_threads(threads: int) -> None: ...
 def threads() -> int: ...
 def pin_threads(cpus: Sequence[int]) -> None: ...
 def thread_binding() -> list[list[int]]: ...
+
+class WavefieldFloat32:
+    def __init__(
+        self,
+        *,
+        radius: int,
+        has_y: bool,
+        shape: Sequence[int],
+        first: Sequence[int],
+        buffers: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        model: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        staggered: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        damping: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
+        free_surface: bool,
+        cut: Sequence[Sequence[bool]],
+        exchanged: int,
+    ) -> None: ...
+    def add_layer(
+        self,
+        *,
+        axis: int,
+        in_row: bool,
+        cell_lo: int,
+        half_lo: int,
+        psi_first: int,
+        psi: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+        zeta: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")],
+        psi_gain: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+        psi_decay: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+        zeta_gain: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+        zeta_decay: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    @property
+    def level(self) -> int: ...
+    @level.setter
+    def level(self, arg: int, /) -> None: ...
+    def advance(self, steps: int, job: JobFloat32, tiling: Sequence[int]) -> None: ...
+    def advance_inside(self, steps: int, job: JobFloat32, tiling: Sequence[int], part: int, parts: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat32, last: bool, outer: int, inner: int) -> None: ...
+    def skew(self, job: JobFloat32) -> int: ...
+    def image(self, job: JobFloat32) -> None:
+        """What the job does at its last step, with the field as it is now."""
+
+    def first_nonfinite(self) -> int: ...
+
+class WavefieldFloat64:
+    def __init__(
+        self,
+        *,
+        radius: int,
+        has_y: bool,
+        shape: Sequence[int],
+        first: Sequence[int],
+        buffers: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        model: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        staggered: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        damping: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
+        free_surface: bool,
+        cut: Sequence[Sequence[bool]],
+        exchanged: int,
+    ) -> None: ...
+    def add_layer(
+        self,
+        *,
+        axis: int,
+        in_row: bool,
+        cell_lo: int,
+        half_lo: int,
+        psi_first: int,
+        psi: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+        zeta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+        psi_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        psi_decay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        zeta_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        zeta_decay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    @property
+    def level(self) -> int: ...
+    @level.setter
+    def level(self, arg: int, /) -> None: ...
+    def advance(self, steps: int, job: JobFloat64, tiling: Sequence[int]) -> None: ...
+    def advance_inside(self, steps: int, job: JobFloat64, tiling: Sequence[int], part: int, parts: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat64, last: bool, outer: int, inner: int) -> None: ...
+    def skew(self, job: JobFloat64) -> int: ...
+    def image(self, job: JobFloat64) -> None:
+        """What the job does at its last step, with the field as it is now."""
+
+    def first_nonfinite(self) -> int: ...

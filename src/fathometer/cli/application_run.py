@@ -1,4 +1,4 @@
-"""A command that an application runs on an input file: load, run, trace, and what is told at the end."""
+"""A command that an application runs on an input file: load, run, trace, and the lines at the end."""
 
 from __future__ import annotations
 

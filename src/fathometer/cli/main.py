@@ -131,7 +131,7 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
 
 
 def _interrupted_code(options: Options) -> int:
-    """The exit code of a command that was told to end."""
+    """The exit code of an interrupted command."""
     return RESUMABLE if registry.resume_hint(options.command) else INTERRUPTED
 
 
@@ -142,7 +142,7 @@ def _print_interrupted(options: Options) -> None:
 
 
 def _end_process(options: Options) -> NoReturn:
-    """End a process that was told to end and is still somewhere in a kernel or in MPI."""
+    """End an interrupted process that is still somewhere in a kernel or in MPI."""
     from fathometer.launch.mpirun import is_first
 
     if is_first(os.environ):

@@ -47,17 +47,26 @@ class Parser(argparse.ArgumentParser):
         sys.exit(print_error_once(InputError(f"{message} (see {self.prog} --help)")))
 
 
+class PrintVersion(argparse.Action):
+    """--version: like argparse's own, but the version is read only when it is asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        """Print and exit."""
+        from fathometer import __version__
+
+        print(f"{parser.prog} {__version__}")
+        parser.exit()
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; the parsed options hold the chosen one as `run_command`."""
-    from fathometer import __version__
-
     main_parser = Parser(
         prog="fathometer",
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    main_parser.add_argument("--version", action="version", version=f"fathometer {__version__}")
+    main_parser.add_argument("--version", action=PrintVersion, nargs=0, help="show program's version number and exit")
     subparsers = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in commands.NAMES:
         command: Command = import_module(f"fathometer.cli.commands.{name}").COMMAND

@@ -24,8 +24,8 @@ BENCHMARKS: Mapping[str, str] = MappingProxyType({"io": "fathometer.lab.io.panel
 def application(name: str) -> Application:
     """The application of a name in APPLICATIONS."""
     module, _, attribute = APPLICATIONS[name].partition(":")
-    found: Application = getattr(import_module(module), attribute)
-    return found
+    registered: Application = getattr(import_module(module), attribute)
+    return registered
 
 
 def applications() -> list[Application]:
@@ -82,6 +82,6 @@ def panels_of(record: Mapping[str, Any]) -> RecordPanels | None:
         return application(name)
     if name in BENCHMARKS:
         module: Any = import_module(BENCHMARKS[name])
-        found: RecordPanels = module
-        return found
+        benchmark: RecordPanels = module
+        return benchmark
     return None

@@ -115,8 +115,10 @@ def time_step_limit(eigenvalue: float) -> float:
 
 
 def flops_per_point(order: int, fields: int, flat: bool) -> int:
-    """Additions and multiplications of a cell's step, a fused multiply-add counted as two (native/vti.cpp); of the
-    absorbing layers' own, of sources and receivers none is counted. fields: 1 isotropic, 2 VTI."""
+    """Additions and multiplications of a cell's step, a fused multiply-add counted as two (native/acoustic/vti.hpp).
+
+    Those of the absorbing layers, of sources and receivers are not counted. fields: 1 isotropic, 2 VTI.
+    """
     derivative = 1 + 3 * (order // 2)  # the centre's product; a sum and a multiply-add for each pair
     axes = 2 if flat else 3
     if fields == 1:

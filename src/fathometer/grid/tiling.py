@@ -1,4 +1,4 @@
-"""How the time steps are grouped into sweeps through the memory (native/advance.hpp)."""
+"""How the time steps are grouped into sweeps through the memory (native/core/advance.hpp)."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class SeismicApplication:
         """See Application."""
         from fathometer.seismic.plan import PlanRequest, lines, plan
 
-        found = plan(
+        estimate = plan(
             input,
             machine,
             PlanRequest(
@@ -113,7 +113,7 @@ class SeismicApplication:
                 options["history"],
             ),
         )
-        return CostEstimate(found.as_dict(), lines(found))
+        return CostEstimate(estimate.as_dict(), lines(estimate))
 
     def batch_job(self, input: Survey, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
         """The job of a migration; see Application."""

@@ -1,7 +1,7 @@
 """Encodings of snapshots: the wavefield history in fewer bytes, at the price of some error and time.
 
     float32 (or the wavefield's own type)   as they are: no encoding
-    float16, int8    a scale for every 8^3 cells, at memory speed (native/blocks.hpp)
+    float16, int8    a scale for every 8^3 cells, at memory speed (native/core/blocks.hpp)
     zfp              fixed accuracy (Lindstrom 2014, IEEE TVCG 20(12)); library zfp
     wavelet          CDF 9/7 wavelets, bounded error of each cell (Li, Lindstrom & Clyne 2023, IPDPS); library SPERR
 

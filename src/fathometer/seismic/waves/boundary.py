@@ -52,7 +52,7 @@ class Sponge:
 
 @dataclass(frozen=True)
 class Pml:
-    """Convolutional PML: 1/s = 1 - eta / (i omega + eta + alpha), native/stretch.cpp.
+    """Convolutional PML: 1/s = 1 - eta / (i omega + eta + alpha), native/acoustic/pml.cpp.
 
     eta rises as depth^power so that the theoretical reflection at normal incidence is `reflection`; alpha falls from pi
     times the peak frequency to 0, which lets low frequencies and grazing waves in gently (Komatitsch & Martin 2007).

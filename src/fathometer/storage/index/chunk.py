@@ -24,7 +24,7 @@ SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may diff
 SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
 WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
 SHOTS_OF_A_FILE = 1_000_000  # whose numbers tell shots of different files apart: shot 7 of the second is 2000007
-SOUND, NO_NUMBER = 1, 2  # bits of native/traces.hpp
+SOUND, NO_NUMBER = 1, 2  # bits of native/core/traces.hpp
 _SEEDS = (0x9E3779B97F4A7C15, 0xD1B54A32D192ED03)
 _MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64 (Steele, Lea, Flood 2014)
 

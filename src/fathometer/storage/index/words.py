@@ -19,7 +19,7 @@ import segyio
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.headers import FIELDS, HEADER
 
-# In the order of WordKind of native/traces.hpp.
+# In the order of WordKind of native/core/traces.hpp.
 TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
 BY_FILE = "file+"
 

@@ -15,9 +15,11 @@ namespace {
 // What a thread has for itself: the wavefield at both of its levels, so that it can take step after step.
 template <class T> class Levels {
   public:
-    Stretches<T> stretches;
+    const std::unique_ptr<RowStepper<T>> stepper;
 
-    explicit Levels(const Wavefield<T> &w) : stretches(w, block_rows(w)), at{w, w} { at[1].level = 1 - w.level; }
+    explicit Levels(const Wavefield<T> &w) : stepper(w.physics->stepper(w, block_rows(w))), at{w, w} {
+        at[1].level = 1 - w.level;
+    }
     const Wavefield<T> &step(int64_t n) const { return at[n % 2]; }
     void swap() { std::swap(at[0].level, at[1].level); }
 
@@ -56,11 +58,12 @@ template <class T> class Sweep {
                     ahead = Lookahead<T>(w.step(0), share(part(0, x + 1, y).cells, shared_axis, member, team));
                 for (int64_t n = 0; n < steps; ++n) {
                     const Part all = part(n, x, y);
-                    if (needs_halves(w.step(n), all)) {
-                        advance_halves(w.step(n), all, member, team);
+                    const Wavefield<T> &now = w.step(n);
+                    if (now.physics->has_half_points(now, all)) {
+                        now.physics->advance_half_points(now, all, member, team);
                         barriers[group].wait(team);
                     }
-                    Step<T>(w.step(n), w.stretches, job, first_step + n, last && n + 1 == steps)
+                    Step<T>(now, *w.stepper, job, first_step + n, last && n + 1 == steps)
                         .compute(share(all.cells, shared_axis, member, team), ahead);
                     barriers[group].wait(team);
                 }
@@ -118,19 +121,19 @@ template <class T> class Sweep {
 
 // One step of some parts by all threads: first all their half points, then their cells.
 template <class T>
-void step_parts(const Wavefield<T> &w, Stretches<T> &stretches, const Job<T> &job, int64_t n, bool last,
+void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last,
                 const std::vector<Part> &parts) {
     const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
     bool halves = false;
     for (const Part &part : parts)
-        if (needs_halves(w, part)) {
-            advance_halves(w, part, me, threads);
+        if (w.physics->has_half_points(w, part)) {
+            w.physics->advance_half_points(w, part, me, threads);
             halves = true;
         }
     if (halves) {
 #pragma omp barrier
     }
-    const Step<T> step(w, stretches, job, n, last);
+    const Step<T> step(w, stepper, job, n, last);
     for (const Part &part : parts) {
         // Planes go to the threads that touched them first.
         const bool by_planes = !w.has_y || part.cells.hi[0] - part.cells.lo[0] >= 2 * threads;
@@ -161,7 +164,7 @@ template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &jo
             if (depth > 1)
                 plan[less]->run(levels, job, n, n + depth == steps, turn, 0, plan[less]->tiles());
             else
-                step_parts(levels.step(0), levels.stretches, job, n, n + 1 == steps, {inside(w, 0)});
+                step_parts(levels.step(0), *levels.stepper, job, n, n + 1 == steps, {inside(w, 0)});
 #pragma omp barrier
             n += depth;
             if (depth % 2)
@@ -181,8 +184,8 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
         restrict_to(piece, 0, part ? lo + n * part / parts : -beyond,
                     part + 1 < parts ? lo + n * (part + 1) / parts : beyond, p);
         in_team([&] {
-            Stretches<T> stretches(w, block_rows(w));
-            step_parts(w, stretches, job, 0, true, {piece});
+            const auto stepper = w.physics->stepper(w, block_rows(w));
+            step_parts(w, *stepper, job, 0, true, {piece});
         });
         return;
     }
@@ -200,7 +203,7 @@ void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, bool last,
     const std::vector<Part> parts = around(inside(w, outer), inside(w, inner));
     in_team([&] {
         Levels<T> levels(w);
-        step_parts(levels.step(n), levels.stretches, job, n, last, parts);
+        step_parts(levels.step(n), *levels.stepper, job, n, last, parts);
     });
 }
 

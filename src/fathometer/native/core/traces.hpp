@@ -1,6 +1,6 @@
 // Traces as they lie in a SEG-Y or SU file, before anything is decoded: words of their headers, and what their samples
-// are. Rows are whole traces, header first, one after another. Nothing is converted that need not be: an index of a
-// survey reads every byte of it, and should be as fast as the reading.
+// are. TraceRows are whole traces, header first, one after another. Nothing is converted that need not be: an index of
+// a survey reads every byte of it, and should be as fast as the reading.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ int64_t word_bytes(WordKind kind);
 constexpr uint8_t some_sound = 1; // a sample is not zero
 constexpr uint8_t no_number = 2;  // a sample is NaN, infinite, or beyond what float32 holds
 
-struct Rows {
+struct TraceRows {
     const uint8_t *data;
     int64_t count, bytes; // rows, bytes of each
     bool little;          // byte order of the file
 };
 
 // The word that begins at byte `place` (from 0) of every row, as double[count]: exact for all kinds.
-void trace_words(const Rows &rows, int64_t place, WordKind kind, double *words);
+void trace_words(const TraceRows &rows, int64_t place, WordKind kind, double *words);
 
 // The bits above for the samples behind the first `header` bytes of every row. format: SEG-Y's code; what is neither a
 // float of IBM (1) nor of IEEE (5, 6) is an integer, of which every pattern is a number.
-void trace_states(const Rows &rows, int64_t header, int format, uint8_t *states);
+void trace_states(const TraceRows &rows, int64_t header, int format, uint8_t *states);
 
 } // namespace fathometer

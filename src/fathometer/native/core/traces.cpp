@@ -20,14 +20,14 @@ template <class Bits, bool swap> Bits load(const uint8_t *from) {
     return swap ? swapped(word) : word;
 }
 
-bool foreign(const Rows &rows) { return rows.little != (std::endian::native == std::endian::little); }
+bool foreign(const TraceRows &rows) { return rows.little != (std::endian::native == std::endian::little); }
 
-template <class Bits, class Value, bool swap> void words_of(const Rows &rows, int64_t place, double *words) {
+template <class Bits, class Value, bool swap> void words_of(const TraceRows &rows, int64_t place, double *words) {
     for (int64_t r = 0; r < rows.count; ++r)
         words[r] = double(std::bit_cast<Value>(load<Bits, swap>(rows.data + r * rows.bytes + place)));
 }
 
-template <class Bits, class Value> void words_of(const Rows &rows, int64_t place, double *words) {
+template <class Bits, class Value> void words_of(const TraceRows &rows, int64_t place, double *words) {
     foreign(rows) ? words_of<Bits, Value, true>(rows, place, words) : words_of<Bits, Value, false>(rows, place, words);
 }
 
@@ -119,7 +119,7 @@ int64_t word_bytes(WordKind kind) {
     return 0;
 }
 
-void trace_words(const Rows &rows, int64_t place, WordKind kind, double *words) {
+void trace_words(const TraceRows &rows, int64_t place, WordKind kind, double *words) {
     switch (kind) {
     case WordKind::i1:
         return words_of<uint8_t, int8_t>(rows, place, words);
@@ -140,7 +140,7 @@ void trace_words(const Rows &rows, int64_t place, WordKind kind, double *words) 
     }
 }
 
-void trace_states(const Rows &rows, int64_t header, int format, uint8_t *states) {
+void trace_states(const TraceRows &rows, int64_t header, int format, uint8_t *states) {
     for (int64_t r = 0; r < rows.count; ++r) {
         const uint8_t *samples = rows.data + r * rows.bytes + header;
         states[r] = foreign(rows) ? state_of<true>(samples, rows.bytes - header, format)

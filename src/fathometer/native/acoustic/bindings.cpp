@@ -1,0 +1,114 @@
+#include "bindings.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "acoustic.hpp"
+#include "core/bound_wavefield.hpp"
+
+namespace fathometer::acoustic {
+
+namespace {
+
+// The equation that has so many arrays.
+template <class T>
+std::unique_ptr<Acoustic<T>> physics_of(const std::vector<Array<T, 3>> &buffers,
+                                        const std::vector<Array<T, 3>> &model) {
+    require(buffers.size() == 2 || buffers.size() == 4, "two time levels of one or two fields are needed");
+    std::unique_ptr<Acoustic<T>> physics = buffers.size() == 2 ? isotropic<T>() : vti<T>();
+    require(int(model.size()) == physics->models, "one model array for one field, three for two");
+    return physics;
+}
+
+template <class T> class BoundAcoustic : public BoundWavefield<T> {
+  public:
+    BoundAcoustic(int radius, bool has_y, Index3 shape, Index3 first, std::vector<Array<T, 3>> buffers,
+                  std::vector<Array<T, 3>> model, Input<T, 2> weights, Input<T, 2> staggered,
+                  std::vector<Array<T, 1>> damping, bool free_surface, std::array<std::array<bool, 2>, 3> cut,
+                  int64_t exchanged)
+        : BoundAcoustic(physics_of(buffers, model), radius, has_y, shape, first, buffers, model, weights, staggered,
+                        damping, free_surface, cut, exchanged) {}
+
+    void add_layer(int axis, bool in_row, int64_t cell_lo, int64_t half_lo, int64_t psi_first, Array<T, 3> psi,
+                   Array<T, 3> zeta, Array<T, 1> psi_gain, Array<T, 1> psi_decay, Array<T, 1> zeta_gain,
+                   Array<T, 1> zeta_decay) {
+        Layer<T> layer{};
+        layer.axis = axis;
+        layer.in_row = in_row;
+        layer.cell_lo = cell_lo;
+        layer.cell_hi = cell_lo + int64_t(zeta_gain.shape(0));
+        layer.half_lo = half_lo;
+        layer.half_hi = half_lo + int64_t(psi_gain.shape(0));
+        layer.psi = psi.data();
+        layer.psi_first = psi_first;
+        layer.zeta = zeta.data();
+        const int64_t reach = (this->w.radius + 1) / 2;
+        require(psi_gain.shape(0) == psi_decay.shape(0) && zeta_gain.shape(0) == zeta_decay.shape(0),
+                "gain and decay differ in length");
+        require(int64_t(zeta.shape(axis)) == layer.cell_hi - cell_lo, "zeta covers the layer's cells");
+        require(psi_first <= std::min(cell_lo - reach, half_lo) &&
+                    psi_first + int64_t(psi.shape(axis)) >= std::max(layer.cell_hi + reach - 1, layer.half_hi),
+                "psi covers the half points that the layer's cells reach");
+        for (int a = 0; a < 3; ++a)
+            require(a == axis || (int64_t(psi.shape(a)) >= this->w.n[a] && int64_t(zeta.shape(a)) >= this->w.n[a]),
+                    "a layer's memory covers the owned cells of the other axes");
+        for (int a = 0; a < 2; ++a) {
+            layer.psi_stride[a] = psi.stride(a);
+            layer.zeta_stride[a] = zeta.stride(a);
+        }
+        layer.psi_gain = psi_gain.data();
+        layer.psi_decay = psi_decay.data();
+        layer.zeta_gain = zeta_gain.data();
+        layer.zeta_decay = zeta_decay.data();
+        physics->pml.layers.push_back(layer);
+        for (auto &a : {psi, zeta})
+            this->keep3.push_back(a);
+        for (auto &a : {psi_gain, psi_decay, zeta_gain, zeta_decay})
+            this->keep1.push_back(a);
+    }
+
+  private:
+    std::unique_ptr<Acoustic<T>> physics;
+
+    BoundAcoustic(std::unique_ptr<Acoustic<T>> made, int radius, bool has_y, const Index3 &shape, const Index3 &first,
+                  const std::vector<Array<T, 3>> &buffers, const std::vector<Array<T, 3>> &model,
+                  const Input<T, 2> &weights, const Input<T, 2> &staggered, const std::vector<Array<T, 1>> &damping,
+                  bool free_surface, const std::array<std::array<bool, 2>, 3> &cut, int64_t exchanged)
+        : BoundWavefield<T>(*made, radius, has_y, shape, first, buffers, model, weights, free_surface, cut, exchanged),
+          physics(std::move(made)) {
+        require(staggered.shape(0) == 3 && int(staggered.shape(1)) == (radius + 1) / 2, "staggered weights' shape");
+        require(damping.empty() || damping.size() == 3, "damping needs one profile an axis");
+        for (int axis = 0; axis < 3; ++axis) {
+            for (int m = 0; m < (radius + 1) / 2; ++m)
+                physics->pml.staggered[axis][m] = staggered(axis, m);
+            if (!damping.empty()) {
+                require(int64_t(damping[axis].shape(0)) == shape[axis], "damping profiles cover the owned cells");
+                physics->sponge.eta_dt[axis] = damping[axis].data();
+            }
+        }
+        this->keep1 = damping;
+    }
+};
+
+template <class T> void bind(nb::module_ &m, const char *name) {
+    nb::class_<BoundAcoustic<T>> wavefield(m, name);
+    wavefield
+        .def(nb::init<int, bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
+                      Input<T, 2>, std::vector<Array<T, 1>>, bool, std::array<std::array<bool, 2>, 3>, int64_t>(),
+             nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(), "model"_a.noconvert(),
+             "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a, "cut"_a,
+             "exchanged"_a)
+        .def("add_layer", &BoundAcoustic<T>::add_layer, nb::kw_only(), "axis"_a, "in_row"_a, "cell_lo"_a, "half_lo"_a,
+             "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
+             "psi_decay"_a.noconvert(), "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert());
+    bind_propagation<T>(wavefield);
+}
+
+} // namespace
+
+void bind_acoustic(nb::module_ &m) {
+    bind<float>(m, "WavefieldFloat32");
+    bind<double>(m, "WavefieldFloat64");
+}
+
+} // namespace fathometer::acoustic

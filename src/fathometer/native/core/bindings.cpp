@@ -1,0 +1,197 @@
+#include "bindings.hpp"
+
+#include <string>
+
+#include "arrays.hpp"
+#include "blocks.hpp"
+#include "bound_job.hpp"
+#include "exact.hpp"
+#include "measure.hpp"
+#include "memory.hpp"
+#include "threads.hpp"
+#include "traces.hpp"
+
+namespace fathometer {
+
+namespace {
+
+template <class T>
+Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight, Input<int64_t, 1> column,
+                      Index3 shape, bool receivers) {
+    const std::size_t n = column.shape(0);
+    require(first.shape(0) == n && count.shape(0) == n && weight.shape(0) == n && first.shape(1) == 3 &&
+                count.shape(1) == 3 && weight.shape(1) == 3 && weight.shape(2) == max_weights,
+            "points need first (n, 3), count (n, 3), weight (n, 3, 8), column (n)");
+    Points<T> points;
+    points.first.assign(first.data(), first.data() + 3 * n);
+    points.count.assign(count.data(), count.data() + 3 * n);
+    points.weight.assign(weight.data(), weight.data() + 3 * max_weights * n);
+    points.column.assign(column.data(), column.data() + n);
+    points.sort_into_rows({shape[0], shape[1], shape[2]}, receivers);
+    return points;
+}
+
+// The shapes of a volume, its encoded cells and the scales of their blocks.
+template <class A, class B, class C> void check_blocks(const A &volume, const B &encoded, const C &scales) {
+    for (int axis = 0; axis < 3; ++axis)
+        require(encoded.shape(axis) == volume.shape(axis) &&
+                    int64_t(scales.shape(axis)) == blocks_of(int64_t(volume.shape(axis))),
+                "the encoded cells have the volume's shape, and every block of 8^3 has a scale");
+}
+
+template <class T, class Raw, class Q> void bind_blocks(nb::module_ &m, const char *encode, const char *decode) {
+    static_assert(sizeof(Raw) == sizeof(Q));
+    m.def(
+        encode,
+        [](Input<T, 3> volume, Array<Raw, 3> encoded, Array<float, 3> scales) {
+            check_blocks(volume, encoded, scales);
+            const int64_t n[3] = {int64_t(volume.shape(0)), int64_t(volume.shape(1)), int64_t(volume.shape(2))};
+            encode_blocks(volume.data(), n, reinterpret_cast<Q *>(encoded.data()), scales.data());
+        },
+        "volume"_a.noconvert(), "encoded"_a.noconvert(), "scales"_a.noconvert(), Unlocked());
+    m.def(
+        decode,
+        [](Input<Raw, 3> encoded, Input<float, 3> scales, Array<T, 3> volume) {
+            check_blocks(volume, encoded, scales);
+            const int64_t n[3] = {int64_t(volume.shape(0)), int64_t(volume.shape(1)), int64_t(volume.shape(2))};
+            decode_blocks(reinterpret_cast<const Q *>(encoded.data()), scales.data(), n, volume.data());
+        },
+        "encoded"_a.noconvert(), "scales"_a.noconvert(), "volume"_a.noconvert(), Unlocked());
+}
+
+TraceRows rows_of(const Input<uint8_t, 2> &rows, bool little) {
+    return {rows.data(), int64_t(rows.shape(0)), int64_t(rows.shape(1)), little};
+}
+
+template <class T> void bind_propagation(nb::module_ &m, const std::string &suffix) {
+    nb::class_<Points<T>>(m, ("Points" + suffix).c_str())
+        .def(
+            "__init__",
+            [](Points<T> *self, Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight,
+               Input<int64_t, 1> column, Index3 shape, bool receivers) {
+                new (self) Points<T>(make_points<T>(first, count, weight, column, shape, receivers));
+            },
+            nb::kw_only(), "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert(),
+            "shape"_a, "receivers"_a)
+        .def("__len__", &Points<T>::size);
+
+    nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())
+        .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>, Index3, Index3,
+                      std::optional<Array<T, 3>>, std::optional<Array<T, 3>>, std::optional<Array<T, 3>>,
+                      std::optional<Array<T, 3>>>(),
+             nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_a.noconvert().none() = nb::none(),
+             "scale"_a = T(1), "receivers"_a.none() = nb::none(), "recorded"_a.noconvert().none() = nb::none(),
+             "lo"_a = Index3{0, 0, 0}, "hi"_a = Index3{0, 0, 0}, "snapshot"_a.noconvert().none() = nb::none(),
+             "source"_a.noconvert().none() = nb::none(), "image"_a.noconvert().none() = nb::none(),
+             "illumination"_a.noconvert().none() = nb::none());
+
+    m.def(("zeros" + suffix).c_str(),
+          [](Index3 shape, std::size_t stagger) {
+              for (int64_t n : shape)
+                  require(n >= 0, "a shape is not negative");
+              const std::size_t skipped = stagger % staggers * stagger_bytes;
+              void *memory = allocate_zeroed(std::size_t(shape[0]) * shape[1] * shape[2] * sizeof(T) + skipped);
+              nb::capsule owner(memory, [](void *p) noexcept { release(p); });
+              return nb::ndarray<nb::numpy, T, nb::ndim<3>>(
+                  static_cast<char *>(memory) + skipped,
+                  {std::size_t(shape[0]), std::size_t(shape[1]), std::size_t(shape[2])}, owner);
+          },
+          "shape"_a, "stagger"_a = 0,
+          "Zeroed array on huge pages. Arrays that a kernel uses together should differ in `stagger`.");
+}
+
+// A volume whose rows along z are contiguous, as slices of larger ones are.
+template <class T, class Array> View<T> view_of(const Array &array) {
+    require(array.shape(2) < 2 || array.stride(2) == 1, "rows along z must be contiguous");
+    return {array.data(),
+            {int64_t(array.shape(0)), int64_t(array.shape(1)), int64_t(array.shape(2))},
+            array.stride(0),
+            array.stride(1)};
+}
+
+template <class T> using Slice = nb::ndarray<T, nb::ndim<3>, nb::device::cpu>;
+
+template <class T> void bind_sums(nb::module_ &m) {
+    m.def(
+        "add_exactly",
+        [](Slice<const T> values, Slice<int64_t> first, Slice<int64_t> second, double upper, double lower) {
+            for (int axis = 0; axis < 3; ++axis)
+                require(values.shape(axis) == first.shape(axis) && values.shape(axis) == second.shape(axis),
+                        "the arrays differ in shape");
+            add_exactly<T>(view_of<const T>(values), view_of<int64_t>(first), view_of<int64_t>(second), upper, lower);
+        },
+        "values"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "upper"_a, "lower"_a, Unlocked(),
+        "first += a, second += b, where values = a upper + b lower + rest by truncation.");
+}
+
+template <class Bits> void bind_checksum(nb::module_ &m) {
+    m.def(
+        "checksum",
+        [](Slice<const Bits> values, Index3 shape, Index3 lo) {
+            const int64_t from[3] = {lo[0], lo[1], lo[2]};
+            return checksum<Bits>(view_of<const Bits>(values), shape[1], shape[2], from);
+        },
+        "values"_a.noconvert(), "shape"_a, "lo"_a, Unlocked(),
+        "Sum of bits x (2 place + 1) modulo 2^64; lo: place of the first cell in a volume of this shape.");
+}
+
+} // namespace
+
+void bind_core(nb::module_ &m) {
+    bind_propagation<float>(m, "Float32");
+    bind_propagation<double>(m, "Float64");
+    bind_blocks<float, int8_t, int8_t>(m, "encode_int8", "decode_int8");
+    bind_blocks<double, int8_t, int8_t>(m, "encode_int8", "decode_int8");
+    bind_blocks<float, uint16_t, Half>(m, "encode_float16", "decode_float16");
+    bind_blocks<double, uint16_t, Half>(m, "encode_float16", "decode_float16");
+    bind_sums<float>(m);
+    bind_sums<double>(m);
+    bind_checksum<uint32_t>(m);
+    bind_checksum<uint64_t>(m);
+    m.def(
+        "triad",
+        [](Array<float, 3> a, Input<float, 3> b, Input<float, 3> c) {
+            require(a.size() == b.size() && a.size() == c.size(), "the arrays differ in size");
+            triad(a.data(), b.data(), c.data(), int64_t(a.size()));
+        },
+        "a"_a.noconvert(), "b"_a.noconvert(), "c"_a.noconvert(), Unlocked(),
+        "a = b + 3 c: what the memory gives, to measure the kernels by.");
+    m.def(
+        "multiply_adds",
+        [](std::int64_t rounds) {
+            float sink = 0;
+            return multiply_adds(rounds, &sink);
+        },
+        "rounds"_a, Unlocked(), "Flops of so many rounds of multiply-adds in registers: what the cores give.");
+    m.def(
+        "trace_words",
+        [](Input<uint8_t, 2> rows, bool little, Input<int64_t, 1> places, Input<int32_t, 1> kinds,
+           Array<double, 2> words) {
+            require(places.shape(0) == kinds.shape(0) && words.shape(0) == places.shape(0) &&
+                        words.shape(1) == rows.shape(0),
+                    "words (k, n) need k places and kinds, and n rows");
+            for (std::size_t k = 0; k < places.shape(0); ++k) {
+                const int64_t bytes = word_bytes(WordKind(kinds(k)));
+                require(bytes > 0 && places(k) >= 0 && places(k) + bytes <= int64_t(rows.shape(1)),
+                        "a word lies outside the rows, or is of no kind");
+                trace_words(rows_of(rows, little), places(k), WordKind(kinds(k)), words.data() + k * words.shape(1));
+            }
+        },
+        "rows"_a.noconvert(), "little"_a, "places"_a.noconvert(), "kinds"_a.noconvert(), "words"_a.noconvert(),
+        Unlocked(), "Words of the headers of traces as they lie in a file.");
+    m.def(
+        "trace_states",
+        [](Input<uint8_t, 2> rows, bool little, int64_t header, int format, Array<uint8_t, 1> states) {
+            require(states.shape(0) == rows.shape(0) && header >= 0 && header <= int64_t(rows.shape(1)),
+                    "a state is needed for each row, and the header lies within it");
+            trace_states(rows_of(rows, little), header, format, states.data());
+        },
+        "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "states"_a.noconvert(), Unlocked(),
+        "Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.");
+    m.def("set_threads", &set_threads, "threads"_a);
+    m.def("threads", &threads);
+    m.def("pin_threads", &pin_threads, "cpus"_a);
+    m.def("thread_binding", &thread_binding);
+}
+
+} // namespace fathometer

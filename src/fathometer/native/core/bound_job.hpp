@@ -1,0 +1,83 @@
+// A job as Python makes it, with checks of every array.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "arrays.hpp"
+#include "job.hpp"
+
+namespace fathometer {
+
+template <class T> void require_columns(const Points<T> &points, int64_t columns) {
+    for (int64_t column : points.column)
+        require(column >= 0 && column < columns, "a point's column is outside the series");
+}
+
+// A job with the arrays that it reads and writes, which it keeps alive.
+template <class T> class BoundJob {
+  public:
+    Job<T> job{};
+
+    BoundJob(nb::object sources, std::optional<Input<T, 2>> injected, T scale, nb::object receivers,
+             std::optional<Array<T, 2>> recorded, Index3 lo, Index3 hi, std::optional<Array<T, 3>> snapshot,
+             std::optional<Array<T, 3>> source, std::optional<Array<T, 3>> image,
+             std::optional<Array<T, 3>> illumination)
+        : points{sources, receivers} {
+        if (!sources.is_none()) {
+            require(injected.has_value(), "sources need a series");
+            job.sources = nb::cast<const Points<T> *>(sources);
+            job.injected = {injected->data(), int64_t(injected->shape(1))};
+            job.scale = scale;
+            steps = injected->shape(0);
+            require_columns(*job.sources, job.injected.columns);
+            series_in = *injected;
+        }
+        if (!receivers.is_none()) {
+            require(recorded.has_value(), "receivers need room for a series");
+            job.receivers = nb::cast<const Points<T> *>(receivers);
+            job.recorded = {recorded->data(), int64_t(recorded->shape(1))};
+            steps = std::min(steps, int64_t(recorded->shape(0)));
+            require_columns(*job.receivers, job.recorded.columns);
+            series_out = *recorded;
+        }
+        require(!source == !image && !image == !illumination, "source, image and illumination belong together");
+        job.imaging.box = {{lo[0], lo[1], lo[2]}, {hi[0], hi[1], hi[2]}};
+        job.imaging.snapshot = keep(snapshot);
+        job.imaging.source = keep(source);
+        job.imaging.image = keep(image);
+        job.imaging.illumination = keep(illumination);
+    }
+
+    void check(const Wavefield<T> &w, int64_t wanted) const {
+        require(wanted >= 0 && wanted <= steps, "a row of the series is needed for every step");
+        for (const Points<T> *p : {job.sources, job.receivers})
+            require(!p || (p->rows_y == w.n[1] && int64_t(p->start.size()) == w.n[0] * w.n[1] + 1),
+                    "the points were sorted for another block");
+        if (job.imaging.snapshot || job.imaging.source)
+            for (int axis = 0; axis < 3; ++axis)
+                require(job.imaging.box.lo[axis] >= 0 && job.imaging.box.hi[axis] <= w.n[axis],
+                        "a box leaves the owned cells");
+    }
+
+  private:
+    int64_t steps = std::numeric_limits<int64_t>::max();
+    std::array<nb::object, 2> points;
+    std::optional<Input<T, 2>> series_in;
+    std::optional<Array<T, 2>> series_out;
+    std::vector<Array<T, 3>> volumes;
+
+    T *keep(const std::optional<Array<T, 3>> &volume) {
+        if (!volume)
+            return nullptr;
+        for (int axis = 0; axis < 3; ++axis)
+            require(int64_t(volume->shape(axis)) == job.imaging.box.hi[axis] - job.imaging.box.lo[axis],
+                    "the arrays' shape is the box's");
+        volumes.push_back(*volume);
+        return volume->data();
+    }
+};
+
+} // namespace fathometer

@@ -1,0 +1,118 @@
+// A wavefield as Python makes it, with checks of every array; the same for all wave equations.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "advance.hpp"
+#include "arrays.hpp"
+#include "bound_job.hpp"
+
+namespace fathometer {
+
+// The arrays that a wavefield works on; Python owns them, this keeps them alive. What physics add derives from it.
+template <class T> class BoundWavefield {
+  public:
+    Wavefield<T> w{};
+
+  protected:
+    // As many buffers, two time levels a field, and model arrays as the physics asks for.
+    BoundWavefield(const Physics<T> &physics, int radius, bool has_y, const Index3 &shape, const Index3 &first,
+                   const std::vector<Array<T, 3>> &buffers, const std::vector<Array<T, 3>> &model,
+                   const Input<T, 2> &weights, bool free_surface, const std::array<std::array<bool, 2>, 3> &cut,
+                   int64_t exchanged) {
+        require(radius >= 1 && radius <= max_radius, "radius must be 1 to 8");
+        require(weights.shape(0) == 3 && int(weights.shape(1)) == radius + 1, "weights must be (3, radius + 1)");
+        w.physics = &physics;
+        w.radius = radius;
+        w.has_y = has_y;
+        w.free_surface = free_surface;
+        w.exchanged = exchanged;
+        for (int axis = 0; axis < 3; ++axis)
+            std::copy(cut[axis].begin(), cut[axis].end(), w.cut[axis]);
+        for (int axis = 0; axis < 3; ++axis) {
+            w.n[axis] = shape[axis];
+            const int64_t halo = axis == 1 && !has_y ? 0 : radius;
+            require(first[axis] >= halo && first[axis] + shape[axis] + halo <= int64_t(buffers[0].shape(axis)),
+                    "the halo of the field arrays is narrower than the stencil");
+            for (int r = 0; r <= radius; ++r)
+                w.weights[axis][r] = weights(axis, r);
+        }
+        w.buffer.resize(physics.fields);
+        for (std::size_t b = 0; b < buffers.size(); ++b) {
+            for (int axis = 0; axis < 3; ++axis)
+                require(buffers[b].shape(axis) == buffers[0].shape(axis), "field arrays differ in shape");
+            w.buffer[b / 2][b % 2] = buffers[b].data();
+        }
+        for (const Array<T, 3> &array : model) {
+            for (int axis = 0; axis < 3; ++axis)
+                require(array.shape(axis) == model[0].shape(axis) && int64_t(array.shape(axis)) >= shape[axis],
+                        "model arrays differ in shape or are too small");
+            w.model.push_back(array.data());
+        }
+        for (int axis = 0; axis < 2; ++axis) {
+            w.stride[axis] = buffers[0].stride(axis);
+            w.model_stride[axis] = model[0].stride(axis);
+        }
+        w.origin = first[0] * w.stride[0] + first[1] * w.stride[1] + first[2];
+        for (const auto *arrays : {&buffers, &model})
+            keep3.insert(keep3.end(), arrays->begin(), arrays->end());
+    }
+
+    std::vector<Array<T, 3>> keep3;
+    std::vector<Array<T, 1>> keep1;
+};
+
+// depth, block, tile, team
+using TilingNumbers = std::array<int64_t, 4>;
+
+inline Tiling tiling_of(const TilingNumbers &t) {
+    require(*std::min_element(t.begin(), t.end()) >= 1, "depth, block, tile and team are at least 1");
+    return {t[0], t[1], t[2], t[3]};
+}
+
+// What Python does with a wavefield of any physics. Bound: a BoundWavefield<T>.
+template <class T, class Bound> void bind_propagation(nb::class_<Bound> &wavefield) {
+    wavefield
+        .def_prop_rw(
+            "level", [](const Bound &b) { return b.w.level; },
+            [](Bound &b, int level) {
+                require(level == 0 || level == 1, "level is 0 or 1");
+                b.w.level = level;
+            })
+        .def(
+            "advance",
+            [](Bound &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling) {
+                job.check(b.w, steps);
+                advance(b.w, steps, job.job, tiling_of(tiling));
+            },
+            "steps"_a, "job"_a, "tiling"_a, Unlocked())
+        .def(
+            "advance_inside",
+            [](const Bound &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling, int64_t part,
+               int64_t parts) {
+                job.check(b.w, steps);
+                advance_inside(b.w, steps, job.job, tiling_of(tiling), part, parts);
+            },
+            "steps"_a, "job"_a, "tiling"_a, "part"_a, "parts"_a, Unlocked())
+        .def(
+            "advance_rim",
+            [](const Bound &b, int64_t n, const BoundJob<T> &job, bool last, int64_t outer, int64_t inner) {
+                job.check(b.w, n + 1);
+                advance_rim(b.w, n, job.job, last, outer, inner);
+            },
+            "n"_a, "job"_a, "last"_a, "outer"_a, "inner"_a, Unlocked())
+        .def(
+            "skew", [](const Bound &b, const BoundJob<T> &job) { return skew(b.w, job.job); }, "job"_a)
+        .def(
+            "image",
+            [](const Bound &b, const BoundJob<T> &job) {
+                job.check(b.w, 0);
+                image_all(b.w, job.job.imaging);
+            },
+            "job"_a, Unlocked(), "What the job does at its last step, with the field as it is now.")
+        .def("first_nonfinite", [](const Bound &b) { return first_nonfinite(b.w); }, Unlocked());
+}
+
+} // namespace fathometer

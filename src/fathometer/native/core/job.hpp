@@ -1,0 +1,26 @@
+// What happens in a propagation beside the equation itself.
+#pragma once
+
+#include "imaging.hpp"
+#include "points.hpp"
+
+namespace fathometer {
+
+// A series per column: row n holds the values of all columns at step n.
+template <class T> struct Series {
+    T *values = nullptr;
+    int64_t columns = 0;
+    T *row(int64_t n) const { return values + n * columns; }
+};
+
+// Null parts do not take place.
+template <class T> struct Job {
+    const Points<T> *sources = nullptr;
+    Series<const T> injected;
+    T scale = 0; // of the injected values: 1 / cell volume
+    const Points<T> *receivers = nullptr;
+    Series<T> recorded;
+    Imaging<T> imaging{}; // at the last step
+};
+
+} // namespace fathometer

@@ -1,0 +1,71 @@
+// What a wave equation is to the rest of the kernels. A physics has a folder of its own: a class that derives from
+// Physics, and row kernels. All that is done row by row asks it, and nothing else knows an equation, how many fields
+// and model arrays it has, or how its sides absorb.
+//
+// Calls are made once a row or seldomer. What is done for each cell is inline in loops that the physics instantiates
+// (row.hpp, points.hpp, imaging.hpp).
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "imaging.hpp"
+#include "points.hpp"
+#include "prefetch.hpp"
+#include "region.hpp"
+#include "wavefield.hpp"
+
+namespace fathometer {
+
+// Computes rows, as one thread's own: it has room for what is needed of a block of rows at a time.
+template <class T> class RowStepper {
+  public:
+    virtual ~RowStepper() = default;
+
+    // Before the rows of a block: advance what absorbs in its cells. Every owned cell is passed exactly once a step.
+    virtual void prepare(const Wavefield<T> &w, const Box &block) = 0;
+
+    // "next" from "now" in the cells k0..k1 of row (i, j) of that block, without sources.
+    virtual void step(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1,
+                      const Prefetch<T> &prefetch) const = 0;
+};
+
+template <class T> class Physics {
+  public:
+    const int fields;                        // arrays that are stepped
+    const int models;                        // arrays of the medium
+    const std::array<int, 3> differentiated; // the field on which the derivatives along x, y and z act
+
+    Physics(int fields, int models, const std::array<int, 3> &differentiated)
+        : fields(fields), models(models), differentiated(differentiated) {}
+    Physics(const Physics &) = delete;
+    virtual ~Physics() = default;
+
+    // For blocks of at most `rows` rows.
+    virtual std::unique_ptr<RowStepper<T>> stepper(const Wavefield<T> &w, int64_t rows) const = 0;
+
+    // What lies at half points and must be advanced in all of a part before the part's cells are: whether there is
+    // any, and one member's share of it.
+    virtual bool has_half_points(const Wavefield<T> &w, const Part &part) const = 0;
+    virtual void advance_half_points(const Wavefield<T> &w, const Part &part, int64_t member,
+                                     int64_t members) const = 0;
+
+    // Add the sources' values to the cells k0..k1 of row (i, j) of "next". `values[column]` is the source at the time
+    // of "now", `scale` 1 / cell volume.
+    virtual void inject(const Wavefield<T> &w, const Points<T> &points, const T *values, T scale, int64_t i, int64_t j,
+                        int64_t k0, int64_t k1) const = 0;
+
+    // values[column] = pressure of "now" at the points whose anchor is one of the cells k0..k1 of row (i, j). The exact
+    // transpose of injection.
+    virtual void sample(const Wavefield<T> &w, const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0,
+                        int64_t k1) const = 0;
+
+    // The free surface at z = 0, in the cells k0..k1 of row (i, j) of "next" and the halo above them.
+    virtual void free_surface(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1) const = 0;
+
+    // Pressure of the cells k0..k1 of row (i, j) of a time level, to what imaging does with it.
+    virtual void image(const Wavefield<T> &w, int level, const Imaging<T> &imaging, int64_t i, int64_t j, int64_t k0,
+                       int64_t k1) const = 0;
+};
+
+} // namespace fathometer

@@ -1,0 +1,84 @@
+// Sources and receivers off the grid: each spreads over a small box of cells with separable weights.
+//
+// Spreading and collecting are each other's transpose: the same weights. The order of every sum is fixed by the order
+// of the points and of the cells, never by threads, tiles or ranks.
+#pragma once
+
+#include <algorithm>
+
+#include "wavefield.hpp"
+
+namespace fathometer {
+
+constexpr int max_weights = 8; // per axis
+
+// Points of one rank. Cell indices count from the rank's first owned cell and may lie in the halo (sampling) or
+// outside the owned cells (injection: another rank adds those). Weights are kept per axis: [point][axis][max_weights].
+//
+// Rows of cells know the points that concern them, so that whoever computes a row injects and samples there: sources
+// stand in every row of owned cells that their box touches, receivers in one row, that of their anchor cell.
+template <class T> struct Points {
+    std::vector<int64_t> first;  // [point][axis] first cell of the box
+    std::vector<int32_t> count;  // [point][axis] cells of the box, 1 where the point lies on the grid
+    std::vector<T> weight;       // [point][axis][max_weights]
+    std::vector<int64_t> column; // which series of the survey belongs to the point
+    int64_t rows_y = 0;          // rows in a plane of owned cells
+    std::vector<int64_t> start;  // [row, plus one] where a row's points begin in `point`
+    std::vector<int32_t> point;  // rows' points, in the points' order
+    std::vector<int32_t> anchor; // [point] receivers: z index of the anchor cell
+    int64_t reach = 0;           // receivers: cells between an anchor and the ends of its box, at most
+
+    int64_t size() const { return int64_t(column.size()); }
+
+    // Fill what rows know, for a block of n owned cells.
+    void sort_into_rows(const int64_t (&n)[3], bool receivers);
+
+    // Calls f(p) for the points of row (i, j), in their order.
+    template <class F> void in_row(int64_t i, int64_t j, F f) const {
+        const int64_t row = i * rows_y + j;
+        for (int64_t e = start[row]; e < start[row + 1]; ++e)
+            f(int64_t(point[e]));
+    }
+};
+
+// Calls add(k, f) for the cells k0..k1 of row (i, j) that a source touches, source after source; f: what it adds there
+// of values[column] scale, by its weight.
+template <class T, class Add>
+void spread(const Points<T> &points, const T *values, T scale, int64_t i, int64_t j, int64_t k0, int64_t k1, Add add) {
+    points.in_row(i, j, [&](int64_t p) {
+        const int64_t *first = &points.first[3 * p];
+        const int32_t *count = &points.count[3 * p];
+        const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
+        const T value = values[points.column[p]] * scale, weight_xy = wx[i - first[0]] * wy[j - first[1]];
+        const int64_t end = std::min(first[2] + count[2], k1);
+        for (int64_t k = std::max(first[2], k0); k < end; ++k)
+            add(k, weight_xy * wz[k - first[2]] * value);
+    });
+}
+
+// values[column] = sum of weights times value(i, j, k) over the box of each receiver whose anchor is one of the cells
+// k0..k1 of row (i, j).
+template <class T, class Value>
+void collect(const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0, int64_t k1, Value value) {
+    points.in_row(i, j, [&](int64_t p) {
+        if (points.anchor[p] < k0 || points.anchor[p] >= k1)
+            return;
+        const int64_t *first = &points.first[3 * p];
+        const int32_t *count = &points.count[3 * p];
+        const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
+        T sum = 0;
+        for (int a = 0; a < count[0]; ++a) {
+            T plane = 0;
+            for (int b = 0; b < count[1]; ++b) {
+                T line = 0;
+                for (int c = 0; c < count[2]; ++c)
+                    line += wz[c] * value(first[0] + a, first[1] + b, first[2] + c);
+                plane += wy[b] * line;
+            }
+            sum += wx[a] * plane;
+        }
+        values[points.column[p]] = sum;
+    });
+}
+
+} // namespace fathometer

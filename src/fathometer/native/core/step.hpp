@@ -1,0 +1,71 @@
+// One time step of some cells, with all that belongs to it, row by row while the rows are in the cache:
+//
+//   what absorbs at the sides; record the receivers; "next" from "now"; add the sources; mirror at the free surface;
+//   after the last step: snapshot or image
+#pragma once
+
+#include <algorithm>
+
+#include "job.hpp"
+#include "lookahead.hpp"
+#include "physics.hpp"
+
+namespace fathometer {
+
+// Rows of a block, which stay in a core's cache until the stencil has used them from all sides.
+template <class T> int64_t block_rows(const Wavefield<T> &w) {
+    constexpr int64_t cache_bytes = 640 * 1024;
+    const int64_t row_bytes = (2 * w.radius + 1) * (w.n[2] + 2 * w.radius) * int64_t(sizeof(T));
+    return std::max<int64_t>(cache_bytes / row_bytes - 2 * w.radius, 8);
+}
+
+// Step n of a job: from the level "now" of the wavefield to "next".
+template <class T> class Step {
+  public:
+    Step(const Wavefield<T> &wave, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last)
+        : w(wave), physics(*wave.physics), stepper(stepper), job(job), n(n),
+          last(last && (job.imaging.snapshot || job.imaging.source)) {}
+
+    // The cells of a box, block after block.
+    void compute(const Box &box, Lookahead<T> &ahead) const {
+        const int64_t block = block_rows(w), planes = w.has_y ? 1 : block;
+        for (int64_t j = box.lo[1]; j < box.hi[1]; j += block)
+            for (int64_t i = box.lo[0]; i < box.hi[0]; i += planes)
+                rows({{i, j, box.lo[2]}, {std::min(i + planes, box.hi[0]), std::min(j + block, box.hi[1]), box.hi[2]}},
+                     ahead);
+    }
+
+  private:
+    const Wavefield<T> &w;
+    const Physics<T> &physics;
+    RowStepper<T> &stepper;
+    const Job<T> &job;
+    int64_t n;
+    bool last;
+
+    void rows(const Box &box, Lookahead<T> &ahead) const {
+        const int64_t k0 = box.lo[2], k1 = box.hi[2];
+        if (k0 >= k1)
+            return;
+        stepper.prepare(w, box);
+        for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
+            for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
+                if (job.receivers)
+                    physics.sample(w, *job.receivers, job.recorded.row(n), i, j, k0, k1);
+                stepper.step(w, i, j, k0, k1, ahead.next());
+            }
+        if (!job.sources && !w.free_surface && !last)
+            return;
+        for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
+            for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
+                if (job.sources)
+                    physics.inject(w, *job.sources, job.injected.row(n), job.scale, i, j, k0, k1);
+                if (w.free_surface)
+                    physics.free_surface(w, i, j, k0, k1);
+                if (last)
+                    physics.image(w, 1 - w.level, job.imaging, i, j, k0, k1);
+            }
+    }
+};
+
+} // namespace fathometer
