@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup test verify stress lint bench build wheel docs clean distclean
+.PHONY: help demo setup check test verify stress lint bench build wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -17,6 +17,9 @@ demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" ad
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
 setup: build $(STAMPS)/test-packages $(STAMPS)/formats ## all that the tests need
+
+check: setup ## some tests of every part, in a minute or two (tests/check.txt)
+	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
 
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q $(ARGS)

@@ -1,1 +1,1 @@
-"""Measurements of the kernels and the absorbing sides: `make bench` writes docs/performance.md."""
+"""Measurements of the kernels and the absorbing boundaries: `make bench` writes docs/performance.md."""

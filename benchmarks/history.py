@@ -76,7 +76,7 @@ def history(threads: int, quick: bool) -> Table:
     live = 4 * 4 * np.prod(padded)
     what = (
         f"Whole `fathometer migrate` commands on 2 ranks, VTI, {' x '.join(map(str, padded))} cells with absorbing "
-        f"sides, {run['results']['steps']} steps, {kept['snapshots']} snapshots of "
+        f"boundaries, {run['results']['steps']} steps, {kept['snapshots']} snapshots of "
         f"{plain / kept['snapshots'] / 1e6:.1f} MB; {rounds} rounds in turns, medians; the ratio is to the first way "
         f"in the same round. Bytes are over those of all plain snapshots ({plain / 1e9:.2f} GB): what is held in "
         "memory for snapshots and states, and what was stored in all. The live fields of a second wavefield, which "

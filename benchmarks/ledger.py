@@ -31,9 +31,9 @@ def ledger(threads: int, quick: bool) -> Table:
         )
     return Table(
         "The ledger's own cost",
-        f"A shot migrated on {'80³' if quick else '128³'} cells with absorbing sides, float32, VTI, {rounds} times "
-        "with a ledger open and as often without, and without the empty messages of its halo exchanges, in turns; at "
-        "most 1.005 is wanted of the ratio of the medians. "
+        f"A shot migrated on {'80³' if quick else '128³'} cells with absorbing boundaries, float32, VTI, {rounds} "
+        "times with a ledger open and as often without, and without the empty messages of its halo exchanges, in "
+        "turns; at most 1.005 is wanted of the ratio of the medians. "
         "Single pairs differ by what else the machine does, so the same is also counted: spans of a shot times the "
         "measured seconds of one, over the time of the shot. Growth: of the account in memory between the first shot "
         "and the last.",

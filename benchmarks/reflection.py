@@ -1,4 +1,4 @@
-"""What an absorbing side sends back, measured against a grid too large to reflect."""
+"""What an absorbing boundary sends back, measured against a grid too large to reflect."""
 
 from __future__ import annotations
 

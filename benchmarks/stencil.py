@@ -111,7 +111,7 @@ def stencil(threads: int, quick: bool) -> Table:
         f"turns with each other and the triad ({median(triads):.1f} GB/s, {min(triads):.1f} to "
         f"{max(triads):.1f} GB/s). "
         f"The streaming limit is the triad over {vti} bytes a cell (VTI) or {isotropic} (isotropic). The migration: "
-        "three shots, 240 x 240 x 200 cells and absorbing sides around them, history in memory, tuning known.",
+        "three shots, 240 x 240 x 200 cells and absorbing boundaries around them, history in memory, tuning known.",
         ("what", "ratio", "wanted, at least", "10⁹ cells/s", "steps, block, tile, team"),
         tuple(shown),
     )

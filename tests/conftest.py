@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -28,3 +29,24 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real inputs at {folder} (FATHOMETER_DATA)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def migrated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[int, int]], Path]:
+    """The folder of a 2D VTI migration on ranks that share each shot, by their numbers along x and z: survey.toml,
+    out/ and trace.json. Made once for all tests, which change nothing in it."""
+    from cli_support import MIGRATE, call, inputs, survey  # by now the environment is set
+
+    made: dict[tuple[int, int], Path] = {}
+
+    def on_ranks(cut: tuple[int, int]) -> Path:
+        if cut not in made:
+            folder = tmp_path_factory.mktemp("migrated")
+            inputs(folder)
+            path = survey(folder, MIGRATE | {"parallel.decomposition": list(cut), "model.epsilon": 0.1})
+            done = call("migrate", path, "--quiet", "--ranks", cut[0] * cut[1], "--trace", folder / "trace.json")
+            assert done.code == 0, done.err
+            made[cut] = folder
+        return made[cut]
+
+    return on_ranks

@@ -1,6 +1,6 @@
 """Prints the figures of docs/verification.md and docs/theory.md, measured with the very code of the tests.
 
-PYTHONPATH=.:tests .venv/bin/python tools/figures.py [PART…]     in the checkout's folder; without a PART, all
+.venv/bin/python tools/figures.py [PART…]     in the checkout's folder; without a PART, all
 """
 
 from __future__ import annotations
@@ -10,6 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+
+sys.path += [
+    str(Path(__file__).resolve().parents[1] / folder)
+    for folder in ("", "tests/support", "tests/grid", "tests/seismic/rtm", "tests/seismic/waves")
+]
+
 import test_adjoint
 import test_analytic
 import test_anisotropy

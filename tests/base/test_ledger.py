@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 from ledger_support import rank
+from patience import PATIENCE
 
 from fathometer.base import ledger
 from fathometer.base.ledger import MOST_BINS, Ledger, Timeline
@@ -148,12 +149,12 @@ def test_work_beside_the_main_line_never_inflates_the_total(clock):
     def write():
         with ledger.phase("write snapshot"), ledger.io(bytes=1000):
             begun.set()
-            assert ended.wait(10)
+            assert ended.wait(PATIENCE)
 
     with Ledger() as account, ledger.phase("steps"):
         thread = threading.Thread(target=ledger.carried(write))
         thread.start()
-        assert begun.wait(10)
+        assert begun.wait(PATIENCE)
         clock.passes(5)
         with ledger.idle():
             clock.passes(1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -428,9 +427,7 @@ def test_one_line_and_nothing_left(case, tmp_path, capsys):
     survey(tmp_path, case.keys if "acquisition.gathers" in case.keys else MODEL | case.keys)
     case.prepare(tmp_path)
     before = sorted(tmp_path.iterdir())
-    began = time.perf_counter()
     done = run(capsys, case.command, tmp_path / "survey.toml", "--quiet", *case.words)
-    assert time.perf_counter() - began < 20
     assert done.code == case.code, done.err
     assert done.out == ""
     [line] = done.err.splitlines()

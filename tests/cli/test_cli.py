@@ -33,6 +33,7 @@ from cli_support import (
     under_way,
     velocity,
 )
+from patience import PATIENCE
 
 from fathometer import __version__
 from fathometer.record.envelope import SCHEMA
@@ -355,15 +356,13 @@ def processes(words: str) -> list[str]:
 def test_an_interrupt_ends_all_ranks_and_leaves_nothing(ranks, number, code, tmp_path):
     path, process = under_way(tmp_path, ranks)
     before = sorted(p for p in tmp_path.iterdir() if p.name != "out")
-    began = time.monotonic()
     os.killpg(process.pid, number)  # as a terminal does: to mpirun as well
     done = finish(process)
-    assert time.monotonic() - began < 60  # two on a quiet machine
     assert done.code == code if code is not None else done.code != 0
     assert [line for line in done.err.splitlines() if "interrupted" in line] == ["fathometer: interrupted"]
     assert "Traceback" not in done.err
     assert nothing_left(tmp_path, before, "interrupted")
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + PATIENCE
     while processes(str(path)) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert processes(str(path)) == []

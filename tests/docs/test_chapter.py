@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cli_support import clean_environment
 from paths import ROOT
+from patience import PATIENCE
 
 GUIDE = ROOT / "docs" / "guide"
 
@@ -27,7 +28,7 @@ def follow(commands, folder):
         env=clean_environment() | {"PATH": path},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
     )
     assert done.returncode == 0, done.stderr
     return done

@@ -13,6 +13,7 @@ from cli_support import clean_environment, mpirun
 from hypothesis import given
 from hypothesis import strategies as st
 from paths import SUPPORT
+from patience import PATIENCE
 from support import Medium
 
 from fathometer.base.errors import InputError
@@ -81,10 +82,11 @@ def test_a_kept_choice_that_does_not_fit_is_not_used(tmp_path):
 
 
 @pytest.mark.parametrize("content", ["", "not json", "[1, 2]", '{"choices": 3}', '{"schema_version": 1, "choices": 3}'])
-def test_a_corrupt_cache_is_ignored_with_one_warning_and_rewritten(content, tmp_path):
+def test_a_corrupt_cache_is_ignored_with_one_warning_and_rewritten(content, tmp_path, monkeypatch):
     path = tmp_path / "tuning.json"
     path.write_text(content)
     said = []
+    monkeypatch.setattr(tuning, "search", lambda *_: tuning.Tuned(Tiling(2, 4, 6, 1), "search", 1.5))
     # As long as a real run: a search follows.
     wavefield = quiet()
     tuned = tuning.tune(wavefield, TuningTable(), 5, 10**9, 2, said.append, tmp_path)
@@ -271,5 +273,5 @@ def test_ranks_with_different_numbers_of_threads_try_the_same(tmp_path):
     program.write_text(UNEVEN)
     environ = clean_environment() | {"PYTHONPATH": str(SUPPORT), "XDG_CACHE_HOME": str(tmp_path)}
     command = [*mpirun(2), sys.executable, str(program)]
-    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from cli_support import MIGRATE, call, finish, inputs, mpirun, program, run, start, survey
 from mpi4py import MPI
+from patience import PATIENCE
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import current
@@ -425,7 +426,7 @@ def test_a_folder_that_is_read_only_is_one_error(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_an_interrupted_run_leaves_nothing(tmp_path, ranks):
     process = start(*program(), "io", tmp_path, "--ranks", ranks, "--grid", "64,64,64", "--repeat", 100000)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not any(tmp_path.glob(".fathometer-io-*/*")):
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -443,7 +444,7 @@ def test_what_a_killed_run_left_goes_with_the_next(tmp_path, capsys):
     words = ("io", tmp_path, "--grid", "64,64,64", "--repeat", 100000, "--quiet", "--budget", "10m")
     killed, going = start(*program(), *words), start(*program(), *words)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while len({one.parent for one in tmp_path.glob(".fathometer-io-*/*.rsf")}) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from patience import PATIENCE
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.launch import mpirun as launch
@@ -292,7 +293,7 @@ def test_the_command_starts_ranks_that_are_unbound(ranks):
     words = launch.mpirun_command(mpirun, ranks, [sys.executable, "-c", REPORT], cpus, os.geteuid() == 0)
     # Importing mpi4py, as other tests do, sets variables that no second mpirun may inherit.
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMI"))}
-    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=100, check=True)
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=True)
     world = World("mpirun", ranks, ranks)
     assert sorted(done.stdout.splitlines()) == [f"{rank} {world} {cpus}" for rank in range(ranks)]
 

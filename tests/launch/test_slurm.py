@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from cli_support import MODEL, inputs, program, run, survey
 from kill_support import SLOW, record, runs_told, same_image, shots_told, survey_into
+from patience import PATIENCE
 from slurm_support import Unavailable, cluster
 
 from fathometer.launch.slurm import Job, batch_script, options, slurm_time, step
@@ -178,7 +179,7 @@ def submitted(slurm, recorded, output, *words, tasks=1):
     path = survey_into(recorded, output)
     done = slurm.call(*program(), "submit", path, "--time", "10m", "--threads", 1, *words)
     assert done.code == 0, done.err
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while shots_told(output) < 3 or runs_told(output) < tasks:
         assert time.monotonic() < deadline, said(output)
         time.sleep(0.05)
@@ -198,14 +199,14 @@ def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recor
     tasks = submitted(slurm, recorded, array, "--array", 2, tasks=2)
     assert slurm.call("scontrol", "requeue", f"{tasks}_1").code == 0
 
-    assert slurm.wait(job, 300) == ["COMPLETED"], said(one)
+    assert slurm.wait(job) == ["COMPLETED"], said(one)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", job).out
     assert "fathometer: interrupted; --resume goes on" in said(one)
     assert "resumed: " in said(one)
     assert same_image(recorded, one)
     assert list(one.glob(".slurm-*")) == []
 
-    assert slurm.wait(tasks, 300) == ["COMPLETED", "COMPLETED"], said(array)
+    assert slurm.wait(tasks) == ["COMPLETED", "COMPLETED"], said(array)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", tasks).out
     assert said(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
     assert said(array).count("others are at work on") + said(array).count("this migration is finished") == 1
@@ -215,6 +216,6 @@ def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recor
 def test_a_cancelled_job_stays_cancelled(slurm, recorded, tmp_path):
     job = submitted(slurm, recorded, tmp_path / "out", "--ranks-per-node", 2)
     assert slurm.call("scancel", job).code == 0
-    assert slurm.wait(job, 300) == ["CANCELLED"], said(tmp_path / "out")
+    assert slurm.wait(job) == ["CANCELLED"], said(tmp_path / "out")
     assert "Restarts=0" in slurm.call("scontrol", "show", "job", job).out
     assert not (tmp_path / "out" / "image.rsf").exists()

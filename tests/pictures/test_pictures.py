@@ -22,8 +22,8 @@ from fathometer.pictures import (
 from fathometer.pictures.colours import below_water, depth_gain, symmetric_range, water_cells
 from fathometer.pictures.file_picture import axis_order, picture_of
 from fathometer.pictures.gather import signed_offsets
-from fathometer.pictures.layout import Names
-from fathometer.pictures.plane import bounded, grid_of, planes_of
+from fathometer.pictures.layout import Labels
+from fathometer.pictures.plane import downsampled, grid_of, planes_of
 from fathometer.seismic.model.synthetic import demo_model, reflectivity
 
 ORIGIN = (100.0, -50.0, 0.0)
@@ -82,9 +82,9 @@ def test_size_is_sensible_and_everything_is_on_the_sheet(shape, spacing, count):
     width, height = figure.get_size_inches()
     assert 3.0 < width < 17.0
     assert 1.5 < height < 12.0
-    from fathometer.pictures.sheet import look
+    from fathometer.pictures.sheet import style
 
-    with look():
+    with style():
         box = figure.get_tightbbox()  # inches, of all that is drawn
     assert box.x0 >= 0.0
     assert box.y0 >= 0.0
@@ -93,13 +93,13 @@ def test_size_is_sensible_and_everything_is_on_the_sheet(shape, spacing, count):
 
 
 def test_long_names_on_narrow_panels_do_not_overlap():
-    from fathometer.pictures.sheet import look
+    from fathometer.pictures.sheet import style
 
-    names = Names("Title", "value", ("inline", "crossline", "z"), "cells")
+    names = Labels("Title", "value", ("inline", "crossline", "z"), "cells")
     values = np.arange(5.0 * 5 * 50).reshape(5, 5, 50)
     grid = grid_of(values.shape, (1.0,) * 3, (0.0,) * 3)
     figure = volume_figure(lambda plane: plane.of(values), grid, names)
-    with look():
+    with style():
         figure.draw_without_rendering()
         section, side, _ = panels_of(figure)
         for first, second in [
@@ -246,7 +246,7 @@ def test_wrong_shapes_are_refused():
 
 def test_large_planes_are_averaged():
     values = np.arange(5000.0)[:, None] * np.ones((1, 7))
-    small, factors = bounded(values)
+    small, factors = downsampled(values)
     assert factors == (3, 1)
     assert small.shape == (1666, 7)
     np.testing.assert_allclose(small[:3, 0], [1.0, 4.0, 7.0])

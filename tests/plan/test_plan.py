@@ -3,7 +3,6 @@
 import json
 import math
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -19,6 +18,8 @@ from fathometer.base.errors import InputError
 from fathometer.grid.stencil import flops_per_point
 from fathometer.lab import calibrate
 from fathometer.plan.machine_file import load_machine, save_machine
+from fathometer.seismic import plan as plans
+from fathometer.seismic.cost import predict
 from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.setup import layout
 from fathometer.seismic.shots.window import window_of
@@ -49,14 +50,12 @@ def test_published_overlap_reads(nodes, model, traces):
     assert f"| 1243 x 1151 x 1231 {shown}" in (ROOT / "docs" / "guide" / "planning.md").read_text()
 
 
-@pytest.mark.parametrize(("ranks", "cut"), [(2, [2, 1]), (4, [2, 2])])
-def test_counts_are_those_of_the_run(tmp_path, capsys, machine_file, ranks, cut):
+@pytest.mark.parametrize("cut", [(2, 1), (2, 2)])
+def test_counts_are_those_of_the_run(migrated, capsys, machine_file, cut):
     """Without reading the volumes: grid, time step, steps, bytes of halos and files are what the run then has."""
-    inputs(tmp_path)
-    path = survey(tmp_path, MIGRATE | {"parallel.decomposition": cut, "model.epsilon": 0.1})
-    assert call("migrate", path, "--quiet", "--ranks", ranks).code == 0
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
-    done = run(capsys, "plan", path, "--on", machine_file, "--ranks", ranks, "--json", "-")
+    folder, ranks = migrated(cut), cut[0] * cut[1]
+    record = json.loads((folder / "out" / "run.json").read_text())
+    done = run(capsys, "plan", folder / "survey.toml", "--on", machine_file, "--ranks", ranks, "--json", "-")
     assert done.code == 0, done.err
     said = json.loads(done.out)
     results, told = record["results"], record["ledger"]
@@ -74,7 +73,7 @@ def test_counts_are_those_of_the_run(tmp_path, capsys, machine_file, ranks, cut)
     files = {(f["kind"], f["direction"]): f for f in told["files"]}
     assert phases["read model"]["bytes"] == files["model", "read"]["own_bytes"] == 4 * NX * NZ
     assert phases["read traces"]["bytes"] == files["traces", "read"]["own_bytes"]
-    written = files["image", "write"]["bytes"] - sum(p.stat().st_size for p in (tmp_path / "out").glob("*.rsf"))
+    written = files["image", "write"]["bytes"] - sum(p.stat().st_size for p in (folder / "out").glob("*.rsf"))
     assert phases["write image"]["bytes"] == written
 
 
@@ -178,12 +177,19 @@ def test_bytes_of_the_model_are_those_of_its_files(tmp_path, dtype):
     assert phases["read model"].bytes == NX * NZ * np.dtype(dtype).itemsize
 
 
-def test_a_large_cluster_is_no_reason_to_think_long(tmp_path):
+def test_a_large_cluster_is_no_reason_to_think_long(tmp_path, monkeypatch):
+    """Of a hundred thousand numbers of nodes a few are looked at."""
+    predicted = []
+
+    def counted(*words):
+        predicted.append(words)
+        return predict(*words)
+
+    monkeypatch.setattr(plans, "predict", counted)
     inputs(tmp_path)
     loaded = load_survey(survey(tmp_path, MODEL))
-    began = time.perf_counter()
     plan(loaded, small(1e9, nodes=100_000, cores_per_node=128), PlanRequest())
-    assert time.perf_counter() - began < 20
+    assert 0 < len(predicted) < 1000, len(predicted)
     with pytest.raises(InputError, match=r"no layout on 9973 nodes .* thinner than the 4 cells"):
         plan(loaded, small(1e9, nodes=9973), PlanRequest(nodes=9973))
 

@@ -13,6 +13,7 @@ import jsonschema
 import numpy as np
 import pytest
 from cli_support import MIGRATE, MODEL, call, finish, inputs, mpirun, program, run, start, survey, under_way
+from patience import PATIENCE
 
 from fathometer.record.envelope import SCHEMA
 
@@ -69,7 +70,7 @@ def test_the_account_begins_with_the_process(tmp_path):
     observed = (tmp_path / "out" / "run.json").stat().st_mtime - began
     [rank] = validated(tmp_path / "out" / "run.json")["ledger"]["ranks"]
     # lscpu, git and a flush come in between.
-    assert observed - 0.5 - 0.1 * observed < rank["wall_seconds"] < observed + TICK
+    assert 0.6 * observed < rank["wall_seconds"] < observed + TICK
 
 
 def test_cpu_seconds_are_the_systems(tmp_path):
@@ -146,14 +147,10 @@ def test_bytes_read_are_the_systems(tmp_path):
     assert found[-1] == pytest.approx(4 * math.prod(shape), rel=0.02), found
 
 
-@pytest.mark.parametrize(("ranks", "cut"), [(2, [2, 1]), (2, [1, 2]), (4, [2, 2])])
-def test_bytes_of_messages_are_those_of_the_halos(tmp_path, ranks, cut):
+@pytest.mark.parametrize("cut", [(2, 1), (1, 2), (2, 2)])
+def test_bytes_of_messages_are_those_of_the_halos(migrated, cut):
     """Both ways over each cut, R planes of the one field whose derivative is taken across it, every step."""
-    inputs(tmp_path)
-    path = survey(tmp_path, MIGRATE | {"parallel.decomposition": cut, "model.epsilon": 0.1})
-    done = call("migrate", path, "--quiet", "--ranks", ranks)
-    assert done.code == 0, done.err
-    record = validated(tmp_path / "out" / "run.json")
+    record = validated(migrated(cut) / "out" / "run.json")
     told, results = record["ledger"], record["results"]
     nx, _, nz = results["grid"]["padded_shape"]
     cells = (cut[0] - 1) * nz + (cut[1] - 1) * nx
@@ -168,7 +165,7 @@ def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
     inputs(tmp_path)
     (tmp_path / "searches.py").write_text(
         "import sys, time\n"
-        "from fathometer.seismic import tuning\n"
+        "from fathometer.grid import tuning\n"
         "real = tuning.search\n"
         "def search(*words):\n"
         "    time.sleep(0.2)\n"
@@ -190,22 +187,16 @@ def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
     assert tuning[0]["total_flops"] == 0
 
 
-def test_updates_are_those_of_all_steps(tmp_path):
-    inputs(tmp_path)
-    done = call("migrate", survey(tmp_path, MIGRATE), "--quiet", "--ranks", 2)
-    assert done.code == 0, done.err
-    record = validated(tmp_path / "out" / "run.json")
+def test_updates_are_those_of_all_steps(migrated):
+    record = validated(migrated((2, 1)) / "out" / "run.json")
     results = record["results"]
     points = sum(p["total_points"] for p in record["ledger"]["phases"])
     assert points == 2 * math.prod(results["grid"]["padded_shape"]) * results["steps"] * results["shots"]
 
 
-def test_overlap_bytes_are_what_two_ranks_read(tmp_path):
+def test_overlap_bytes_are_what_two_ranks_read(migrated):
     """The Laplacian of each half of the image takes one more column, which the other rank reads too."""
-    inputs(tmp_path)
-    keys = MIGRATE | {"parallel.decomposition": [2, 1]}
-    assert call("migrate", survey(tmp_path, keys), "--quiet", "--ranks", 2).code == 0
-    record = validated(tmp_path / "out" / "run.json")
+    record = validated(migrated((2, 1)) / "out" / "run.json")
     nx, _, nz = record["results"]["grid"]["shape"]
     files = {(f["kind"], f["direction"]): f for f in record["ledger"]["files"]}
     image, model = files["image", "read"], files["model", "read"]
@@ -241,14 +232,11 @@ def test_a_late_rank_is_waited_for_and_told(tmp_path):
     assert second["waited_seconds"].get("0", 0.0) < first["waited_seconds"]["1"]
 
 
-def test_a_trace_holds_the_spans_of_all_ranks(tmp_path):
-    inputs(tmp_path)
-    trace = tmp_path / "trace.json"
-    done = call("migrate", survey(tmp_path, MIGRATE), "--quiet", "--ranks", 2, "--trace", trace)
-    assert done.code == 0, done.err
-    events = json.loads(trace.read_text())["traceEvents"]
+def test_a_trace_holds_the_spans_of_all_ranks(migrated):
+    folder = migrated((2, 1))
+    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
     spans = [e for e in events if e["ph"] == "X"]
-    record = validated(tmp_path / "out" / "run.json")
+    record = validated(folder / "out" / "run.json")
     for rank in (0, 1):
         own = [e for e in spans if e["pid"] == rank]
         # Spans nest: a later one begins within an earlier one only if it also ends there.
@@ -308,7 +296,7 @@ def test_a_run_that_is_ended_leaves_the_record_of_what_it_knew(tmp_path, ranks, 
     finish(process)
     if ranks > 1:  # mpirun, in a group of its own, tells them to end also when who has started it was killed
         reason = "unfinished: interrupted"
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while (record := unfinished(tmp_path / "out"))["validity"]["reasons"] != [reason]:
         assert time.monotonic() < deadline, record["validity"]
         time.sleep(0.1)

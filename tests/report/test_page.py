@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from patience import PATIENCE
 
 from fathometer.cli.pages import page_panels
 from fathometer.report.page import PagePanels, write_page
@@ -22,7 +23,6 @@ from fathometer.report.records import Run, read_record
 from tests.support.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
 from tests.support.report_support import a_record
 
-PATIENCE_SECONDS = 60
 WIDTHS = (1280, 400)
 DEEP = {
     "model.spacing": [40.0, 40.0, 20.0],
@@ -117,7 +117,7 @@ def open_page(browser, path, width):
         "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     )
     browser.get(path.as_uri())
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while browser.execute_script("return document.documentElement.dataset.drawn") != "yes":
         assert time.monotonic() < deadline, browser.get_log("browser")
         time.sleep(0.05)
@@ -163,12 +163,19 @@ def test_page_is_drawn_and_fits(browser, pages, name, width):
     check_width(browser, width)
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_page_of_the_storage_benchmark(browser, tmp_path, width):
+@pytest.fixture(scope="module")
+def storage_page(tmp_path_factory):
+    """The page of a storage benchmark."""
+    programs()
+    folder = tmp_path_factory.mktemp("io")
     words = ("--grid", "24,20,28", "--repeat", "2", "--strategy", "all", "--format", "rsf,blocks")
-    page = tmp_path / "io.html"
-    assert call("io", tmp_path, *words, "-o", page, "--ranks", "2").code == 0
-    assert open_page(browser, page, width) == []
+    assert call("io", folder, *words, "-o", folder / "io.html", "--ranks", "2").code == 0
+    return folder / "io.html"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_of_the_storage_benchmark(browser, storage_page, width):
+    assert open_page(browser, storage_page, width) == []
     photograph(browser, f"storage-{width}")
     figures = browser.execute_script(DRAWN)
     assert [figure[0] for figure in figures] == ["rates-write", "rates-read", "categories", "phases"]
@@ -213,7 +220,7 @@ def test_a_slider_moves_its_slice(browser, pages, slider, changed):
     before, titles = browser.execute_script(SLICES), browser.execute_script(TITLES)
     assert len(before) == 3
     browser.execute_script(MOVE, slider, 2)
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while (after := browser.execute_script(TITLES)) == titles:
         assert time.monotonic() < deadline
         time.sleep(0.05)
@@ -228,7 +235,7 @@ def test_the_slice_is_the_one_of_the_file(browser, pages):
     open_page(browser, pages["slices"], 1280)
     before = browser.execute_script(SLICES)
     browser.execute_script(MOVE, "x", 5)
-    deadline = time.monotonic() + PATIENCE_SECONDS
+    deadline = time.monotonic() + PATIENCE
     while browser.execute_script(SLICES) == before:
         assert time.monotonic() < deadline
         time.sleep(0.05)

@@ -56,7 +56,7 @@ def test_volume(written):
 @pytest.mark.parametrize("slab", [1, 4, 5, 8, 12, 13, 100])
 def test_slabs_cover_every_value_once(written, monkeypatch, slab):
     whole = describe("v.rsf", written)
-    monkeypatch.setattr(module, "SLAB", slab)
+    monkeypatch.setattr(module, "SLAB_VALUES", slab)
     assert describe("v.rsf", written) == whole
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from patience import PATIENCE
 
 from fathometer.cli.main import main
 from fathometer.storage.traces.segy import GatherWriter
@@ -155,7 +156,7 @@ def heed_signals() -> None:
         signal.signal(one, signal.SIG_DFL)
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 300) -> Done:
+def finish(process: subprocess.Popen[str], timeout: float = PATIENCE) -> Done:
     """Wait for a process, on slow machines too; one that does not end is killed, with its group, and the test fails."""
     try:
         out, err = process.communicate(timeout=timeout)
@@ -180,7 +181,7 @@ def under_way(folder: Path, ranks: int) -> tuple[Path, subprocess.Popen[str]]:
     }
     path = survey(folder, MODEL | many)
     process = start(*program(), "model", path, *(["--ranks", ranks] if ranks > 1 else []))
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE
     while not list(folder.glob("out/.shots.segy.*.part")):
         assert time.monotonic() < deadline
         assert process.poll() is None
@@ -214,6 +215,6 @@ def under_mpirun(ranks: int, *arguments: Any) -> subprocess.CompletedProcess[str
         env={**clean_environment(), "OMP_WAIT_POLICY": "passive"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=PATIENCE,
         check=False,
     )

@@ -27,6 +27,7 @@ from cli_support import (
     start,
     survey,
 )
+from patience import PATIENCE
 from survey_support import load
 
 from fathometer.storage.traces.segy import GatherWriter
@@ -106,7 +107,7 @@ def wait_for_shots(output: Path, shots: int, process: subprocess.Popen[str]) -> 
 
 def wait_until(what: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     """Or until the process has ended."""
-    deadline = time.monotonic() + 300
+    deadline = time.monotonic() + PATIENCE
     while process.poll() is None and not what():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -135,7 +136,7 @@ def kill(pid: int, number: int = signal.SIGKILL) -> None:
 
 def gone(path: Path) -> bool:
     """Whether no rank works on the survey, soon."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE
     while ranks_of(path) and time.monotonic() < deadline:
         time.sleep(0.05)
     return not ranks_of(path)

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cli_support import Done, clean_environment
+from patience import PATIENCE
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CLIENTS = ("sbatch", "srun", "squeue", "scontrol", "scancel")
@@ -67,16 +68,15 @@ class Cluster:
 
     def call(self, *words: object) -> Done:
         """A command of Slurm's, or one that uses it."""
-        done = subprocess.run(
-            [str(word) for word in words], env=self.environment, capture_output=True, text=True, timeout=60, check=False
-        )
+        text = [str(word) for word in words]
+        done = subprocess.run(text, env=self.environment, capture_output=True, text=True, timeout=PATIENCE, check=False)
         return Done(done.returncode, done.stdout, done.stderr)
 
     def states(self, job: str) -> list[str]:
         """The states of a job, one for each task of an array; none when Slurm has forgotten it."""
         return self.call("squeue", "--noheader", "--array", "--states=all", "--format=%T", "--jobs", job).out.split()
 
-    def wait(self, job: str, seconds: float) -> list[str]:
+    def wait(self, job: str, seconds: float = PATIENCE) -> list[str]:
         """Until all tasks of a job have ended; their states."""
         deadline = time.monotonic() + seconds
         while True:

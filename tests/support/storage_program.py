@@ -117,5 +117,5 @@ def main(folder, reference):
 if __name__ == "__main__":
     # Small enough that every loop over pieces of what one call may move goes round.
     exchange.LARGEST_MESSAGE = mpiio.LARGEST_CALL = netcdf.LARGEST_CALL = hdf5.LARGEST_CALL = 160
-    reader.SLAB = writer.SLAB = 500
+    reader.SLAB_BYTES = writer.SLAB_BYTES = 500
     main(*sys.argv[1:])

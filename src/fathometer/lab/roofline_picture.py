@@ -29,7 +29,7 @@ def draw_roofline(path: Path, envelope: dict[str, Any]) -> None:
         f"{request['physics']} step of order {request['order']}, {grid} cells, "
         f"{results['ranks']} x {results['threads']} threads"
     )
-    with sheet.look():
+    with sheet.style():
         from matplotlib.ticker import FuncFormatter, NullFormatter
 
         figure = sheet.sheet(8.0, 5.4, title)

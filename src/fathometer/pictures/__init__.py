@@ -1,4 +1,4 @@
-"""Pictures: matplotlib without a screen, imported only when something is drawn."""
+"""Pictures of volumes, gathers and surveys as PNG, by matplotlib, which is imported only when something is drawn."""
 
 from fathometer.pictures.comparison import comparison_figure, comparison_picture
 from fathometer.pictures.gather import gather_figure, gather_picture

@@ -1,4 +1,4 @@
-"""Several images of one section above each other at one scale: with and without anisotropy, and the truth."""
+"""Comparison of several images of one section, one above another at one scale."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fathometer.pictures.colours import (
 )
 from fathometer.pictures.layout import LOWEST_BAR, colour_bar
 from fathometer.pictures.plane import Values, grid_of, planes_of
-from fathometer.pictures.section import frame, paint
+from fathometer.pictures.section import draw_values, set_axes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,23 +42,23 @@ def comparison_figure(
     wide, deep = grid.length(0) * scale, grid.length(2) * scale
     top = sheet.NAME + (sheet.TOP if title else 0.1)
     height = top + len(panels) * (deep + GAP) - GAP + sheet.BOTTOM
-    with sheet.look():
+    with sheet.style():
         figure = sheet.sheet(sheet.LEFT + wide + sheet.BAR, height, title)
         for number, (name, image) in enumerate(panels):
             if image.shape != vp.shape:
                 raise ValueError(f"{name}: image {image.shape} and velocity {vp.shape} have different shapes")
             axes = sheet.place(figure, sheet.LEFT, top + number * (deep + GAP), wide, deep)
-            below = paint(axes, speed, grid, plane, background_colours(), full_range([speed]), smooth=False)
-            seen, judged = below_water(plane.of(image), speed)
+            velocity = draw_values(axes, speed, grid, plane, background_colours(), full_range([speed]), smooth=False)
+            section, below = below_water(plane.of(image), speed)
             # Each has its own range: a reflectivity and an image have different units.
-            clip = symmetric_range([seen[judged]])
-            paint(axes, seen, grid, plane, overlay_colours(), (-clip, clip), smooth=True)
-            frame(axes, grid, plane, "x (m)", "depth (m)")
+            clip = symmetric_range([section[below]])
+            draw_values(axes, section, grid, plane, overlay_colours(), (-clip, clip), smooth=True)
+            set_axes(axes, grid, plane, "x (m)", "depth (m)")
             axes.set_title(name, loc="left")
             if number + 1 < len(panels):
                 axes.set_xlabel("")
                 axes.tick_params(labelbottom=False)
-        colour_bar(figure, below, "vp (m/s)", sheet.LEFT + wide + 0.2, top, max(deep, LOWEST_BAR))
+        colour_bar(figure, velocity, "vp (m/s)", sheet.LEFT + wide + 0.2, top, max(deep, LOWEST_BAR))
     return figure
 
 
@@ -70,10 +70,10 @@ def comparison_picture(
     origin: Sequence[float],
     title: str = "",
 ) -> None:
-    """Draw several images (title, array) over one velocity, above each other at one scale, into a PNG.
+    """Draw several images (title, array) over one velocity, one above another at one scale, into a PNG.
 
     Arrays: (nx, ny, nz), axes x, y, z; of 3D ones the x-z section through the middle. vp in m/s; spacing and
-    origin x, y, z in m. Each image is clipped for itself. Raises ValueError for shapes that don't fit,
+    origin x, y, z in m. Each image has a clip of its own. Raises ValueError for shapes that don't fit,
     FathometerError where the file can't be written.
     """
     sheet.save(comparison_figure(panels, vp, spacing, origin, title), path)

@@ -1,4 +1,4 @@
-"""The picture of any file that the program can read: `fathometer info FILE --picture OUT.png`."""
+"""Picture of any file that can be read: `fathometer info FILE --picture OUT.png`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fathometer.pictures.gather import MOST_TRACES, gather_picture, signed_offsets
-from fathometer.pictures.layout import CELLS, Names
+from fathometer.pictures.layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
@@ -18,8 +18,8 @@ from fathometer.storage.traces.segy import TraceTable, read_traces, scan
 from fathometer.storage.volumes.formats.segy_volume import holds_gathers
 from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
-SEGY = (".segy", ".sgy")
-NAMES = {
+SEGY_SUFFIXES = (".segy", ".sgy")
+AXES = {  # by label
     "x": 0,
     "inline": 0,
     "distance": 0,
@@ -36,9 +36,9 @@ NAMES = {
 def picture_of(path: Path, reference: str, directory: Path, axes: str | None = None) -> None:
     """Draw the volume, the first shot of the gathers, or the survey of the index that `reference` names in `directory`.
 
-    Of a volume only the planes shown are read. `axes` ("xyz", "zx", …, slowest first) overrides the order
-    that the file's labels tell; without either it is x, (y,) z. Raises InputError as `open_volume` and `scan`
-    do, and FathometerError where the picture can't be written.
+    Of a volume only the planes shown are read. `axes` ("xyz", "zx", …, slowest first) overrides the order that the
+    file's labels give; without either it is x, (y,) z. Raises InputError as `open_volume` and `scan` do, and
+    FathometerError where the picture can't be written.
     """
     if Path(reference).suffix.lower() == INDEX_SUFFIX:
         from fathometer.pictures.index_picture import index_picture
@@ -49,7 +49,7 @@ def picture_of(path: Path, reference: str, directory: Path, axes: str | None = N
         _shot_picture(path, scan(directory / reference))
         return
     file, key = split_reference(reference, directory)
-    if file.suffix.lower() in SEGY and key is None and holds_gathers(layout_of(file)):
+    if file.suffix.lower() in SEGY_SUFFIXES and key is None and holds_gathers(layout_of(file)):
         _shot_picture(path, scan(file))
         return
     with open_volume(reference, directory) as volume:
@@ -63,12 +63,12 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
     # Without a spacing the third axis may be time.
     depth = "depth" if info.spacing else "z"
     names = ["x", "y", depth]
-    for place, axis in enumerate(order):
-        shape[axis] = info.shape[place]
-        spacing[axis] = info.spacing[place] if info.spacing else 1.0
-        origin[axis] = info.origin[place] if info.origin else 0.0
-        if info.labels and info.labels[place]:
-            names[axis] = depth if info.labels[place].lower() == "z" else info.labels[place]
+    for dimension, axis in enumerate(order):
+        shape[axis] = info.shape[dimension]
+        spacing[axis] = info.spacing[dimension] if info.spacing else 1.0
+        origin[axis] = info.origin[dimension] if info.origin else 0.0
+        if info.labels and info.labels[dimension]:
+            names[axis] = depth if info.labels[dimension].lower() == "z" else info.labels[dimension]
     grid = Grid(
         (shape[0], shape[1], shape[2]),
         (spacing[0], spacing[1], spacing[2]),
@@ -81,24 +81,24 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
         block = volume.read(lo, hi)
         if plane.fixed in order:
             block = block.squeeze(order.index(plane.fixed))
-        left = [axis for axis in order if axis != plane.fixed]
-        return block if left == [plane.across, plane.along] else block.T
+        remaining = [axis for axis in order if axis != plane.fixed]
+        return block if remaining == [plane.across, plane.along] else block.T
 
-    words = Names(
+    labels = Labels(
         title=name,
         label=f"value ({info.unit})" if info.unit else "value",
         axes=(names[0], names[1], names[2]),
         unit="m" if info.spacing else CELLS,
     )
-    save(volume_figure(slicer, grid, words), path)
+    save(volume_figure(slicer, grid, labels), path)
 
 
 def axis_order(labels: Sequence[str] | None, dimensions: int, axes: str | None = None) -> tuple[int, ...]:
-    """Which of x, y, z (0, 1, 2) each axis of a file is: as `axes` says, as its labels tell, or x, (y,) z."""
-    told = list(axes) if axes else [label.strip().lower() for label in labels or ()]
-    known = tuple(NAMES[name] for name in told if name in NAMES)
-    wanted = {0, 1, 2} if dimensions == 3 else {0, 2}
-    if len(known) == dimensions and set(known) == wanted:
+    """The axis x, y or z (0, 1, 2) of each of a file's dimensions: by `axes`, by its labels, or x, (y,) z."""
+    names = list(axes) if axes else [label.strip().lower() for label in labels or ()]
+    known = tuple(AXES[name] for name in names if name in AXES)
+    needed = {0, 1, 2} if dimensions == 3 else {0, 2}
+    if len(known) == dimensions and set(known) == needed:
         return known
     return (0, 1, 2) if dimensions == 3 else (0, 2)
 

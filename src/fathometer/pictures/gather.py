@@ -1,4 +1,4 @@
-"""A gather as variable density, time down, with an optional map of its geometry."""
+"""Picture of a gather: variable density, time down, with an optional map of sources and receivers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import symmetric_range
-from fathometer.pictures.plane import Values, bounded
+from fathometer.pictures.plane import Values, downsampled
 from fathometer.pictures.section import RECEIVER, SOURCE, thinned, thousands, ticks
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ Points = npt.NDArray[np.float64]
 CLIP_PERCENTILE = 98.0
 MOST_TRACES = 4800  # of one gather: twice what a picture shows
 WIDTH, HEIGHT, MAP = 7.0, 6.0, 3.4  # inches
-UNEVEN = 0.05  # positions are even where steps differ by less than this part of the step
+EVEN_TOLERANCE = 0.05  # of the mean step, by which steps between even positions may differ
 
 
 def gather_figure(
@@ -39,11 +39,11 @@ def gather_figure(
     if positions is not None and len(positions) != count:
         raise ValueError(f"{count} traces have {len(positions)} positions")
     even = positions is not None and _even(positions)
-    shown, (_, fold) = bounded(traces)
+    shown, (_, fold) = downsampled(traces)
     clip = symmetric_range([traces], CLIP_PERCENTILE)
     from matplotlib.ticker import ScalarFormatter
 
-    with sheet.look():
+    with sheet.style():
         width = sheet.LEFT + WIDTH + sheet.RIGHT + (MAP + 0.8 if geometry else 0.0)
         figure = sheet.sheet(width, sheet.TOP + HEIGHT + sheet.BOTTOM, title)
         axes = sheet.place(figure, sheet.LEFT, sheet.TOP, WIDTH, HEIGHT)
@@ -75,15 +75,15 @@ def gather_figure(
 
 
 def _even(positions: Points) -> bool:
-    """Whether positions go in equal steps in one direction."""
+    """Whether positions (n,) follow each other in equal steps."""
     steps = np.diff(positions)
     if len(steps) == 0 or steps[0] == 0.0:
         return False
-    return bool(np.all(np.abs(steps - steps.mean()) <= UNEVEN * abs(steps.mean())))
+    return bool(np.all(np.abs(steps - steps.mean()) <= EVEN_TOLERANCE * abs(steps.mean())))
 
 
 def _uneven_axis(figure: Figure, positions: Points, label: str) -> None:
-    """Traces side by side as they were recorded, each tick naming the position of its trace."""
+    """Label the axis of traces in recorded order: each tick has the position of its trace."""
     from matplotlib.ticker import FuncFormatter
 
     def position(channel: float, _: object) -> str:
@@ -96,15 +96,15 @@ def _uneven_axis(figure: Figure, positions: Points, label: str) -> None:
 
 
 def _map(figure: Figure, geometry: tuple[Points, Points]) -> None:
-    """Sources and receivers from above, at one scale in x and y."""
+    """Draw a map of sources and receivers, at one scale in x and y."""
     sources, receivers = (np.asarray(points, dtype=np.float64) for points in geometry)
     left = sheet.LEFT + WIDTH + 1.0
     axes = sheet.place(figure, left, sheet.TOP + sheet.NAME, MAP, MAP)
-    few = thinned(receivers)
-    axes.plot(few[:, 0], few[:, 1], ".", color=RECEIVER, markersize=4, label=f"{len(receivers)} receivers")
-    few = thinned(sources)
+    shown = thinned(receivers)
+    axes.plot(shown[:, 0], shown[:, 1], ".", color=RECEIVER, markersize=4, label=f"{len(receivers)} receivers")
+    shown = thinned(sources)
     word = "source" if len(sources) == 1 else "sources"
-    axes.plot(few[:, 0], few[:, 1], "*", color=SOURCE, markersize=11, label=f"{len(sources)} {word}")
+    axes.plot(shown[:, 0], shown[:, 1], "*", color=SOURCE, markersize=11, label=f"{len(sources)} {word}")
     middle = [(points.min() + points.max()) / 2 for points in np.vstack([sources, receivers])[:, :2].T]
     reach = 0.55 * max(float(np.ptp(np.vstack([sources, receivers])[:, axis])) for axis in (0, 1)) or 50.0
     axes.set_xlim(middle[0] - reach, middle[0] + reach)
@@ -130,18 +130,17 @@ def gather_picture(
     """Draw traces (n, ns) as variable density, time down, into a PNG; clipped at the 98th percentile.
 
     interval and start (of the first sample) in s; positions (n,) in m, named by `label`, or None to number
-    the channels. geometry: sources and receivers, each (n, 3) in m, to draw a map beside. Raises ValueError
+    the channels. geometry: sources and receivers, each (n, 3) in m, for a map beside it. Raises ValueError
     for what doesn't fit, FathometerError where the file can't be written.
     """
     sheet.save(gather_figure(traces, interval, start, positions, title, label, geometry), path)
 
 
 def signed_offsets(source: Points, receivers: Points) -> Points:
-    """Horizontal distances (n,) in m of receivers from sources, both (n, 3); negative on one side.
-
-    The sides are told apart along the axis, x or y, in which the spread is longer.
+    """Horizontal distances (n,) in m of receivers from sources, positions (n, 2 or more); negative for receivers at
+    smaller x, or y where they spread further along y.
     """
-    apart = (receivers - source)[:, :2]
-    axis = int(np.argmax(np.ptp(apart, axis=0)))
-    offsets: Points = np.hypot(apart[:, 0], apart[:, 1]) * np.where(apart[:, axis] < 0.0, -1.0, 1.0)
+    vectors = (receivers - source)[:, :2]
+    axis = int(np.argmax(np.ptp(vectors, axis=0)))
+    offsets: Points = np.hypot(vectors[:, 0], vectors[:, 1]) * np.where(vectors[:, axis] < 0.0, -1.0, 1.0)
     return offsets

@@ -1,4 +1,4 @@
-"""The planes in which a volume is shown: the section of a 2D grid, or three orthogonal slices of a 3D one."""
+"""Planes that show a volume: the section of a 2D grid, or three orthogonal slices of a 3D one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Values = npt.NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Grid:
-    """A regular grid of 3 axes x, y, z: cells, spacing (m) and position of the first cell's centre (m)."""
+    """A regular grid with axes x, y, z: cells, spacing (m) and position of the first cell's centre (m)."""
 
     shape: tuple[int, int, int]
     spacing: tuple[float, float, float]
@@ -24,27 +24,27 @@ class Grid:
             raise ValueError(f"a picture needs cells and positive spacing in m, not {self.shape}, {self.spacing}")
 
     def position(self, axis: int, index: int) -> float:
-        """Metres of a cell's centre along an axis."""
+        """Position in m of a cell's centre along an axis."""
         return self.origin[axis] + index * self.spacing[axis]
 
     def nearest(self, axis: int, metres: float) -> int:
-        """The cell nearest to a position along an axis, inside the grid."""
+        """The cell of the grid nearest to a position in m along an axis."""
         return int(np.clip(round((metres - self.origin[axis]) / self.spacing[axis]), 0, self.shape[axis] - 1))
 
     def span(self, axis: int) -> tuple[float, float]:
-        """From the first to the last cell's centre in m; the whole cell where there is only one."""
+        """Positions in m of the first and the last cell's centre along an axis; the edges of a single cell."""
         first, last = self.origin[axis], self.position(axis, self.shape[axis] - 1)
         half = self.spacing[axis] / 2 if self.shape[axis] == 1 else 0.0
         return first - half, last + half
 
     def length(self, axis: int) -> float:
-        """Metres of the span."""
+        """Length of the span in m."""
         first, last = self.span(axis)
         return last - first
 
 
 def grid_of(shape: Sequence[int], spacing: Sequence[float], origin: Sequence[float]) -> Grid:
-    """The grid of an array (nx, ny, nz); raises ValueError unless there are three of each."""
+    """The grid of an array (nx, ny, nz), spacing and origin in m; ValueError unless there are three of each."""
     if not len(shape) == len(spacing) == len(origin) == 3:
         raise ValueError(f"a picture needs 3 axes, not shape {tuple(shape)} with {len(spacing)} spacings")
     nx, ny, nz = (int(n) for n in shape)
@@ -55,7 +55,7 @@ def grid_of(shape: Sequence[int], spacing: Sequence[float], origin: Sequence[flo
 
 @dataclass(frozen=True)
 class Plane:
-    """The cells where axis `fixed` has `index`; axis `across` is drawn horizontally, `along` vertically."""
+    """The cells of index `index` along axis `fixed`; axis `across` is drawn horizontally, `along` vertically."""
 
     across: int
     along: int
@@ -63,7 +63,7 @@ class Plane:
     index: int
 
     def of(self, volume: Values | Blocks) -> Values:
-        """This plane of a volume (nx, ny, nz), as (across, along)."""
+        """The values (across, along) on this plane of a volume (nx, ny, nz)."""
         if isinstance(volume, np.ndarray):
             part: Values = np.moveaxis(volume, self.fixed, 0)[self.index]
             return part
@@ -74,7 +74,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Blocks:
-    """A volume (nx, ny, nz) of which only what is shown is read: read(lo, hi) gives a half-open box of it."""
+    """A volume (nx, ny, nz) of which only what is shown is read: read(lo, hi) returns the block [lo, hi)."""
 
     shape: tuple[int, int, int]
     read: Callable[[Sequence[int], Sequence[int]], Values]
@@ -94,11 +94,11 @@ def planes_of(grid: Grid, at: Sequence[float] | None = None) -> tuple[Plane, ...
     return Plane(0, 2, 1, y), Plane(1, 2, 0, x), Plane(0, 1, 2, z)
 
 
-def bounded(values: Values, most: int = 2400) -> tuple[Values, tuple[int, int]]:
-    """A plane of at most `most` cells a side, by averaging blocks of cells, and the blocks' sizes.
+def downsampled(values: Values, most: int = 2400) -> tuple[Values, tuple[int, int]]:
+    """A plane (across, along) averaged over blocks of cells to at most `most` a side, and the cells of a block.
 
-    A picture shows no more than that, and a survey's slice may have a hundred million cells. Cells at the end
-    that fill no block are left out: they are less than a dot.
+    A picture shows no more than that, and a survey's slice may have a hundred million cells. Cells at the end that fill
+    no block are left out: they are less than a pixel.
     """
     factors = tuple(-(-n // most) for n in values.shape)
     across, along = factors

@@ -1,4 +1,4 @@
-"""One panel: values on a plane, drawn at their place in metres, depth down."""
+"""One panel: values, positions and cuts drawn on a plane, in metres, depth down."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.pictures.plane import Grid, Plane, Values, bounded
+from fathometer.pictures.plane import Grid, Plane, Values, downsampled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ SOURCE, RECEIVER, CUT = "#d62728", "#1f3f77", "#ffffff"
 MOST_MARKERS = 2500
 
 
-def paint(
+def draw_values(
     axes: Axes,
     values: Values,
     grid: Grid,
@@ -27,8 +27,8 @@ def paint(
     span: tuple[float, float],
     smooth: bool,
 ) -> AxesImage:
-    """Draw the values (across, along) of a plane; `smooth` interpolates between cells."""
-    shown, (across, along) = bounded(values)
+    """Draw the values (across, along) of a plane in colours from span[0] to span[1]; `smooth` interpolates."""
+    shown, (across, along) = downsampled(values)
     left = grid.origin[plane.across] - grid.spacing[plane.across] / 2
     top = grid.origin[plane.along] - grid.spacing[plane.along] / 2
     right = left + shown.shape[0] * across * grid.spacing[plane.across]
@@ -46,8 +46,8 @@ def paint(
     )
 
 
-def frame(axes: Axes, grid: Grid, plane: Plane, across: str, along: str, whole: bool = False) -> None:
-    """Limits, labels and ticks (`whole` numbers only): x and y to the right, depth down, y of a map up."""
+def set_axes(axes: Axes, grid: Grid, plane: Plane, across: str, along: str, whole: bool = False) -> None:
+    """Set limits, labels and ticks: x and y to the right, depth down, y of a map up; whole: integer ticks only."""
     first, last = grid.span(plane.across)
     axes.set_xlim(first, last)
     first, last = grid.span(plane.along)
@@ -58,7 +58,7 @@ def frame(axes: Axes, grid: Grid, plane: Plane, across: str, along: str, whole: 
 
 
 def ticks(axes: Axes, whole: bool = False) -> None:
-    """Round numbers, as many as the panel has room for, with a space between thousands."""
+    """Set round ticks, as many as the panel has room for, with a space between thousands; whole: integers only."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     across, down = axes.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
@@ -70,23 +70,23 @@ def ticks(axes: Axes, whole: bool = False) -> None:
 
 
 def thousands(value: float) -> str:
-    """12345.0 as "12 345"; a fraction keeps its digits."""
+    """Text of a number with spaces between thousands: 12345.0 is "12 345"; a fraction keeps its digits."""
     text = f"{value:,.0f}" if value == round(value) else f"{value:,.10g}"
     return text.replace(",", "\N{THIN SPACE}").replace("-", "\N{MINUS SIGN}")
 
 
 def thinned(points: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """At most MOST_MARKERS of the points (n, 3), evenly chosen."""
+    """At most MOST_MARKERS of the points (n, 3), chosen evenly."""
     return points[:: -(-len(points) // MOST_MARKERS) or 1]
 
 
-def mark(
+def draw_positions(
     axes: Axes,
     plane: Plane,
     sources: npt.NDArray[np.float64] | None,
     receivers: npt.NDArray[np.float64] | None,
 ) -> None:
-    """Sources (red stars on a map, red triangles above a section) and receivers (blue dots), (n, 3) in m."""
+    """Draw sources (red stars on a map, red triangles above a section) and receivers (blue dots), (n, 3) in m."""
     on_map = plane.along != 2
     top = axes.get_ylim()[1]
     low, high = axes.get_xlim()
@@ -96,12 +96,12 @@ def mark(
     ):
         if points is None or len(points) == 0:
             continue
-        few = thinned(np.asarray(points, dtype=np.float64))
-        few = few[(few[:, plane.across] >= low) & (few[:, plane.across] <= high)]
+        shown = thinned(np.asarray(points, dtype=np.float64))
+        shown = shown[(shown[:, plane.across] >= low) & (shown[:, plane.across] <= high)]
         # On a section they sit on the upper edge: their depth is less than a marker.
-        height = few[:, plane.along] if on_map else np.full(len(few), top)
+        height = shown[:, plane.along] if on_map else np.full(len(shown), top)
         axes.plot(
-            few[:, plane.across],
+            shown[:, plane.across],
             height,
             linestyle="none",
             marker=marker,
@@ -114,10 +114,10 @@ def mark(
         )
 
 
-def cut(axes: Axes, across: float, along: float) -> None:
-    """Lines where the other two slices meet this one."""
+def draw_cuts(axes: Axes, across: float, along: float) -> None:
+    """Draw lines where the other two slices cut this one, at positions in m."""
     from matplotlib.patheffects import Normal, Stroke
 
     outline = [Stroke(linewidth=2.2, foreground="#00000070"), Normal()]
-    for draw, where in ((axes.axvline, across), (axes.axhline, along)):
-        draw(where, color=CUT, linewidth=0.9, linestyle=(0, (6, 3)), path_effects=outline, zorder=4)
+    for draw, position in ((axes.axvline, across), (axes.axhline, along)):
+        draw(position, color=CUT, linewidth=0.9, linestyle=(0, (6, 3)), path_effects=outline, zorder=4)

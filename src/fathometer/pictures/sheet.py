@@ -1,7 +1,7 @@
-"""A sheet of paper: a figure on which axes are placed in inches, and its whole-or-nothing writing as PNG.
+"""Figures whose axes are placed in inches, their common style, and writing them as PNG atomically.
 
-Automatic layouts can't keep several sections at one common scale and true aspect, so every position is
-computed. matplotlib is imported inside the functions: the commands that draw nothing must not wait for it.
+Automatic layouts can't keep several sections at a common scale and true aspect, so every position is computed.
+matplotlib is imported inside the functions, so that commands that draw nothing don't wait for it.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ DOTS_PER_INCH = 130
 INK = "#222222"
 LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.35, 0.62, 0.65  # inches around the axes: labels, title
 LETTER, LONGEST_TITLE = 0.122, 90  # inches a letter of the title, letters
-NAME = 0.25  # inches for a panel's own name
+NAME = 0.25  # inches for a panel's title
 BAR = 1.25  # inches for a colour bar and its labels on the right
 # Inches: a long thin section may grow to LONG_SIDE until its short side is SHORT_SIDE.
 LONG_SIDE, SHORT_SIDE = 13.0, 1.5
 
 
 @contextmanager
-def look() -> Iterator[None]:
-    """One look of all pictures, whatever the user's own matplotlib settings; these come back afterwards."""
+def style() -> Iterator[None]:
+    """matplotlib settings of all pictures, in place of the user's, which are restored afterwards."""
     import matplotlib
 
     with matplotlib.rc_context():
@@ -59,9 +59,9 @@ def look() -> Iterator[None]:
 
 
 def sheet(width: float, height: float, title: str, beside: float = 0.0, note: str = "") -> Figure:
-    """An empty white figure of `width` by `height` inches with a title at its top left, a small note under it.
+    """An empty white figure of `width` by `height` inches with a title at its top left and a small note under it.
 
-    It is wider where the title with `beside` inches on its right asks for that; a very long title is cut.
+    It is wider where the title with `beside` inches on its right needs that; a very long title is truncated.
     """
     from matplotlib.figure import Figure
 
@@ -75,15 +75,15 @@ def sheet(width: float, height: float, title: str, beside: float = 0.0, note: st
 
 
 def place(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
-    """Axes whose upper left corner lies `left`, `top` inches from that of the figure."""
+    """New axes of `width` by `height` inches, their upper left corner `left`, `top` inches from that of the figure."""
     across, down = figure.get_size_inches()
     return figure.add_axes((left / across, 1.0 - (top + height) / down, width / across, height / down))
 
 
 def inches_per_metre(widths: Sequence[float], heights: Sequence[float], room: tuple[float, float]) -> float:
-    """The common scale of panels of these widths side by side and heights one above another (m) in `room`.
+    """The common scale of panels with these widths side by side and heights one above another (m) in `room` (inches).
 
-    Long thin ones may become wider than the room, up to LONG_SIDE, until the thinnest is SHORT_SIDE inches.
+    Long thin ones may exceed the room, up to LONG_SIDE, until the thinnest is SHORT_SIDE.
     """
     across, down = sum(widths), sum(heights)
     fits = min(room[0] / across, room[1] / down)
@@ -92,13 +92,13 @@ def inches_per_metre(widths: Sequence[float], heights: Sequence[float], room: tu
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write the figure as PNG, whole or not at all; the same figure gives the same bytes.
+    """Write the figure as PNG, atomically; the same figure gives the same bytes.
 
     Raises FathometerError where the file can't be written.
     """
-    drawn = BytesIO()
-    with look():
+    png = BytesIO()
+    with style():
         # The version of matplotlib stays out of the file: pictures are compared byte by byte.
-        figure.savefig(drawn, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        figure.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
     with ledger.file("picture", "write"):
-        atomic.write(path, drawn.getvalue())
+        atomic.write(path, png.getvalue())

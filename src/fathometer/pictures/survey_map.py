@@ -1,4 +1,4 @@
-"""A survey from above: sources and receivers, fold, the distribution of offsets, and one gather."""
+"""Picture of a survey: map of sources and receivers, fold, distribution of offsets, and one gather."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import symmetric_range
-from fathometer.pictures.plane import Values, bounded
+from fathometer.pictures.plane import Values, downsampled
 from fathometer.pictures.section import RECEIVER, SOURCE, thousands, ticks
 
 if TYPE_CHECKING:
@@ -23,34 +23,32 @@ Points = npt.NDArray[np.float64]
 
 CLIP_PERCENTILE = 98.0
 MAP, BAR, STRIP, GATHER = 5.2, 0.14, 2.2, 5.2  # inches: sides of the maps, colour bar, histograms, width of the gather
-LEFT, ACROSS, BETWEEN = (
-    1.15,
-    1.55,
-    0.95,
-)  # inches at the left, for coordinates of seven digits, and between panels side by side, one above another
+# Inches at the left, for coordinates of seven digits, and between panels side by side and one above another.
+LEFT, ACROSS, BETWEEN = 1.15, 1.55, 0.95
 MOST_BINS, FEW_BINS = 120, 60  # along a side of the fold; of the offsets
-FLATTEST = 0.06  # of the longer side: a survey that is narrower than that is a line
-UNEVEN, REGULAR = 0.02, 0.9  # a step is whole if it differs less; values are regular if so many steps are
-NICE = (1.0, 2.0, 2.5, 5.0, 10.0)
+LINE_WIDTH = 0.06  # of a survey's length, up to which its width makes it a line
+STEP_TOLERANCE = 0.02  # of a step, by which multiples of it may differ
+REGULAR = 0.9  # part of the steps that must be multiples of the median one, for values to be regular
+ROUND_NUMBERS = (1.0, 2.0, 2.5, 5.0, 10.0)
 MOST_MARKERS = 20_000
 
 
 @dataclass(frozen=True)
 class Bins:
-    """Edges (n + 1,) of bins in m, and how many steps of the values each holds (1 where they have none)."""
+    """Edges (n + 1,) of bins in m, and how many steps of the values each holds (1 where those are irregular)."""
 
     edges: Points
     steps: int
 
     @property
     def step(self) -> float:
-        """m."""
+        """Size of a bin by one step of the values, m."""
         return float(self.edges[1] - self.edges[0]) / self.steps
 
 
 @dataclass(frozen=True)
 class Fold:
-    """How many midpoints lie in a bin of one step of theirs: the mean of those within each of the bins x, y.
+    """Midpoints in a bin of one step of theirs: the mean over the steps within each of the bins x, y.
 
     Attributes:
         counts: (nx, ny).
@@ -62,8 +60,8 @@ class Fold:
 
     @property
     def words(self) -> str:
-        """Which bins these are."""
-        x, y = (f"{one.step:.6g} m" for one in (self.x, self.y))
+        """Description of the bins."""
+        x, y = (f"{bins.step:.6g} m" for bins in (self.x, self.y))
         many = "" if self.x.steps == self.y.steps == 1 else f", mean of {self.x.steps} × {self.y.steps}"
         return f"bins of {x}{many}" if x == y else f"bins of {x} × {y}{many}"
 
@@ -82,26 +80,26 @@ class ShownGather:
 def bins_of(values: Points, most: int = MOST_BINS) -> Bins:
     """At most about `most` bins that hold all of `values` (n,), m.
 
-    Where values are regular, a bin holds a whole number of their steps, and edges lie between them: no pattern of bins
-    can beat with that of the survey. Elsewhere its size is a round number.
+    Where values are regular, a bin holds a whole number of their steps, with edges between them, so that bins don't
+    alias with the survey's geometry. Elsewhere the size of a bin is a round number.
 
     >>> bins_of(np.array([0.0, 12.5, 25.0, 25.0])).edges
     array([-6.25,  6.25, 18.75, 31.25])
     """
-    places = np.unique(np.round(values, 3))
-    extent = float(np.ptp(places))
+    positions = np.unique(np.round(values, 3))
+    extent = float(np.ptp(positions))
     if extent == 0.0:
-        return Bins(np.asarray(places[0] + np.array([-0.5, 0.5])), 1)
-    steps = np.diff(places)
+        return Bins(np.asarray(positions[0] + np.array([-0.5, 0.5])), 1)
+    steps = np.diff(positions)
     step = float(np.median(steps))
     wanted = extent / most
-    if np.count_nonzero(np.abs(steps / step - np.round(steps / step)) < UNEVEN) > REGULAR * len(steps):
+    if np.count_nonzero(np.abs(steps / step - np.round(steps / step)) < STEP_TOLERANCE) > REGULAR * len(steps):
         many = max(1, math.ceil(wanted / step))
     else:
         power: float = 10.0 ** math.floor(math.log10(wanted))
-        step, many = power * next(nice for nice in NICE if nice * power >= wanted * 0.999), 1
-    count = math.ceil((extent + step) / (many * step) - UNEVEN)
-    return Bins(np.asarray(places[0] - step / 2 + many * step * np.arange(count + 1)), many)
+        step, many = power * next(number for number in ROUND_NUMBERS if number * power >= wanted * 0.999), 1
+    count = math.ceil((extent + step) / (many * step) - STEP_TOLERANCE)
+    return Bins(np.asarray(positions[0] - step / 2 + many * step * np.arange(count + 1)), many)
 
 
 def fold_of(midpoints: Points) -> Fold:
@@ -118,9 +116,9 @@ def survey_figure(sources: Points, receivers: Points, traces: tuple[Points, Poin
     fold = fold_of(midpoints)
     around = np.concatenate([sources[:, :2], receivers[:, :2]])
     spread = np.ptp(around, axis=0)
-    line = float(spread.min()) <= FLATTEST * float(spread.max())
+    line = float(spread.min()) <= LINE_WIDTH * float(spread.max())
     along = int(np.argmax(spread))
-    with sheet.look():
+    with sheet.style():
         top = STRIP if line else MAP
         beside = GATHER + ACROSS if gather is not None else 0.0
         width = LEFT + 2 * MAP + ACROSS + beside + 0.6
@@ -158,9 +156,9 @@ def _map(
         (receivers, RECEIVER, "receivers", 3.0, 2),
         (sources, SOURCE, "sources", 3.0, 3),
     ):
-        few = points[:: -(-len(points) // MOST_MARKERS)]
-        size = max(0.8, min(size, 150.0 / math.sqrt(len(few))))
-        axes.plot(few[:, 0], few[:, 1], ".", color=colour, markersize=size, markeredgewidth=0, zorder=rank,
+        shown = points[:: -(-len(points) // MOST_MARKERS)]
+        size = max(0.8, min(size, 150.0 / math.sqrt(len(shown))))
+        axes.plot(shown[:, 0], shown[:, 1], ".", color=colour, markersize=size, markeredgewidth=0, zorder=rank,
                   label=f"{thousands(len(points))} {name if len(points) > 1 else name[:-1]}")  # fmt: skip
     axes.set_xlim(*limits[0])
     axes.set_ylim(*limits[1])
@@ -170,14 +168,14 @@ def _map(
 
 
 def _line(axes: Axes, sources: Points, receivers: Points, along: int) -> None:
-    """Sources and receivers of a line, whose places beside it are shown at a scale of their own."""
+    """Map of a line's sources and receivers; the coordinate across the line has a scale of its own."""
     beside = 1 - along
     for points, colour, marker, name, size in (
         (receivers, RECEIVER, ".", "receivers", 5.0),
         (sources, SOURCE, "*", "sources", 8.0),
     ):
-        few = points[:: -(-len(points) // MOST_MARKERS)]
-        axes.plot(few[:, along], few[:, beside], marker, color=colour, markersize=size, markeredgewidth=0,
+        shown = points[:: -(-len(points) // MOST_MARKERS)]
+        axes.plot(shown[:, along], shown[:, beside], marker, color=colour, markersize=size, markeredgewidth=0,
                   label=f"{thousands(len(points))} {name if len(points) > 1 else name[:-1]}")  # fmt: skip
     low, high = axes.get_ylim()
     if high - low < 20.0:
@@ -224,7 +222,7 @@ def _offsets(axes: Axes, offsets: Points) -> None:
 
 
 def _coverage(axes: Axes, places: Points, offsets: Points, along: int) -> None:
-    """Which offsets there are where: what migration with offset bins, or a gap, would meet."""
+    """Offsets by position along the survey, which shows gaps."""
     from fathometer.pictures.colours import property_colours
 
     counts, x, y = np.histogram2d(places, offsets, (bins_of(places, FEW_BINS).edges, bins_of(offsets, FEW_BINS).edges))
@@ -240,8 +238,8 @@ def _coverage(axes: Axes, places: Points, offsets: Points, along: int) -> None:
 
 
 def _gather(axes: Axes, gather: ShownGather) -> None:
-    """Traces side by side by offset, each at its place where there are few, time down."""
-    shown, (_, fold) = bounded(gather.traces)
+    """Traces side by side in the order of their offsets, time down."""
+    shown, (_, fold) = downsampled(gather.traces)
     count, samples = gather.traces.shape
     clip = symmetric_range([gather.traces], CLIP_PERCENTILE)
     bottom = gather.start + (shown.shape[1] * fold - 0.5) * gather.interval
@@ -257,8 +255,8 @@ def _gather(axes: Axes, gather: ShownGather) -> None:
     )
     axes.set_ylim(gather.start + (samples - 1) * gather.interval if samples > 1 else bottom, gather.start)
     _plain(axes, gather.title, "offset (m), traces in the order of their offsets", "time (s)")
-    chosen = np.unique(np.linspace(0, count - 1, min(count, 7)).astype(int))
-    axes.set_xticks(chosen + 1, [thousands(round(float(gather.offsets[one]))) for one in chosen])
+    ticked = np.unique(np.linspace(0, count - 1, min(count, 7)).astype(int))  # numbers of traces
+    axes.set_xticks(ticked + 1, [thousands(round(float(gather.offsets[trace]))) for trace in ticked])
     from matplotlib.ticker import MaxNLocator, ScalarFormatter
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=10, steps=[1, 2, 2.5, 5, 10]))
@@ -284,7 +282,7 @@ def survey_picture(
 ) -> None:
     """Draw the map of a survey, its fold, its offsets and a gather into a PNG.
 
-    sources, receivers: different places, (n, 2) in m. traces: midpoints (n, 2) and offsets (n,) in m of all traces.
+    sources, receivers: distinct positions, (n, 2) in m. traces: midpoints (n, 2) and offsets (n,) in m of all traces.
     Raises FathometerError where the file can't be written.
     """
     sheet.save(survey_figure(sources, receivers, traces, gather, title, note), path)

@@ -1,6 +1,6 @@
 """Pictures of a volume: the section of a 2D grid or three orthogonal slices, at one scale and true aspect.
 
-Drawn are layers on top of each other: a property in colour, and an image in black and white over it.
+An image is drawn in black and white over a property in colour.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fathometer.pictures.colours import (
     property_colours,
     symmetric_range,
 )
-from fathometer.pictures.layout import Coat, Names, lay_out
+from fathometer.pictures.layout import Labels, Layer, lay_out
 from fathometer.pictures.plane import Blocks, Grid, Slicer, Values, grid_of, planes_of
 
 if TYPE_CHECKING:
@@ -36,26 +36,26 @@ BALANCED = "image balanced over depth for display, not on file; black: positive"
 def volume_figure(
     slicer: Slicer,
     grid: Grid,
-    names: Names,
+    labels: Labels,
     at: Sequence[float] | None = None,
 ) -> Figure:
-    """The figure of a plain volume, whose values on a plane `slicer` gives when they are shown.
+    """The figure of one volume, whose values on a plane are those that `slicer` returns; at: x, y, z in m.
 
-    What has both signs about equally (an image) is drawn in grey, clipped; anything else in colour from its
-    smallest to its largest value.
+    Values of both signs to about the same extent (an image) are drawn in grey, clipped; others in colour from the
+    smallest to the largest value.
     """
     planes = planes_of(grid, at)
     parts = tuple(slicer(plane) for plane in planes)
     low, high = full_range(list(parts))
-    with sheet.look():
+    with sheet.style():
         if low < 0.0 < high and min(-low, high) > 0.2 * max(-low, high):
             import matplotlib
 
             clip = symmetric_range(list(parts))
-            coat = Coat(parts, matplotlib.colormaps["gray_r"], (-clip, clip), smooth=True)
+            layer = Layer(parts, matplotlib.colormaps["gray_r"], (-clip, clip), smooth=True)
         else:
-            coat = Coat(parts, property_colours(), (low, high), smooth=False)
-        return lay_out(grid, planes, [coat], names)
+            layer = Layer(parts, property_colours(), (low, high), smooth=False)
+        return lay_out(grid, planes, [layer], labels)
 
 
 def image_figure(
@@ -74,24 +74,26 @@ def image_figure(
     grid = grid_of(image.shape, spacing, origin)
     planes = planes_of(grid, at)
     velocity = tuple(plane.of(vp) for plane in planes)
-    seen, sections, judged = [], [], []
+    shown, sections, below = [], [], []
     for plane, speed in zip(planes, velocity, strict=True):
         part = plane.of(image)
         if plane.along == 2:
-            part, judge = below_water(part, speed)
+            part, cells = below_water(part, speed)
             sections.append(part)
-            judged.append(judge)
-        seen.append(part)
-    gain = depth_gain(sections, judged)
-    # A gain of its depth for a map, of every depth for a section.
-    seen = [part * (gain if plane.along == 2 else gain[plane.index]) for plane, part in zip(planes, seen, strict=True)]
-    clip = symmetric_range([(part * gain)[good] for part, good in zip(sections, judged, strict=True)])
-    with sheet.look():
-        coats = [
-            Coat(velocity, background_colours(), full_range(list(velocity)), smooth=False),
-            Coat(tuple(seen), overlay_colours(), (-clip, clip), smooth=True),
+            below.append(cells)
+        shown.append(part)
+    gain = depth_gain(sections, below)
+    # A map has the gain of its depth, a section that of every depth.
+    shown = [
+        part * (gain if plane.along == 2 else gain[plane.index]) for plane, part in zip(planes, shown, strict=True)
+    ]
+    clip = symmetric_range([(part * gain)[cells] for part, cells in zip(sections, below, strict=True)])
+    with sheet.style():
+        layers = [
+            Layer(velocity, background_colours(), full_range(list(velocity)), smooth=False),
+            Layer(tuple(shown), overlay_colours(), (-clip, clip), smooth=True),
         ]
-        return lay_out(grid, planes, coats, Names(title, "vp (m/s)", note=BALANCED), sources, receivers)
+        return lay_out(grid, planes, layers, Labels(title, "vp (m/s)", note=BALANCED), sources, receivers)
 
 
 def image_picture(
@@ -107,9 +109,10 @@ def image_picture(
 ) -> None:
     """Draw an image in black and white over the velocity in colour, depth down, true aspect, into a PNG.
 
-    image and vp (m/s): (nx, ny, nz), axes x, y, z, as arrays or read by blocks; ny = 1 draws the
-    section, else three slices through `at`
-    (x, y, z in m) or the centre. spacing, origin: x, y, z in m. sources and receivers: (n, 3) in m or None.
+    image and vp (m/s): (nx, ny, nz), axes x, y, z, as arrays or read by blocks; with ny = 1 the section is drawn, else
+    three slices through `at` (x, y, z in m) or the centre. spacing, origin: x, y, z in m. sources and
+    receivers: (n, 3) in m or None.
+
     For display the image is balanced over depth (colours.depth_gain), clipped at the 99th percentile of its magnitude
     below the water, and faded in the water; a note on the picture says so.
     Raises ValueError for shapes that don't fit, FathometerError where the file can't be written.
@@ -126,10 +129,10 @@ def volume_picture(
     title: str,
     at: Sequence[float] | None = None,
 ) -> None:
-    """Draw a plain volume (nx, ny, nz) into a PNG: the section (ny = 1) or three slices.
+    """Draw one volume (nx, ny, nz) into a PNG: the section (ny = 1) or three slices.
 
     `label` names the values with their unit; spacing, origin and `at`: x, y, z in m. Raises as
     `image_picture`.
     """
     grid = grid_of(values.shape, spacing, origin)
-    sheet.save(volume_figure(lambda plane: plane.of(values), grid, Names(title, label), at), path)
+    sheet.save(volume_figure(lambda plane: plane.of(values), grid, Labels(title, label), at), path)

@@ -27,7 +27,7 @@ import numpy.typing as npt
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures.colours import below_water, depth_gain, full_range, symmetric_range
-from fathometer.pictures.plane import bounded
+from fathometer.pictures.plane import downsampled
 from fathometer.report.decimation import as_bytes, averaged, encoded, factors_for, first_centre, span, three
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
@@ -361,7 +361,7 @@ def _gather(subject: Subject) -> Panel:
                 raise InputError("no traces were written")
             before = sum(len(one.receivers) for one in acquisition.shots[: shot.index])
             traces, kind = read_traces(subject.files["shots"], before + chosen), "modelled"
-    shown, (_, fold) = bounded(traces, MOST_SAMPLES)
+    shown, (_, fold) = downsampled(traces, MOST_SAMPLES)
     clip = symmetric_range([shown], GATHER_PERCENTILE)
     codes = np.clip(np.rint(128 + 127 * shown / clip), 1, 255).astype(np.uint8)
     x = shot.receivers[chosen, 0]

@@ -1,4 +1,4 @@
-"""What a file holds, in words and numbers: the work of `fathometer info`."""
+"""Description of a file's contents, as `fathometer info` prints it."""
 
 from __future__ import annotations
 
@@ -24,14 +24,12 @@ from fathometer.storage.volumes.volume import open_volume, split_reference
 if TYPE_CHECKING:
     from fathometer.storage.index.summary import IndexDescription
 
-SLAB = 1 << 24  # values read at a time
+SLAB_VALUES = 1 << 24  # read at a time
 
 
 @dataclass(frozen=True)
 class ValueRange:
-    """The values of a file: extremes and mean of the finite ones (None where there is none), and the count
-    of others.
-    """
+    """Range of a file's values: extremes and mean of the finite ones (None without any), and counts of the others."""
 
     minimum: float | None
     maximum: float | None
@@ -40,7 +38,7 @@ class ValueRange:
     infinite: int
 
     def rows(self, unit: str = "") -> list[tuple[str, str]]:
-        """Label and text."""
+        """Label and text of each line of a table."""
         if self.minimum is None or self.maximum is None or self.mean is None:
             text = "none finite"
         else:
@@ -60,7 +58,7 @@ class ValueRange:
 
 @dataclass(frozen=True)
 class VolumeDescription:
-    """A volume; tuples are in the file's axis order, slowest first."""
+    """Description of a volume; tuples are in the file's axis order, slowest first."""
 
     path: Path
     format: str
@@ -114,7 +112,7 @@ class VolumeDescription:
 
 @dataclass(frozen=True)
 class GathersDescription:
-    """Gathers; extents are (first, last) for each of x, y, z."""
+    """Description of gathers; source and receiver are (smallest, largest) of each of x, y, z."""
 
     path: Path
     format: str
@@ -185,11 +183,11 @@ Description: TypeAlias = "VolumeDescription | GathersDescription | IndexDescript
 
 
 def describe(reference: str, directory: Path) -> Description:
-    """What the file of a reference (see storage.volume) holds; all of its values are read, a slab at a time, but of an
-    index, whose files are not read.
+    """Describe the file of a reference (see volumes/volume.py). All of its values are read, a slab at a time; the
+    files of an index are not.
 
-    A SEG-Y is described as gathers or as a volume by the rule of `segy_volume.holds_gathers`, an SU always as gathers.
-    InputError where the file cannot be read.
+    A SEG-Y is described as gathers or as a volume by `segy_volume.holds_gathers`, an SU always as gathers. InputError
+    where the file cannot be read.
     """
     if Path(reference).suffix.lower() == INDEX_SUFFIX:
         from fathometer.storage.index.summary import describe_index
@@ -224,8 +222,8 @@ def _describe_volume(volume: Volume) -> VolumeDescription:
 
 def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
     channels = np.unique(table.ffid, return_counts=True)[1]
-    away = np.hypot(*(table.receiver - table.source)[:, :2].T)
-    step = max(1, SLAB // table.samples)
+    offsets = np.hypot(*(table.receiver - table.source)[:, :2].T)
+    step = max(1, SLAB_VALUES // table.samples)
     chunks = (
         decode_traces(layout, np.arange(first, min(first + step, layout.traces)))
         for first in range(0, layout.traces, step)
@@ -242,17 +240,17 @@ def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
         channels=(int(channels.min()), int(channels.max())),
         source=_extents(table.source),
         receiver=_extents(table.receiver),
-        offset=(float(away.min()), float(away.max())),
+        offset=(float(offsets.min()), float(offsets.max())),
         values=value_range(chunks),
         notes=table.notes,
     )
 
 
 def _slabs(volume: Volume) -> Iterable[NDArray[Any]]:
-    """The volume in blocks of at most about SLAB values, cut along the two slowest axes."""
+    """The volume in blocks of about SLAB_VALUES values at most, cut along the two slowest axes."""
     shape = volume.info.shape
-    rows = max(1, SLAB // math.prod(shape[1:]))
-    columns = max(1, SLAB // math.prod(shape[2:])) if rows == 1 else shape[1]
+    rows = max(1, SLAB_VALUES // math.prod(shape[1:]))
+    columns = max(1, SLAB_VALUES // math.prod(shape[2:])) if rows == 1 else shape[1]
     for x in range(0, shape[0], rows):
         for y in range(0, shape[1], columns):
             yield volume.read(
@@ -262,17 +260,17 @@ def _slabs(volume: Volume) -> Iterable[NDArray[Any]]:
 
 
 def value_range(blocks: Iterable[NDArray[Any]]) -> ValueRange:
-    """Range of all values of some blocks; sums are in float64."""
+    """Range of the values of all blocks; sums are in float64."""
     low, high, total, finite, nan, infinite = math.inf, -math.inf, 0.0, 0, 0, 0
     for block in blocks:
-        good = block[np.isfinite(block)]
-        missing = int(np.count_nonzero(np.isnan(block)))
-        nan += missing
-        infinite += block.size - good.size - missing
-        if good.size:
-            low, high = min(low, float(good.min())), max(high, float(good.max()))
-            total += float(good.sum(dtype=np.float64))
-            finite += good.size
+        numbers = block[np.isfinite(block)]
+        block_nan = int(np.count_nonzero(np.isnan(block)))
+        nan += block_nan
+        infinite += block.size - numbers.size - block_nan
+        if numbers.size:
+            low, high = min(low, float(numbers.min())), max(high, float(numbers.max()))
+            total += float(numbers.sum(dtype=np.float64))
+            finite += numbers.size
     if finite == 0:
         return ValueRange(None, None, None, nan, infinite)
     return ValueRange(low, high, total / finite, nan, infinite)

@@ -1,4 +1,4 @@
-"""Which files a result was made of: enough of their bytes to tell another file apart, however large they are."""
+"""Fingerprints of input files and volumes: sizes, and a checksum of samples of their bytes."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from pathlib import Path
 
 from fathometer.storage.reading import reading
 
-SAMPLES, SAMPLE_BYTES = 64, 1 << 16
+SAMPLES, SAMPLE_BYTES = 64, 1 << 16  # of each file, evenly spaced
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of a volume: all in its folder, or the file and what an RSF header names."""
+    """The existing files of a volume: all in its folder, or the file and an RSF's values beside it."""
     if path.is_dir():
-        return [one for one in sorted(path.rglob("*")) if one.is_file()]
-    beside = path.with_name(path.name + "@")
-    return [one for one in (path, beside) if one.exists()]
+        return [file for file in sorted(path.rglob("*")) if file.is_file()]
+    values = path.with_name(path.name + "@")
+    return [file for file in (path, values) if file.exists()]
 
 
 def parts_of(path: Path) -> list[Path]:
-    """What a volume that this program writes consists of, there or not: its folder or file, and an RSF's values."""
+    """Paths of a volume that this program writes, existing or not: its folder or file, and an RSF's values."""
     return [path, path.with_name(path.name + "@")] if path.suffix == ".rsf" else [path]
 
 
 def fingerprint(paths: Iterable[Path]) -> str:
-    """Bytes and CRC-32 of files and volumes: of their sizes and of 64 pieces of 64 KiB, spread evenly over each.
+    """Total bytes of files and volumes, and the CRC-32 of their sizes and of 64 samples of 64 KiB of each.
 
     InputError where one cannot be read.
     """
     total, crc = 0, 0
     for path in paths:
-        for one in files_of(path):
-            with reading(one), one.open("rb") as file:
-                size = one.stat().st_size
+        for name in files_of(path):
+            with reading(name), name.open("rb") as file:
+                size = name.stat().st_size
                 total += size
                 crc = zlib.crc32(size.to_bytes(8, "little"), crc)
                 last = max(0, size - SAMPLE_BYTES)

@@ -1,4 +1,4 @@
-"""The folder of a run's results: there before the work begins, gone again where the run leaves nothing in it."""
+"""Folders: that of a run's results, and the user's cache folder."""
 
 from __future__ import annotations
 
@@ -18,49 +18,49 @@ if TYPE_CHECKING:
 
 
 def cache_folder() -> Path | None:
-    """The user's folder for what can be found out again: $XDG_CACHE_HOME/fathometer, in ~/.cache where that names no
-    absolute path; None where there is no home."""
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    """The user's cache folder: $XDG_CACHE_HOME/fathometer, ~/.cache/fathometer where that is no absolute path; None
+    without a home."""
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     try:
-        return (named if named.is_absolute() else Path.home() / ".cache") / "fathometer"
+        return (base if base.is_absolute() else Path.home() / ".cache") / "fathometer"
     except RuntimeError:
         return None
 
 
 @contextlib.contextmanager
 def results_folder(folder: Path, comm: MPI.Intracomm) -> Iterator[None]:
-    """Collective. Makes the folder, with its parents; where the block fails, those that were made and are empty go.
+    """Collective. Create the folder, with its parents; where the block fails, those created are removed if empty.
 
-    Raises InputError, the same on all ranks, where the folder cannot be made or nothing can be written into it.
+    Raises InputError, the same on all ranks, where the folder cannot be created or nothing can be written into it.
     """
-    made: list[Path] = []
+    created: list[Path] = []
     try:
         with ledger.phase("set up"), collective_errors(comm):
             if comm.rank == 0:
-                _make(folder, made)
-                _try(folder)
+                _create(folder, created)
+                _check_writable(folder)
         yield
     except BaseException:
-        for one in reversed(made):
+        for new_folder in reversed(created):
             with contextlib.suppress(OSError):
-                one.rmdir()
+                new_folder.rmdir()
         raise
 
 
-def _make(folder: Path, made: list[Path]) -> None:
-    """Make the folder; the folders that are new join `made`, outermost first."""
-    for one in (*reversed(folder.parents), folder):
+def _create(folder: Path, created: list[Path]) -> None:
+    """Create the folder with its parents; those that are new are appended to `created`, outermost first."""
+    for path in (*reversed(folder.parents), folder):
         try:
-            if not one.is_dir():
-                one.mkdir(exist_ok=True)  # another run may be faster
-                made.append(one)
+            if not path.is_dir():
+                path.mkdir(exist_ok=True)  # another run may be faster
+                created.append(path)
         except OSError as error:
-            reason = "a link that leads nowhere" if one.is_symlink() and not one.exists() else _reason(error)
-            raise InputError(f"{folder}: cannot make the output directory: {one}: {reason}") from None
+            reason = "a link that leads nowhere" if path.is_symlink() and not path.exists() else _reason(error)
+            raise InputError(f"{folder}: cannot make the output directory: {path}: {reason}") from None
 
 
-def _try(folder: Path) -> None:
-    """Write into the folder: permissions alone do not tell of a file system that is read-only."""
+def _check_writable(folder: Path) -> None:
+    """InputError unless a file can be written: permissions do not show that a file system is read-only."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             pass

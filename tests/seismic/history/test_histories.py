@@ -30,7 +30,7 @@ ON_RANKS = ("memory", "disk", "little memory", *TRACES, *({"zfp checkpoints"} & 
 def migrations(folder: Path, ranks: int, *histories: str):
     """Images by "case|history", and what became of the history."""
     words = [*mpirun(ranks), sys.executable, SUPPORT / "histories_program.py", folder, *histories]
-    done = finish(start(*words), timeout=400)
+    done = finish(start(*words))
     assert done.code == 0, done.err
     told = json.loads((folder / "told.json").read_text())
     return {key: np.load(folder / f"{key}.npy") for key in told}, told

@@ -37,6 +37,26 @@ def recorded(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def unfinished(recorded, tmp_path_factory):
+    """Copies of a migration of the recorded shots of which the last one was bad: its journal is still there.
+
+    It has added up contributions after two shots, or not at all.
+    """
+    made = {}
+
+    def copy(folder, added_up=False):
+        if added_up not in made:
+            made[added_up] = tmp_path_factory.mktemp("unfinished")
+            spoiled(recorded, made[added_up] / "recorded.segy", {5})
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(sum_file, "FULL", 0.5 if added_up else 2.0)
+                assert run(recorded, made[added_up]).code == 1
+        shutil.copytree(made[added_up], folder, dirs_exist_ok=True)
+
+    return copy
+
+
 def image(folder, name="image"):
     return load(folder / f"{name}.rsf").tobytes()
 
@@ -255,10 +275,9 @@ def test_resume_with_nothing_there_starts(recorded, tmp_path):
     assert image(tmp_path / "out") == image(recorded / "one")
 
 
-def test_damage_is_found_and_mended(recorded, tmp_path):
+def test_damage_is_found_and_mended(recorded, unfinished, tmp_path):
     """A changed byte of a contribution: told by its file, and the shot migrated again."""
-    spoiled(recorded, tmp_path / "recorded.segy", {5})  # so that contributions stay
-    assert run(recorded, tmp_path).code == 1
+    unfinished(tmp_path)
     wanted = image(tmp_path / "out")
     path = tmp_path / "out" / "journal" / "000002-image.npy"
     raw = bytearray(path.read_bytes())
@@ -305,11 +324,10 @@ def other_magic(data):
 
 @pytest.mark.parametrize(("damage", "ranks"), [(cut, 1), (nothing, 1), (other_magic, 1), (cut, 2)])
 @pytest.mark.parametrize("kind", ["image.npy", "illumination.npy", "sum"])
-def test_files_that_are_damaged_are_computed_again(recorded, tmp_path, monkeypatch, kind, damage, ranks):
+def test_files_that_are_damaged_are_computed_again(recorded, unfinished, tmp_path, monkeypatch, kind, damage, ranks):
     """By the next run, without a word of the user's."""
-    spoiled(recorded, tmp_path / "recorded.segy", {5})  # so that the journal stays
-    monkeypatch.setattr(sum_file, "FULL", 0.5 if kind == "sum" else 2.0)  # after two shots, or never
-    assert run(recorded, tmp_path).code == 1
+    unfinished(tmp_path, added_up=kind == "sum")
+    monkeypatch.setattr(sum_file, "FULL", 0.5 if kind == "sum" else 2.0)
     wanted = image(tmp_path / "out")
     journal = tmp_path / "out" / "journal"
     (lines,) = journal.glob("*.jsonl")
@@ -351,9 +369,8 @@ def test_a_file_that_is_damaged_while_it_is_needed_is_told(recorded, tmp_path, m
     ],
 )
 @pytest.mark.parametrize("ranks", [1, 2])
-def test_what_is_refused_overwrites_nothing(recorded, tmp_path, keys, words, ranks):
-    spoiled(recorded, tmp_path / "recorded.segy", {5})
-    assert run(recorded, tmp_path).code == 1
+def test_what_is_refused_overwrites_nothing(recorded, unfinished, tmp_path, keys, words, ranks):
+    unfinished(tmp_path)
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     done = run(recorded, tmp_path, "--overwrite", ranks=ranks, **keys)
     assert done.code == 2

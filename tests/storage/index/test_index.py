@@ -277,8 +277,8 @@ def test_a_good_copy_is_kept_where_the_first_is_bad(tmp_path):
 
 
 def test_duplicates_across_files_and_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr("fathometer.storage.index.chunk.SIZE", 600)
-    monkeypatch.setattr("fathometer.storage.index.table.ROWS", 4)
+    monkeypatch.setattr("fathometer.storage.index.chunk.CHUNK_BYTES", 600)
+    monkeypatch.setattr("fathometer.storage.index.table.GROUP_ROWS", 4)
     paths = [live(shots=5).write(tmp_path / f"{name}.segy") for name in "ab"]
     index = index_of(*paths)
     assert found(index) == {"duplicate": 15}
@@ -595,7 +595,7 @@ def test_any_reader_of_parquet_finds_the_columns(tmp_path):
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_threads_do_not_matter(tmp_path, monkeypatch, jobs):
-    monkeypatch.setattr("fathometer.storage.index.chunk.SIZE", 600)
+    monkeypatch.setattr("fathometer.storage.index.chunk.CHUNK_BYTES", 600)
     paths = [live(shots=7).write(tmp_path / f"{name}.segy") for name in "ab"]
     before = index_of(*paths, jobs=2).path.read_bytes()
     assert index_of(*paths, jobs=jobs).path.read_bytes() == before

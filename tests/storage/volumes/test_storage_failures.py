@@ -11,6 +11,7 @@ import pytest
 from cli_support import clean_environment, mpirun
 from mpi4py import MPI
 from paths import SUPPORT
+from patience import PATIENCE
 
 from fathometer.base.errors import InputError
 from fathometer.storage.volumes.block import VolumeInfo
@@ -39,7 +40,8 @@ def attempted(folder, kind, cases, launch=OMPIO):
     if not usable:
         pytest.skip("a library is missing: see fathometer info --formats")
     words = [*mpirun(RANKS), *launch, sys.executable, PROGRAM, folder, kind, *("=".join(case) for case in usable)]
-    done = subprocess.run([str(w) for w in words], env=clean_environment(), capture_output=True, text=True, timeout=90)
+    words = [str(word) for word in words]
+    done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=PATIENCE)
     return done, usable
 
 

@@ -14,6 +14,7 @@ import segyio
 from cli_support import clean_environment, mpirun
 from mpi4py import MPI
 from paths import SUPPORT
+from patience import PATIENCE
 from storage_program import HALO, info_of, values_of
 
 from fathometer.base.errors import FathometerError, InputError
@@ -40,7 +41,7 @@ def needs(suffix):
 @pytest.fixture(scope="module")
 def by_one_rank(tmp_path_factory):
     folder = tmp_path_factory.mktemp("one")
-    done = subprocess.run([sys.executable, PROGRAM, folder, "-"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, PROGRAM, folder, "-"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -48,9 +49,8 @@ def by_one_rank(tmp_path_factory):
 @pytest.mark.parametrize(("ranks", "component"), [(2, "ompio"), (3, "romio321"), (4, "ompio")])
 def test_any_strategy_on_any_ranks_gives_what_one_rank_gives(tmp_path, by_one_rank, ranks, component):
     words = [*mpirun(ranks), *(["--mca", "io", component] if OPEN_MPI else []), sys.executable, PROGRAM]
-    done = subprocess.run(
-        [*map(str, words), tmp_path, by_one_rank], env=clean_environment(), capture_output=True, text=True, timeout=180
-    )
+    words = [str(word) for word in (*words, tmp_path, by_one_rank)]
+    done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 failures" in done.stdout
 
@@ -253,11 +253,11 @@ def test_texts_that_are_no_strategy(text, words):
 
 
 def test_lists_of_elements_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(mpiio, "MOST_LISTED", 160 * (np.prod(SHAPE) - 1))
+    monkeypatch.setattr(mpiio, "LARGEST_LIST_BYTES", 160 * (np.prod(SHAPE) - 1))
     with pytest.raises(FathometerError, match=r"datatype=hindexed: a list of 504 elements would take some 80640 bytes"):
         written(tmp_path, ".rsf", strategy="mpiio-independent:datatype=hindexed")
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(mpiio, "MOST_LISTED", 160 * np.prod(SHAPE))
+    monkeypatch.setattr(mpiio, "LARGEST_LIST_BYTES", 160 * np.prod(SHAPE))
     written(tmp_path, ".rsf", strategy="mpiio-independent:datatype=hindexed")
 
 
@@ -286,7 +286,7 @@ def test_what_is_missing_is_told_with_how_to_install_it(monkeypatch):
         check_writable(Path("v.h5"), Strategy.of("auto"), 2)
     with pytest.raises(InputError, match=r"v.nc: NetCDF needs .*apt-get install .*libpnetcdf-dev"):
         check_writable(Path("v.nc"), Strategy.of("auto"), 2)
-    monkeypatch.setattr(pnetcdf, "_mapped", lambda: {f"{sys.prefix}/lib/libmpi.so.40"})
+    monkeypatch.setattr(pnetcdf, "_loaded_mpi", lambda: {f"{sys.prefix}/lib/libmpi.so.40"})
     assert "wheel" in pnetcdf.missing() or not OPEN_MPI
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mpi4py import MPI
+from patience import PATIENCE
 
 from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
@@ -51,7 +52,8 @@ def write(path: Path, ranks: int, axis: int, shape, limit: int = 0, failing: int
     words = [str(script), str(path), str(axis), str(limit), str(failing), ",".join(map(str, shape))]
     # MPI in this process has put variables into its environment that would keep mpirun from starting.
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PMIX_"))}
-    return subprocess.run([*launch, sys.executable, *words], env=clean, capture_output=True, text=True, timeout=120)
+    words = [*launch, sys.executable, *words]
+    return subprocess.run(words, env=clean, capture_output=True, text=True, timeout=PATIENCE)
 
 
 # The last axis has fewer cells than ranks: one rank hands an empty block.

@@ -26,7 +26,7 @@ class Case:
 
     @property
     def form(self) -> Format:
-        """See storage.formats."""
+        """See storage.volumes.registry."""
         return WRITABLE[self.format]
 
     @property

@@ -28,7 +28,7 @@ def rates_figure(envelope: dict[str, Any]) -> Figure:
     cells = " x ".join(str(n) for n in envelope["input"]["grid"] if n > 1)
     left = 0.3 + LETTER * max(len(bar["name"]) for group in groups for bar in group["bars"])
     height = sheet.TOP + sum(BAR * len(group["bars"]) + BETWEEN for group in groups)
-    with sheet.look():
+    with sheet.style():
         ranks = envelope["machine"]["ranks"]
         title = f"Volumes of {cells} cells, {ranks} {'rank' if ranks == 1 else 'ranks'}"
         figure = sheet.sheet(left + WIDE + sheet.RIGHT, height, title)

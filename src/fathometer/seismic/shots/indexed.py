@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
-from fathometer.storage.index.anomalies import NAMES, UNUSABLE, Flag
+from fathometer.storage.index.anomalies import DESCRIPTIONS, UNUSABLE, Flag
 from fathometer.storage.index.table import Sampling, TraceIndex
 from fathometer.storage.traces.segy import TraceTable
 
@@ -80,7 +80,9 @@ def indexed_tables(path: Path) -> tuple[list[TraceTable], tuple[str, ...]]:
 def _left_out(flags: npt.NDArray[np.uint16]) -> list[str]:
     """How many traces cannot be used, and why; a trace may have several reasons."""
     counts = {flag: int(np.count_nonzero(flags & np.uint16(flag))) for flag in Flag if flag in UNUSABLE}
-    return [f"{count} of {len(flags)} traces: {NAMES[flag]}: left out" for flag, count in counts.items() if count]
+    return [
+        f"{count} of {len(flags)} traces: {DESCRIPTIONS[flag]}: left out" for flag, count in counts.items() if count
+    ]
 
 
 def _common(

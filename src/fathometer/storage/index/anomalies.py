@@ -1,4 +1,4 @@
-"""What can be wrong with a trace of a survey, as bits of the index's column `flags`."""
+"""Anomalies of the traces and files of a survey; those of traces are bits of the index's column `flags`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntFlag
 
 
 class Flag(IntFlag):
-    """Bits of `flags`; their numbers stand in files."""
+    """Bits of `flags`, which are stored in index files."""
 
     DEAD = 1
     ZERO = 2
@@ -20,12 +20,12 @@ class Flag(IntFlag):
     NO_PLACE = 256
 
 
-# Traces with one of these cannot be used, or are of no use.
+# Traces with one of these are not used.
 UNUSABLE = (
     Flag.DEAD | Flag.ZERO | Flag.NO_NUMBER | Flag.DUPLICATE | Flag.NO_INTERVAL | Flag.NO_COORDINATES | Flag.NO_PLACE
 )
 
-NAMES = {
+DESCRIPTIONS = {
     Flag.DEAD: "marked as dead or as other than seismic data",
     Flag.ZERO: "all samples are zero",
     Flag.NO_NUMBER: "NaN, infinity, or values beyond float32",
@@ -37,16 +37,16 @@ NAMES = {
     Flag.NO_PLACE: "a header word that is no number, no whole one, or too large, where it must not be",
 }
 
-# Of files and shots.
+# Keys of anomalies of files and shots.
 TRUNCATED, LEFT_OUT, MOVES, DECLARED, HEADERS = "truncated", "left out", "moves", "units", "headers"
-WORDS = {
+FILE_DESCRIPTIONS = {
     TRUNCATED: "files that end within a trace",
     LEFT_OUT: "files that are no gathers",
     MOVES: "shots whose source moves",
     DECLARED: "files that declare lengths as angles",
     HEADERS: "files whose headers contradict each other",
 }
-MADE = {
+TREATMENTS = {
     TRUNCATED: "the last trace is left out",
     LEFT_OUT: "left out",
     MOVES: "kept: one place is needed to migrate",
@@ -59,13 +59,13 @@ MADE = {
 
 @dataclass(frozen=True)
 class Anomaly:
-    """Something that was found, how often, where first, and what is made of it."""
+    """One kind of anomaly of a survey: how often it occurs, where first, and how it is treated."""
 
     key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units", "headers"
     count: int
-    words: str
-    first: str  # where, and what
-    made: str
+    words: str  # description
+    first: str  # first occurrence, with what was found there
+    made: str  # treatment
 
     def as_dict(self) -> dict[str, str | int]:
         """For JSON."""
@@ -73,7 +73,9 @@ class Anomaly:
 
 
 def anomaly(key: Flag | str, count: int, first: str) -> Anomaly:
-    """With its words."""
+    """An anomaly with the description and treatment of its key."""
     if isinstance(key, Flag):
-        return Anomaly(str(key.name).lower(), count, f"traces: {NAMES[key]}", first, MADE.get(key, "left out"))
-    return Anomaly(key, count, WORDS[key], first, MADE[key])
+        return Anomaly(
+            str(key.name).lower(), count, f"traces: {DESCRIPTIONS[key]}", first, TREATMENTS.get(key, "left out")
+        )
+    return Anomaly(key, count, FILE_DESCRIPTIONS[key], first, TREATMENTS[key])

@@ -1,9 +1,9 @@
-"""Making the index of a survey: all traces of many files are looked at once, in pieces, by several threads.
+"""Building the index of a survey: all traces of many files are read once, in chunks, by several threads.
 
-    pieces of files -> threads: bytes -> rows -> in order: counted, into row groups of the table
-    then what only all rows together tell, duplicates and files without places, is put into their flags
+    chunks of files -> threads: bytes -> rows -> in order: counted, written into row groups of the table
+    then duplicates and files without coordinates, which only all rows together show, are marked in the rows' flags
 
-Memory is that of the pieces under way, of one row group, and 18 bytes a trace, at the end some 50.
+Memory is that of the chunks in progress, of one row group, and 18 bytes a trace, at the end some 50.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from fathometer.storage import atomic
 from fathometer.storage.index import INDEX_SUFFIX
 from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, Flag
 from fathometer.storage.index.chunk import SAME_PLACE, Chunk, Span, spans
-from fathometer.storage.index.chunk_reader import in_order
+from fathometer.storage.index.chunk_reader import chunks_in_order
 from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.findings import Findings
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
@@ -32,8 +32,8 @@ from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import PRESSURE, VERTICAL, check_units
 
-LINE_SECONDS = 10.0  # between lines that say how far it is
-SENSORS = (
+PROGRESS_SECONDS = 10.0  # between lines of progress
+MIXED_SENSORS = (
     "holds traces of vertical sensors (trace identification code 12), and there are others of pressure (11): they are "
     "migrated together, as if they had measured the same; to keep them apart, index files of one kind"
 )
@@ -44,11 +44,11 @@ Say = Callable[[str], None]
 def build_index(
     files: Sequence[Path], output: Path, words: Mapping[str, Word], jobs: int, strict: bool, say: Say
 ) -> TraceIndex:
-    """Write the index of some files' traces, and open it.
+    """Write the index of all traces of the files, and open it.
 
-    words: of `words_of`. jobs: threads. strict: the first anomaly is an error. say: takes lines for people.
-    InputError: `output` is no .parquet or one of the files; no file is of use; with strict, what was found, and
-    where. FathometerError where it cannot be written.
+    words: header words, of `words_of`. jobs: threads. strict: the first anomaly is an error. say: prints a line.
+    InputError: `output` is no .parquet or one of the files; no file can be indexed; with `strict`, the first anomaly.
+    FathometerError where the index cannot be written.
     """
     if output.suffix.lower() != INDEX_SUFFIX:
         raise InputError(f"{output}: allowed for an index: a name that ends in {INDEX_SUFFIX}")
@@ -59,7 +59,7 @@ def build_index(
     with atomic.writing(output), atomic.Parts() as parts:
         part = parts.create(atomic.NewFile(output))
         builder.scan(files, part, jobs)
-        if builder.unfinished():
+        if builder.needs_rewriting():
             scanned, part = part, parts.create(atomic.NewFile(output))
             builder.rewrite(scanned, part)
             parts.drop(scanned)
@@ -68,7 +68,7 @@ def build_index(
 
 
 class _Builder:
-    """The account of what was found so far."""
+    """State of a build: files, findings, and what rows written before may have to be changed for."""
 
     def __init__(self, output: Path, words: Mapping[str, Word], strict: bool, say: Say) -> None:
         self.output, self.words, self.say = output, words, say
@@ -76,37 +76,38 @@ class _Builder:
         self.layouts: list[Layout] = []
         self.states: list[os.stat_result] = []
         self.rows: list[int] = []  # of each file
-        self.refused: dict[int, str] = {}
-        self.unplaced: set[int] = set()
+        self.refused: dict[int, str] = {}  # files to leave out, with the reason
+        self.unplaced: set[int] = set()  # files without coordinates
         self.flags: list[NDArray[np.uint16]] = []
-        self.marks: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
+        self.hashes: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
         self.names: list[str] = []
-        self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)
+        self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)  # rows
         self.samplings: Counter[tuple[int, int, float, float]] = Counter()  # by file, samples, interval, delay
-        self.places: dict[int, NDArray[np.float64]] = {}  # of a shot's source
-        self.moved: set[int] = set()
-        self.kinds: dict[int, Path] = {}  # by trace identification code, where it was first seen
+        self.sources: dict[int, NDArray[np.float64]] = {}  # (3,) m by shot
+        self.moved: set[int] = set()  # shots whose source moves
+        self.kinds: dict[int, Path] = {}  # first file of each trace identification code
 
     # --- the files
 
     def scan(self, files: Sequence[Path], part: Path, jobs: int) -> None:
-        """Look at all of them, and write the rows of all into `part`."""
+        """Read all files, and write their rows into `part`."""
         table = TableWriter(part)
         try:
-            done, start = 0, ledger.now()
-            said, total = start, sum(path.stat().st_size for path in files if path.is_file())
-            known = _Known(self)
-            for chunk in in_order(self._spans(files), self.words, jobs):
-                known.add(chunk)
+            done_bytes, start = 0, ledger.now()
+            last_line, total_bytes = start, sum(path.stat().st_size for path in files if path.is_file())
+            totals = _FileTotals(self)
+            for chunk in chunks_in_order(self._spans(files), self.words, jobs):
+                totals.add(chunk)
                 table.add(self.names[chunk.span.file], chunk.columns)
-                done += chunk.span.count * chunk.span.layout.trace_bytes
-                if ledger.now() > said + LINE_SECONDS:
-                    said = ledger.now()
+                done_bytes += chunk.span.count * chunk.span.layout.trace_bytes
+                if ledger.now() > last_line + PROGRESS_SECONDS:
+                    last_line = ledger.now()
                     self.say(
-                        f"{1e-9 * done:.3g} of {1e-9 * total:.3g} GB, file {chunk.span.file + 1} of {len(files)}, "
-                        f"{1e-6 * done / (said - start):.0f} MB/s"
+                        f"{1e-9 * done_bytes:.3g} of {1e-9 * total_bytes:.3g} GB, "
+                        f"file {chunk.span.file + 1} of {len(files)}, "
+                        f"{1e-6 * done_bytes / (last_line - start):.0f} MB/s"
                     )
-            known.close()
+            totals.close()
             self._finish()
             table.close(self._summary())
         except BaseException:
@@ -132,8 +133,8 @@ class _Builder:
             self.rows.append(0)
             self.names.append(self._name(path))
             if layout.spare:
-                rest = f"{layout.spare} of {layout.trace_bytes} bytes behind trace {layout.traces - 1}"
-                self.findings.add(TRUNCATED, 1, f"{path}: {rest}")
+                spare = f"{layout.spare} of {layout.trace_bytes} bytes behind trace {layout.traces - 1}"
+                self.findings.add(TRUNCATED, 1, f"{path}: {spare}")
             if layout.feet:
                 self.findings.note("lengths are in feet by the binary header; converted to metres", path)
             for note in layout.notes:
@@ -141,7 +142,7 @@ class _Builder:
             yield from spans(number, layout)
 
     def trace(self, file: int, trace: int, what: str = "") -> str:
-        """Names a trace."""
+        """Name of a trace, by the numbers of file and trace, and what was found there."""
         layout = self.layouts[file]
         return f"{layout.path}: trace {trace} (of {layout.traces}, from 0){': ' if what else ''}{what}"
 
@@ -152,30 +153,30 @@ class _Builder:
     # --- all rows together
 
     def _finish(self) -> None:
-        """What only all of them tell. InputError where nothing is left."""
+        """Find what only all rows together show. InputError where no file is left."""
         if len(self.refused) == len(self.layouts):
-            why = next(iter(self.refused.values()), None) or self.findings.first_left_out
-            raise InputError(why or "survey build: no file was given")
-        sound = np.concatenate([flags & np.uint16(UNUSABLE) == 0 for flags in self.flags])
-        first = np.concatenate([[0], np.cumsum(self.rows)])  # row of each file
+            reason = next(iter(self.refused.values()), None) or self.findings.first_left_out
+            raise InputError(reason or "survey build: no file was given")
+        usable = np.concatenate([flags & np.uint16(UNUSABLE) == 0 for flags in self.flags])
+        first = np.concatenate([[0], np.cumsum(self.rows)])  # first row of each file
         for file in (*self.refused, *self.unplaced):
-            sound[first[file] : first[file + 1]] = False
-        good = np.flatnonzero(sound)
-        self.duplicates = repeated(good, *self.marks)
+            usable[first[file] : first[file + 1]] = False
+        usable_rows = np.flatnonzero(usable)
+        self.duplicates = repeated(usable_rows, *self.hashes)
         if len(self.duplicates):
             row = int(self.duplicates[0])
             file = int(np.searchsorted(first, row, "right")) - 1
             self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
-        self.usable = len(good) - len(self.duplicates)
+        self.usable = len(usable_rows) - len(self.duplicates)
         if {PRESSURE, VERTICAL} <= self.kinds.keys():
-            self.findings.note(SENSORS, self.kinds[VERTICAL])
+            self.findings.note(MIXED_SENSORS, self.kinds[VERTICAL])
 
-    def unfinished(self) -> bool:
-        """Whether rows have to be changed or left out."""
+    def needs_rewriting(self) -> bool:
+        """Whether rows must be changed or left out."""
         return bool(self.refused or self.unplaced or len(self.duplicates))
 
     def rewrite(self, before: Path, after: Path) -> None:
-        """Put into the rows' flags what was not known when they were written, without those of refused files."""
+        """Copy the rows, with flags that were not known when they were written, without those of refused files."""
         names = self.names
         numbers = {name: number for number, name in enumerate(names)}
         table = TableWriter(after)
@@ -192,8 +193,8 @@ class _Builder:
                     rows["flags"] = flags
                     for number in np.unique(file):
                         if number not in self.refused:
-                            mine = file == number
-                            table.add(names[number], {name: values[mine] for name, values in rows.items()})
+                            of_file = file == number
+                            table.add(names[number], {name: values[of_file] for name, values in rows.items()})
                     first += len(file)
             table.close(self._summary())
         except BaseException:
@@ -203,21 +204,21 @@ class _Builder:
     def _summary(self) -> Summary:
         kept = [number for number in range(len(self.layouts)) if number not in self.refused]
         files = tuple(self._indexed(number) for number in kept)
-        together: dict[tuple[int, float, float], list[int]] = {}
+        by_sampling: dict[tuple[int, float, float], list[int]] = {}
         for (file, *sampling), count in self.samplings.items():
             if file not in self.refused and file not in self.unplaced:
-                seen = together.setdefault((int(sampling[0]), sampling[1], sampling[2]), [0, file])
-                seen[0] += count
+                total = by_sampling.setdefault((int(sampling[0]), sampling[1], sampling[2]), [0, file])
+                total[0] += count
         samplings = sorted(
-            (Sampling(*key, count, self.names[file]) for key, (count, file) in together.items()),
-            key=lambda one: -one.traces,
+            (Sampling(*key, count, self.names[file]) for key, (count, file) in by_sampling.items()),
+            key=lambda sampling: -sampling.traces,
         )
         traces = sum(self.rows[number] for number in kept)
         return Summary(
             files=files,
             words={name: str(word) for name, word in self.words.items()},
             traces=traces,
-            shots=len(self.places),
+            shots=len(self.sources),
             usable=self.usable,
             samplings=tuple(samplings),
             anomalies=self.findings.anomalies(),
@@ -243,8 +244,8 @@ class _Builder:
         )
 
 
-class _Known:
-    """What is known of the file whose chunks arrive, which counts once all of them have."""
+class _FileTotals:
+    """Totals of the file whose chunks arrive, which are added to the builder's once all have."""
 
     def __init__(self, builder: _Builder) -> None:
         self.builder = builder
@@ -252,34 +253,32 @@ class _Known:
         self._begin(-1)
 
     def _begin(self, file: int) -> None:
-        self.file, self.placed, self.largest = file, False, 0.0
+        self.file, self.placed, self.largest_coordinate = file, False, 0.0
         self.units: set[int] = set()
         self.kinds: set[int] = set()
         self.counts: Counter[Flag] = Counter()
         self.examples: dict[Flag, str] = {}
-        self.places: dict[int, NDArray[np.float64]] = {}
+        self.sources: dict[int, NDArray[np.float64]] = {}
         self.moved: dict[int, str] = {}
 
     def add(self, chunk: Chunk) -> None:
-        """The next chunk, of this file or of the next one."""
+        """Add the next chunk, of this file or of the next one."""
         builder = self.builder
         if chunk.span.file != self.file:
             self.close()
             self._begin(chunk.span.file)
         flags = chunk.columns["flags"]
-        if (
-            chunk.span.first == 0
-        ):  # one array a file: many small ones that stay would keep large ones from being given back
+        if chunk.span.first == 0:  # one array a file: many small ones would keep the system from reclaiming large ones
             builder.rows[self.file] = chunk.span.layout.traces
             builder.flags.append(np.empty(chunk.span.layout.traces, flags.dtype))
-            for marks in builder.marks:
-                marks.append(np.empty(chunk.span.layout.traces, np.uint64))
-        mine = slice(chunk.span.first, chunk.span.first + chunk.span.count)
-        builder.flags[-1][mine] = flags
-        for marks, own in zip(builder.marks, chunk.marks, strict=True):
-            marks[-1][mine] = own
+            for parts in builder.hashes:
+                parts.append(np.empty(chunk.span.layout.traces, np.uint64))
+        of_chunk = slice(chunk.span.first, chunk.span.first + chunk.span.count)
+        builder.flags[-1][of_chunk] = flags
+        for parts, hashes in zip(builder.hashes, chunk.hashes, strict=True):
+            parts[-1][of_chunk] = hashes
         self.placed |= chunk.placed
-        self.largest = max(self.largest, chunk.largest)
+        self.largest_coordinate = max(self.largest_coordinate, chunk.largest)
         self.units |= chunk.units
         self.kinds |= chunk.kinds
         for flag, (trace, what) in chunk.examples.items():
@@ -293,39 +292,39 @@ class _Known:
             self._source(trace, shot, source)
 
     def _source(self, trace: int, shot: int, source: NDArray[np.float64]) -> None:
-        place = self.builder.places.get(shot)
-        if place is None:
-            place = self.places.setdefault(shot, source)
-        if shot not in self.moved and np.abs(source - place).max() > SAME_PLACE:
-            here, there = (", ".join(f"{value:.10g}" for value in one) for one in (source, place))
+        before = self.builder.sources.get(shot)
+        if before is None:
+            before = self.sources.setdefault(shot, source)
+        if shot not in self.moved and np.abs(source - before).max() > SAME_PLACE:
+            here, there = (", ".join(f"{metres:.10g}" for metres in point) for point in (source, before))
             what = f"shot {shot} has its source at ({here}) m, but at ({there}) m before"
             self.moved[shot] = self.builder.trace(self.file, trace, what)
 
     def close(self) -> None:
-        """All chunks of the file have come."""
+        """Add the totals of a file whose chunks are complete."""
         builder = self.builder
         if self.file < 0:
             return
         layout = builder.layouts[self.file]
         try:
-            declared = check_units(layout, self.units, self.largest)
+            unit_notes = check_units(layout, self.units, self.largest_coordinate)
         except InputError as error:
             builder.refused[self.file] = str(error)
             builder.findings.leave_out(str(error))
             return
-        for note in declared:
+        for note in unit_notes:
             builder.findings.add(DECLARED, 1, f"{layout.path}: {note}")
         if not self.placed and layout.traces > 1:
             builder.unplaced.add(self.file)
             where = f"{layout.path}: every source and receiver is at the origin"
             builder.findings.add(Flag.NO_COORDINATES, layout.traces, where)
         else:
-            builder.places.update(self.places)
+            builder.sources.update(self.sources)
             for kind in self.kinds:
                 builder.kinds.setdefault(kind, layout.path)
-            for key, where in self.moved.items():
-                if key not in builder.moved:
-                    builder.moved.add(key)
+            for shot, where in self.moved.items():
+                if shot not in builder.moved:
+                    builder.moved.add(shot)
                     builder.findings.add(MOVES, 1, where)
         for flag, count in self.counts.items():
             builder.findings.add(flag, count, self.examples[flag])

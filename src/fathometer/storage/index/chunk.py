@@ -1,4 +1,4 @@
-"""Some traces of a file, from its bytes to rows of the index."""
+"""Chunks: some traces of a file, from its bytes to rows of the index."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import FOOT, LIVE, scaled
 
 SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
-SIZE = 1 << 22  # bytes of traces read at a time: they stay in the cache while they are looked at
+CHUNK_BYTES = 1 << 22  # of traces read at a time, which stay in the processor's cache
 WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
 SHOTS_OF_A_FILE = 1_000_000  # whose numbers tell shots of different files apart: shot 7 of the second is 2000007
 SOUND, NO_NUMBER = 1, 2  # bits of native/core/traces.hpp
@@ -31,7 +31,7 @@ _MULTIPLIERS = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)  # splitmix64 (Steele, L
 
 @dataclass(frozen=True)
 class Span:
-    """Which traces of which of the files."""
+    """Consecutive traces of one of the files, by its number."""
 
     file: int
     layout: Layout
@@ -41,23 +41,23 @@ class Span:
 
 @dataclass(frozen=True)
 class Chunk:
-    """n rows of the index, in the order of the file, and what else was seen there.
+    """n rows of the index, in the order of the file, and a summary of them.
 
     Attributes:
         columns: (n,) each: trace, shot, channel, source_x … receiver_z (m), offset (m), interval (s), samples, delay
             (s), flags.
-        marks: two of (n,) uint64, alike where shot, channel and places are alike.
+        hashes: two of (n,) uint64, each of shot, channel, source and receiver.
         samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
-        sources: of these, each trace that has another shot or source than the one before: trace, shot, place (3,).
+        sources: of these, each trace whose shot or source differs from the one before: trace, shot, source (3,) in m.
         units: codes of the coordinates' units; largest: magnitude of the coordinates, as they stand in the file.
         kinds: trace identification codes of traces that can be used.
-        placed: whether any place is not 0.
+        placed: whether any coordinate is not 0.
         examples: of each flag, the first trace that has it, and what was found there.
     """
 
     span: Span
     columns: dict[str, NDArray[Any]]
-    marks: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    hashes: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     samplings: dict[tuple[int, float, float], int]
     sources: list[tuple[int, int, NDArray[np.float64]]]
     units: frozenset[int]
@@ -68,19 +68,19 @@ class Chunk:
 
 
 def spans(file: int, layout: Layout) -> Iterator[Span]:
-    """The traces of a file, some at a time."""
-    step = max(1, SIZE // layout.trace_bytes)
+    """The traces of a file, in spans of about CHUNK_BYTES."""
+    step = max(1, CHUNK_BYTES // layout.trace_bytes)
     for first in range(0, layout.traces, step):
         yield Span(file, layout, first, min(step, layout.traces - first))
 
 
-def read_chunk(span: Span, words: Mapping[str, Word], room: NDArray[np.uint8]) -> Chunk:
-    """The rows of some traces. room: bytes to read into, at least those of the traces.
+def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8]) -> Chunk:
+    """Read the traces of a span. buffer: uint8, at least as many as the traces have bytes.
 
     InputError where the file cannot be read, or ends too soon.
     """
     layout = span.layout
-    rows = room[: span.count * layout.trace_bytes].reshape(span.count, layout.trace_bytes)
+    rows = buffer[: span.count * layout.trace_bytes].reshape(span.count, layout.trace_bytes)
     with reading(layout.path):
         handle = os.open(layout.path, os.O_RDONLY)
         try:
@@ -101,51 +101,54 @@ def read_chunk(span: Span, words: Mapping[str, Word], room: NDArray[np.uint8]) -
 
 
 def header_words(rows: NDArray[np.uint8], little: bool, words: Mapping[str, Word]) -> dict[str, NDArray[np.float64]]:
-    """The words of the headers of traces as they lie in a file (n, bytes of a trace), each float64 (n,)."""
-    there = {name: word for name, word in words.items() if word.place}
-    values = np.empty((len(there), len(rows)))
-    places = np.array([word.place - 1 for word in there.values()], np.int64)
-    kinds = np.array([TYPES.index(word.type) for word in there.values()], np.int32)
+    """Header words, each float64 (n,), of traces as stored, uint8 (n, bytes of a trace)."""
+    present = {name: word for name, word in words.items() if word.place}
+    values = np.empty((len(present), len(rows)))
+    places = np.array([word.place - 1 for word in present.values()], np.int64)
+    kinds = np.array([TYPES.index(word.type) for word in present.values()], np.int32)
     _native.trace_words(rows, little, places, kinds, values)
     nothing = np.zeros(len(rows))
-    return {name: nothing for name in words} | dict(zip(there, values, strict=True))
+    return {name: nothing for name in words} | dict(zip(present, values, strict=True))
 
 
 def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.uint8]) -> Chunk:
     layout = span.layout
-    finite = np.ones(span.count, bool)
+    all_valid = np.ones(span.count, bool)
     for name, values in head.items():
-        good = np.isfinite(values)
+        valid = np.isfinite(values)
         if name in WHOLE:
-            good &= (values == np.rint(values)) & (np.abs(values) < LARGEST_WHOLE)
-        if not good.all():
-            finite &= good
-            head[name] = np.where(good, values, 0.0)
-    flat, tall = head["coordinate_scalar"], head["elevation_scalar"]
-    places = {
-        "source_x": scaled(head["source_x"], flat),
-        "source_y": scaled(head["source_y"], flat),
-        "source_z": scaled(head["source_depth"] - head["source_elevation"], tall),
-        "receiver_x": scaled(head["receiver_x"], flat),
-        "receiver_y": scaled(head["receiver_y"], flat),
-        "receiver_z": scaled(head["receiver_depth"] - head["receiver_elevation"], tall),
+            valid &= (values == np.rint(values)) & (np.abs(values) < LARGEST_WHOLE)
+        if not valid.all():
+            all_valid &= valid
+            head[name] = np.where(valid, values, 0.0)
+    horizontal, vertical = head["coordinate_scalar"], head["elevation_scalar"]
+    coordinates = {
+        "source_x": scaled(head["source_x"], horizontal),
+        "source_y": scaled(head["source_y"], horizontal),
+        "source_z": scaled(head["source_depth"] - head["source_elevation"], vertical),
+        "receiver_x": scaled(head["receiver_x"], horizontal),
+        "receiver_y": scaled(head["receiver_y"], horizontal),
+        "receiver_z": scaled(head["receiver_depth"] - head["receiver_elevation"], vertical),
     }
-    largest = max(float(np.abs(places[name]).max()) for name in ("source_x", "source_y", "receiver_x", "receiver_y"))
+    largest = max(
+        float(np.abs(coordinates[name]).max()) for name in ("source_x", "source_y", "receiver_x", "receiver_y")
+    )
     if layout.feet:
-        places = {name: values * FOOT for name, values in places.items()}
+        coordinates = {name: values * FOOT for name, values in coordinates.items()}
     scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros(span.count)
-    away = places["receiver_x"] - places["source_x"], places["receiver_y"] - places["source_y"]
+    dx = coordinates["receiver_x"] - coordinates["source_x"]
+    dy = coordinates["receiver_y"] - coordinates["source_y"]
     columns: dict[str, NDArray[Any]] = {
         "trace": np.arange(span.first, span.first + span.count),
         "shot": head["shot"].astype(np.int64),
         "channel": head["channel"].astype(np.int64),
-        **places,
-        "offset": np.sqrt(away[0] * away[0] + away[1] * away[1]),
+        **coordinates,
+        "offset": np.sqrt(dx * dx + dy * dy),
         "interval": _interval(layout, head["interval"]),
         "samples": np.full(span.count, layout.samples, np.int32),
         "delay": scaled(head["delay"], scalar) / 1000,
     }
-    found = {
+    flagged = {
         Flag.DEAD: ~np.isin(head["kind"], LIVE),
         Flag.ZERO: states & SOUND == 0,
         Flag.NO_NUMBER: states & NO_NUMBER != 0,
@@ -154,74 +157,74 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         if not layout.own_intervals
         else np.zeros(span.count, bool),
         Flag.NO_INTERVAL: columns["interval"] <= 0,
-        Flag.NO_PLACE: ~finite,
+        Flag.NO_PLACE: ~all_valid,
     }
-    words = {
+    texts = {
         Flag.DEAD: lambda k: f"trace identification code {head['kind'][k]:g}",
         Flag.SAMPLES: lambda k: f"{head['samples'][k]:g} samples, {layout.samples} in the file",
         Flag.INTERVAL: lambda k: f"{head['interval'][k]:g} µs, {1e6 * layout.interval:g} µs in the file",
         Flag.NO_INTERVAL: lambda k: f"{head['interval'][k]:g} µs",
     }
     flags, examples = np.zeros(span.count, np.uint16), {}
-    for flag, which in found.items():
-        if which.any():
-            flags |= np.where(which, np.uint16(flag), np.uint16(0))
-            k = int(np.argmax(which))
-            examples[flag] = (span.first + k, words[flag](k) if flag in words else "")
+    for flag, mask in flagged.items():
+        if mask.any():
+            flags |= np.where(mask, np.uint16(flag), np.uint16(0))
+            k = int(np.argmax(mask))
+            examples[flag] = (span.first + k, texts[flag](k) if flag in texts else "")
     columns["flags"] = flags
-    good = np.flatnonzero(flags & np.uint16(UNUSABLE) == 0)
-    keys = [columns["shot"], columns["channel"], *places.values()]
+    usable = np.flatnonzero(flags & np.uint16(UNUSABLE) == 0)
+    keys = [columns["shot"], columns["channel"], *coordinates.values()]
     return Chunk(
         span=span,
         columns=columns,
-        marks=(_mark(keys, _SEEDS[0]), _mark(keys, _SEEDS[1])),
-        samplings=_samplings(columns, good),
-        sources=_sources(columns, good),
+        hashes=(_hash(keys, _SEEDS[0]), _hash(keys, _SEEDS[1])),
+        samplings=_samplings(columns, usable),
+        sources=_sources(columns, usable),
         units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),
-        kinds=frozenset(np.unique(head["kind"][good]).astype(int).tolist()),
+        kinds=frozenset(np.unique(head["kind"][usable]).astype(int).tolist()),
         largest=largest,
-        placed=any(places[f"{what}_{axis}"].any() for what in ("source", "receiver") for axis in "xy"),
+        placed=any(coordinates[f"{what}_{axis}"].any() for what in ("source", "receiver") for axis in "xy"),
         examples=examples,
     )
 
 
-def _samplings(columns: dict[str, NDArray[Any]], good: NDArray[np.int64]) -> dict[tuple[int, float, float], int]:
-    keys = [columns[name][good] for name in ("samples", "interval", "delay")]
-    if not len(good):
+def _samplings(columns: dict[str, NDArray[Any]], usable: NDArray[np.int64]) -> dict[tuple[int, float, float], int]:
+    keys = [columns[name][usable] for name in ("samples", "interval", "delay")]
+    if not len(usable):
         return {}
     if all((key == key[0]).all() for key in keys):
-        return {(int(keys[0][0]), float(keys[1][0]), float(keys[2][0])): len(good)}
+        return {(int(keys[0][0]), float(keys[1][0]), float(keys[2][0])): len(usable)}
     kinds, counts = np.unique(np.stack(keys, axis=1), axis=0, return_counts=True)
     pairs = zip(kinds.tolist(), counts.tolist(), strict=True)
     return {(int(samples), interval, delay): count for (samples, interval, delay), count in pairs}
 
 
-def _sources(columns: dict[str, NDArray[Any]], good: NDArray[np.int64]) -> list[tuple[int, int, NDArray[np.float64]]]:
-    shot, places = columns["shot"][good], [columns[f"source_{axis}"][good] for axis in "xyz"]
-    begins = np.ones(len(good), bool)
+def _sources(columns: dict[str, NDArray[Any]], usable: NDArray[np.int64]) -> list[tuple[int, int, NDArray[np.float64]]]:
+    shot, source = columns["shot"][usable], [columns[f"source_{axis}"][usable] for axis in "xyz"]
+    begins = np.ones(len(usable), bool)
     begins[1:] = np.diff(shot) != 0
-    for place in places:
-        begins[1:] |= np.abs(np.diff(place)) > SAME_PLACE
+    for coordinate in source:
+        begins[1:] |= np.abs(np.diff(coordinate)) > SAME_PLACE
     return [
-        (int(columns["trace"][good[row]]), int(shot[row]), np.array([place[row] for place in places]))
+        (int(columns["trace"][usable[row]]), int(shot[row]), np.array([coordinate[row] for coordinate in source]))
         for row in np.flatnonzero(begins)
     ]
 
 
 def _interval(layout: Layout, own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sample intervals in s, 0 where there is none: the file's, the trace's own (µs) where the file gives none."""
+    """Sample intervals (n,) in s: the file's, or where it has none the traces' own (n,), µs; 0 for none."""
     if not layout.own_intervals:
         return np.full(len(own), layout.interval)
     return np.asarray(np.where(own > 0, own / 1e6, np.where(own == 0, layout.interval, 0.0)))
 
 
-def _mark(columns: list[NDArray[Any]], seed: int) -> NDArray[np.uint64]:
-    """A hash (n,) of the rows of columns of 64 bits."""
-    mark = np.full(len(columns[0]), seed, np.uint64)
+def _hash(columns: list[NDArray[Any]], seed: int) -> NDArray[np.uint64]:
+    """Hashes (n,) of the rows of columns (n,) of 64 bits each."""
+    hashes = np.full(len(columns[0]), seed, np.uint64)
     for column in columns:
-        mark ^= column.view(np.uint64)
+        hashes ^= column.view(np.uint64)
         for shift, factor in zip((30, 27), _MULTIPLIERS, strict=True):
-            mark ^= mark >> np.uint64(shift)
-            mark *= np.uint64(factor)
-        mark ^= mark >> np.uint64(31)
-    return mark
+            hashes ^= hashes >> np.uint64(shift)
+            hashes *= np.uint64(factor)
+        hashes ^= hashes >> np.uint64(31)
+    return hashes

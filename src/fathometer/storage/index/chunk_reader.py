@@ -1,4 +1,4 @@
-"""The pieces of files, read and looked at by several threads, in their order."""
+"""Reading the chunks of files by several threads, delivered in order."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from threading import local
 
 import numpy as np
 
-from fathometer.storage.index.chunk import SIZE, Chunk, Span, read_chunk
+from fathometer.storage.index.chunk import CHUNK_BYTES, Chunk, Span, read_chunk
 from fathometer.storage.index.words import Word
 
 
-def in_order(work: Iterator[Span], words: Mapping[str, Word], jobs: int) -> Iterator[Chunk]:
-    """The chunks of all spans, in their order, read by so many threads; twice as many are under way."""
+def chunks_in_order(all_spans: Iterator[Span], words: Mapping[str, Word], jobs: int) -> Iterator[Chunk]:
+    """The chunks of the spans, in order, read by `jobs` threads; at most twice as many are in progress."""
     thread = local()
 
     def read(span: Span) -> Chunk:
-        needed = max(SIZE, span.count * span.layout.trace_bytes)
-        if getattr(thread, "room", None) is None or thread.room.size < needed:
-            thread.room = np.empty(needed, np.uint8)
-        return read_chunk(span, words, thread.room)
+        needed = max(CHUNK_BYTES, span.count * span.layout.trace_bytes)
+        if getattr(thread, "buffer", None) is None or thread.buffer.size < needed:
+            thread.buffer = np.empty(needed, np.uint8)
+        return read_chunk(span, words, thread.buffer)
 
     waiting: deque[Future[Chunk]] = deque()
     with ThreadPoolExecutor(jobs, "scan") as pool:
         try:
-            for span in work:
+            for span in all_spans:
                 waiting.append(pool.submit(read, span))
                 if len(waiting) > 2 * jobs:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            for one in waiting:
-                one.cancel()
+            for future in waiting:
+                future.cancel()

@@ -1,4 +1,4 @@
-"""Which rows repeat an earlier one, by hashes of them."""
+"""Duplicate rows, by their hashes."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from numpy.typing import NDArray
 Parts = list[NDArray[np.uint64]]
 
 
-def repeated(rows: NDArray[np.int64], marks: Parts, others: Parts) -> NDArray[np.int64]:
-    """Those of some rows, in order, whose two marks an earlier one of them has.
+def repeated(rows: NDArray[np.int64], first: Parts, second: Parts) -> NDArray[np.int64]:
+    """The rows, in order, both of whose hashes occur in an earlier one of `rows`.
 
-    rows: increasing. marks, others: of all rows, in parts, which are given up: together they are most of what a build
-    keeps of a trace.
+    rows: increasing numbers of rows. first, second: hashes of all rows, in parts, which are emptied to save memory:
+    they are most of what a build keeps of a trace.
     """
-    mine = _joined(marks)[rows]
-    ranked = np.sort(mine)
-    twice = np.unique(ranked[1:][ranked[1:] == ranked[:-1]])
+    hashes = _joined(first)[rows]
+    ordered = np.sort(hashes)
+    twice = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
     if not len(twice):  # as in most surveys; sorting values alone is much faster than sorting rows by them
         return np.empty(0, np.int64)
-    chosen = np.flatnonzero(np.isin(mine, twice))
-    rows, mine = rows[chosen], mine[chosen]
-    other = _joined(others)[rows]
-    order = np.lexsort((other, mine))
-    alike = (mine[order[1:]] == mine[order[:-1]]) & (other[order[1:]] == other[order[:-1]])
+    candidates = np.flatnonzero(np.isin(hashes, twice))
+    rows, hashes = rows[candidates], hashes[candidates]
+    others = _joined(second)[rows]
+    order = np.lexsort((others, hashes))
+    alike = (hashes[order[1:]] == hashes[order[:-1]]) & (others[order[1:]] == others[order[:-1]])
     return np.sort(rows[order[1:]][alike])
 
 

@@ -1,4 +1,4 @@
-"""What an index holds, in words and numbers."""
+"""Description of an index, and the table of its anomalies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.index.anomalies import UNUSABLE, Anomaly
 from fathometer.storage.index.table import Sampling, Summary, TraceIndex
 
-NARROWEST = 120  # columns of a table: what stands in a log should not be folded at every word
+NARROWEST = 120  # characters of a table, so that in a log not every word is on a line of its own
 MOST_LISTED = 5  # of kinds of sampling
 
 Ends = tuple[float, float]
@@ -24,7 +24,7 @@ Ends = tuple[float, float]
 
 @dataclass(frozen=True)
 class IndexDescription:
-    """An index; extents are (first, last) of its usable traces, None where there is none."""
+    """Description of an index; extents are (smallest, largest) of its usable traces, None without any."""
 
     path: Path
     summary: Summary
@@ -33,7 +33,7 @@ class IndexDescription:
     receiver: tuple[Ends, ...] | None  # m
     offset: Ends | None  # m
     sizes: int  # bytes of all files
-    changed: tuple[str, ...]  # files that have gone or are other ones than were indexed
+    changed: tuple[str, ...]  # files that are missing or have changed, one line each
 
     @property
     def kind(self) -> str:
@@ -43,7 +43,7 @@ class IndexDescription:
     def rows(self) -> list[tuple[str, str]]:
         """Label and text of each line of a table."""
         summary = self.summary
-        kinds = Counter(f"{one.kind}{f' revision {one.revision}' * (one.kind != 'SU')}" for one in summary.files)
+        kinds = Counter(f"{file.kind}{f' revision {file.revision}' * (file.kind != 'SU')}" for file in summary.files)
         rows = [
             ("file", str(self.path)),
             ("kind", "index of a survey"),
@@ -55,11 +55,14 @@ class IndexDescription:
         if self.channels is not None and self.source and self.receiver and self.offset:
             fewest, most = self.channels
             rows.append(("channels per shot", f"{fewest}" if fewest == most else f"{fewest} to {most}"))
-            for what, ends in (("source", self.source), ("receiver", self.receiver)):
-                rows += [(f"{what} {axis}", _extent(one)) for axis, one in zip("xyz", ends, strict=True)]
+            for point, extents in (("source", self.source), ("receiver", self.receiver)):
+                rows += [(f"{point} {axis}", _extent(ends)) for axis, ends in zip("xyz", extents, strict=True)]
             rows.append(("offset", _extent(self.offset)))
         rows += [("sampling", text) for text in sampling_lines(summary.samplings)]
-        rows += [(("anomaly"), f"{one.count} {one.words}: {one.made}; first: {one.first}") for one in summary.anomalies]
+        rows += [
+            ("anomaly", f"{anomaly.count} {anomaly.words}: {anomaly.made}; first: {anomaly.first}")
+            for anomaly in summary.anomalies
+        ]
         words = {name: word for name, word in summary.words.items() if word != "none"}
         rows.append(("header words", ", ".join(f"{name} {word}" for name, word in words.items())))
         rows += [("note", note) for note in summary.notes]
@@ -69,14 +72,15 @@ class IndexDescription:
         """For JSON; SI units in the keys."""
         summary = self.summary
 
-        def axes(ends: tuple[Ends, ...] | None) -> dict[str, list[float]] | None:
-            return None if ends is None else {axis: list(one) for axis, one in zip("xyz", ends, strict=True)}
+        def axes(extents: tuple[Ends, ...] | None) -> dict[str, list[float]] | None:
+            return None if extents is None else {axis: list(ends) for axis, ends in zip("xyz", extents, strict=True)}
 
         return {
             "kind": self.kind,
             "path": str(self.path),
             "files": [
-                {"name": one.name, "format": one.kind, "traces": one.traces, "bytes": one.size} for one in summary.files
+                {"name": file.name, "format": file.kind, "traces": file.traces, "bytes": file.size}
+                for file in summary.files
             ],
             "shots": summary.shots,
             "traces": summary.traces,
@@ -87,15 +91,15 @@ class IndexDescription:
             "offset_metres": None if self.offset is None else list(self.offset),
             "samplings": [
                 {
-                    "samples": one.samples,
-                    "interval_seconds": one.interval,
-                    "delay_seconds": one.delay,
-                    "traces": one.traces,
-                    "first_file": one.file,
+                    "samples": sampling.samples,
+                    "interval_seconds": sampling.interval,
+                    "delay_seconds": sampling.delay,
+                    "traces": sampling.traces,
+                    "first_file": sampling.file,
                 }
-                for one in summary.samplings
+                for sampling in summary.samplings
             ],
-            "anomalies": [one.as_dict() for one in summary.anomalies],
+            "anomalies": [anomaly.as_dict() for anomaly in summary.anomalies],
             "header_words": dict(summary.words),
             "notes": list(summary.notes),
             "changed": list(self.changed),
@@ -103,55 +107,55 @@ class IndexDescription:
 
 
 def describe_index(path: Path) -> IndexDescription:
-    """Describe an index; its files are looked at, but not read. InputError where it is none."""
+    """Describe an index, whose files are not read, only checked for changes. InputError where it is none."""
     index = TraceIndex(path)
-    places = [f"{what}_{axis}" for what in ("source", "receiver") for axis in "xyz"]
+    coordinates = [f"{point}_{axis}" for point in ("source", "receiver") for axis in "xyz"]
     low: dict[str, float] = {}
     high: dict[str, float] = {}
     shots: list[NDArray[np.int64]] = []
-    for rows in index.groups([*places, "offset", "shot", "flags"]):
-        good = rows["flags"] & np.uint16(UNUSABLE) == 0
-        if good.any():
-            shots.append(rows["shot"][good])
-            for name in (*places, "offset"):
-                low[name] = min(low.get(name, np.inf), float(rows[name][good].min()))
-                high[name] = max(high.get(name, -np.inf), float(rows[name][good].max()))
+    for rows in index.groups([*coordinates, "offset", "shot", "flags"]):
+        usable = rows["flags"] & np.uint16(UNUSABLE) == 0
+        if usable.any():
+            shots.append(rows["shot"][usable])
+            for name in (*coordinates, "offset"):
+                low[name] = min(low.get(name, np.inf), float(rows[name][usable].min()))
+                high[name] = max(high.get(name, -np.inf), float(rows[name][usable].max()))
     counts = np.unique(np.concatenate(shots), return_counts=True)[1] if shots else None
     changed = []
-    for one in index.summary.files:
+    for file in index.summary.files:
         try:
-            one.layout(index.folder)
+            file.layout(index.folder)
         except InputError as error:
             changed.append(str(error))
 
-    def ends(what: str) -> tuple[Ends, ...] | None:
-        return tuple((low[f"{what}_{axis}"], high[f"{what}_{axis}"]) for axis in "xyz") if shots else None
+    def extents(point: str) -> tuple[Ends, ...] | None:
+        return tuple((low[f"{point}_{axis}"], high[f"{point}_{axis}"]) for axis in "xyz") if shots else None
 
     return IndexDescription(
         path=path,
         summary=index.summary,
         channels=None if counts is None else (int(counts.min()), int(counts.max())),
-        source=ends("source"),
-        receiver=ends("receiver"),
+        source=extents("source"),
+        receiver=extents("receiver"),
         offset=(low["offset"], high["offset"]) if shots else None,
-        sizes=sum(one.size for one in index.summary.files),
+        sizes=sum(file.size for file in index.summary.files),
         changed=tuple(changed),
     )
 
 
 def sampling_lines(samplings: tuple[Sampling, ...]) -> list[str]:
-    """How the traces are sampled, the most frequent first."""
+    """Lines that tell the kinds of sampling, the most frequent first."""
     if len(samplings) == 1:
         return [str(samplings[0])]
-    lines = [f"{one.traces} traces: {one}; first in {one.file}" for one in samplings[:MOST_LISTED]]
+    lines = [f"{kind.traces} traces: {kind}; first in {kind.file}" for kind in samplings[:MOST_LISTED]]
     if (more := len(samplings) - MOST_LISTED) > 0:
-        rest = sum(one.traces for one in samplings[MOST_LISTED:])
+        rest = sum(kind.traces for kind in samplings[MOST_LISTED:])
         lines.append(f"{rest} traces: {more} more kinds of sampling")
     return lines
 
 
 def table_of(index: TraceIndex) -> str:
-    """What `survey build` prints: what is there, and a table of the anomalies."""
+    """What `survey build` prints: totals, and a table of the anomalies."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -172,16 +176,16 @@ def table_of(index: TraceIndex) -> str:
     table.add_column("count", justify="right")
     table.add_column("what is made of it", max_width=20)
     table.add_column("first", overflow="fold")
-    for one in summary.anomalies:
-        table.add_row(*(escape(text) for text in _cells(one)))
-    drawn = io.StringIO()
+    for anomaly in summary.anomalies:
+        table.add_row(*(escape(text) for text in _cells(anomaly)))
+    printed = io.StringIO()
     width = max(NARROWEST, shutil.get_terminal_size().columns)
-    Console(file=drawn, width=width).print(table)
-    return "\n".join([*lines, drawn.getvalue().rstrip()])
+    Console(file=printed, width=width).print(table)
+    return "\n".join([*lines, printed.getvalue().rstrip()])
 
 
-def _cells(one: Anomaly) -> tuple[str, str, str, str]:
-    return one.words, str(one.count), one.made, one.first
+def _cells(anomaly: Anomaly) -> tuple[str, str, str, str]:
+    return anomaly.words, str(anomaly.count), anomaly.made, anomaly.first
 
 
 def _extent(ends: Ends) -> str:

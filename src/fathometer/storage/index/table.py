@@ -1,4 +1,4 @@
-"""The index's file: one row a trace, in Parquet, and what belongs to all of them in its metadata."""
+"""The file of an index: Parquet, one row a trace, and a summary in its metadata."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fathometer.storage.index.anomalies import Anomaly
 from fathometer.storage.reading import readable
 from fathometer.storage.traces.layout import Layout
 
-KEY = b"fathometer.survey"  # of the metadata
+METADATA_KEY = b"fathometer.survey"
 VERSION = 1
-ROWS = 1 << 16  # of a row group
+GROUP_ROWS = 1 << 16  # of a row group
 REBUILD = "run `fathometer survey build` again"
 
 COLUMNS = {
@@ -42,9 +42,9 @@ Rows = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class IndexedFile:
-    """How the traces of one file lie, and what tells that it is still the same file."""
+    """Layout of one indexed file, and its size and time, by which a change is noticed."""
 
-    name: str  # as from the folder of the index where it lies in or under it, else absolute
+    name: str  # relative to the folder of the index where the file is in or below it, else absolute
     kind: str
     order: str
     revision: int
@@ -59,15 +59,15 @@ class IndexedFile:
     notes: tuple[str, ...]
 
     def layout(self, folder: Path) -> Layout:
-        """As `layout_of` would find it. InputError where the file has gone or is another one than was indexed."""
+        """The layout of the file. InputError where it is missing, or has changed since it was indexed."""
         path = folder / self.name
         if not path.exists():
             raise InputError(f"{path}: no such file, and an index names files from its own folder on; {REBUILD}")
-        state = readable(path).stat()
+        status = readable(path).stat()
         changes = []
-        if state.st_size != self.size:
-            changes.append(f"it has {state.st_size} bytes, and had {self.size}")
-        if state.st_mtime_ns != self.modified:
+        if status.st_size != self.size:
+            changes.append(f"it has {status.st_size} bytes, and had {self.size}")
+        if status.st_mtime_ns != self.modified:
             changes.append("it was written to since")
         if changes:
             raise InputError(f"{path}: has changed since it was indexed: {' and '.join(changes)}; {REBUILD}")
@@ -88,7 +88,7 @@ class IndexedFile:
 
 @dataclass(frozen=True)
 class Sampling:
-    """Traces that are sampled alike, and the first file that has some."""
+    """One kind of sampling, its number of traces, and the first file that has some."""
 
     samples: int
     interval: float  # s
@@ -102,10 +102,10 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Summary:
-    """What belongs to all rows of an index."""
+    """Summary of an index: its files, and totals of its rows."""
 
     files: tuple[IndexedFile, ...]
-    words: dict[str, str]
+    words: dict[str, str]  # header words
     traces: int
     shots: int  # different shot keys
     usable: int  # traces
@@ -115,35 +115,35 @@ class Summary:
     version: int = field(default=VERSION)
 
     def text(self) -> bytes:
-        """As it stands in the metadata."""
+        """JSON, as stored in the metadata."""
         return json.dumps(asdict(self), ensure_ascii=True).encode()
 
     @classmethod
     def of(cls, text: bytes) -> Self:
-        """The inverse; KeyError, TypeError or ValueError where it is none."""
+        """The inverse of `text`; KeyError, TypeError or ValueError where it is damaged."""
         values = json.loads(text)
         if values["version"] != VERSION:
             raise ValueError(f"version {values['version']}, where {VERSION} is known")
-        values["files"] = tuple(IndexedFile(**one | {"notes": tuple(one["notes"])}) for one in values["files"])
-        values["samplings"] = tuple(Sampling(**one) for one in values["samplings"])
-        values["anomalies"] = tuple(Anomaly(**one) for one in values["anomalies"])
+        values["files"] = tuple(IndexedFile(**file | {"notes": tuple(file["notes"])}) for file in values["files"])
+        values["samplings"] = tuple(Sampling(**sampling) for sampling in values["samplings"])
+        values["anomalies"] = tuple(Anomaly(**anomaly) for anomaly in values["anomalies"])
         return cls(**values | {"notes": tuple(values["notes"])})
 
 
 class TableWriter:
-    """Rows into a Parquet file, a group of ROWS at a time; the summary comes last."""
+    """Writes rows into a Parquet file, GROUP_ROWS at a time, and the summary at the end."""
 
     def __init__(self, path: Path) -> None:
-        # Dictionaries of numbers would be smaller, and take twice the time.
+        # Dictionary encoding of numbers would be smaller, but take twice the time.
         self._writer = pq.ParquetWriter(path, SCHEMA, compression="snappy", use_dictionary=["file"])
         self._waiting: list[tuple[str, Rows]] = []
         self._count = 0
 
     def add(self, file: str, rows: Rows) -> None:
-        """Some rows of one file."""
+        """Add rows of one file, its name as in the summary; rows: by column, (n,) each."""
         self._waiting.append((file, rows))
         self._count += len(rows["trace"])
-        if self._count >= ROWS:
+        if self._count >= GROUP_ROWS:
             self._flush()
 
     def _flush(self) -> None:
@@ -158,18 +158,18 @@ class TableWriter:
         self._waiting, self._count = [], 0
 
     def close(self, summary: Summary) -> None:
-        """Write what is left, and the summary."""
+        """Write the remaining rows, and the summary."""
         self._flush()
-        self._writer.add_key_value_metadata({KEY: summary.text()})
+        self._writer.add_key_value_metadata({METADATA_KEY: summary.text()})
         self._writer.close()
 
     def abandon(self) -> None:
-        """Let go of a file that is of no use."""
+        """Close a file that will be removed."""
         self._writer.close()
 
 
 class TraceIndex:
-    """An index of a survey, open for reading. InputError where it is none."""
+    """An index of a survey, open for reading. InputError where the file is none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -178,7 +178,7 @@ class TraceIndex:
             self._file = pq.ParquetFile(path)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"{path}: is no Parquet file: {' '.join(str(error).split())}") from None
-        text = (self._file.metadata.metadata or {}).get(KEY)
+        text = (self._file.metadata.metadata or {}).get(METADATA_KEY)
         if text is None or not set(COLUMNS) <= set(self._file.schema_arrow.names):
             raise InputError(f"{path}: is no index of a survey; allowed: what `fathometer survey build` wrote")
         try:
@@ -188,45 +188,45 @@ class TraceIndex:
 
     @property
     def folder(self) -> Path:
-        """Where the names of its files start from."""
+        """The folder that names of its files are relative to."""
         return self.path.parent
 
     def layouts(self) -> tuple[Layout, ...]:
-        """Of all files; InputError where one has gone or changed."""
-        return tuple(one.layout(self.folder) for one in self.summary.files)
+        """Layouts of all files; InputError where one is missing or has changed."""
+        return tuple(file.layout(self.folder) for file in self.summary.files)
 
     def groups(self, names: Sequence[str]) -> Iterator[Rows]:
-        """Columns, a row group at a time; `file` as numbers into the summary's files."""
-        numbers = {one.name: number for number, one in enumerate(self.summary.files)}
+        """Columns by name, (n,) each, one row group at a time; `file` as numbers of the summary's files."""
+        numbers = {file.name: number for number, file in enumerate(self.summary.files)}
         for group in range(self._file.num_row_groups):
             try:
-                with ledger.io(bytes=self._stored(group, names)):
+                with ledger.io(bytes=self._stored_bytes(group, names)):
                     table = self._file.read_row_group(group, columns=list(names))
                 yield plain_rows(table, numbers)
             except (pa.ArrowException, OSError, KeyError) as error:
                 raise InputError(f"{self.path}: cannot be read: {' '.join(str(error).split())}; {REBUILD}") from None
 
-    def _stored(self, group: int, names: Sequence[str]) -> int:
-        """Bytes of columns of a row group in the file."""
+    def _stored_bytes(self, group: int, names: Sequence[str]) -> int:
+        """Bytes of the columns of a row group in the file."""
         row_group = self._file.metadata.row_group(group)
         columns = (row_group.column(number) for number in range(row_group.num_columns))
-        return sum(one.total_compressed_size for one in columns if one.path_in_schema in names)
+        return sum(column.total_compressed_size for column in columns if column.path_in_schema in names)
 
     def columns(self, names: Sequence[str]) -> Rows:
-        """Whole columns."""
+        """Columns by name, (rows,) each, of all row groups."""
         parts = list(self.groups(names))
         return {name: np.concatenate([part[name] for part in parts]) for name in names}
 
 
 def plain_rows(table: pa.Table, numbers: Mapping[str, int]) -> Rows:
-    """The columns of a table as arrays, `file` as `numbers` has it."""
+    """Columns of a table as arrays (n,), names of files replaced by their `numbers`."""
     rows = {}
     for name in table.column_names:
         column = table.column(name).combine_chunks()
         if name == "file":
             column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
-            known = np.array([numbers[one] for one in column.dictionary.to_pylist()], np.int32)
-            rows[name] = known[column.indices.to_numpy()]
+            file_numbers = np.array([numbers[file] for file in column.dictionary.to_pylist()], np.int32)
+            rows[name] = file_numbers[column.indices.to_numpy()]
         else:
             rows[name] = column.to_numpy()
     return rows

@@ -1,8 +1,8 @@
-"""Which word of a trace's header holds what: the standard's places, and what is said instead of them.
+"""Trace header words that an index reads: the standard's fields, or others that a user names.
 
-source_x=73:i4                  a first byte (from 1) and a type
-shot=FieldRecord                segyio's name of a field of the standard
-coordinate_scalar=none          nothing: 0, which of a scalar means 1
+source_x=73:i4                  first byte (from 1) and type
+shot=FieldRecord                segyio's name of a standard field
+coordinate_scalar=none          no word: 0, which for a scalar means 1
 shot=file+FieldRecord           equal numbers in different files are different shots
 """
 
@@ -19,15 +19,14 @@ import segyio
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.headers import FIELDS, HEADER
 
-# In the order of WordKind of native/core/traces.hpp.
+# In the order of WordKind in native/core/traces.hpp.
 TYPES = ("i1", "u1", "i2", "u2", "i4", "u4", "f4", "f8")
 BY_FILE = "file+"
 
 
 @dataclass(frozen=True)
 class Word:
-    """A place in a trace's header, and the type of what lies there; place 0: nothing does. by_file: it counts within
-    its file."""
+    """A trace header word: first byte (from 1; 0: no word) and type. by_file: numbers count within their file."""
 
     place: int  # first byte, from 1
     type: str
@@ -37,9 +36,9 @@ class Word:
         return BY_FILE * self.by_file + (f"{self.place}:{self.type}" if self.place else "none")
 
 
-NOTHING = Word(0, "i4")
+NO_WORD = Word(0, "i4")
 
-# What an index reads of each trace, with what it means. Source z is source_depth - source_elevation, receiver z is
+# Words that an index reads of each trace, and their meaning. Source z is source_depth - source_elevation, receiver z is
 # receiver_depth - receiver_elevation, both positive down.
 MEANINGS = MappingProxyType(
     {
@@ -65,12 +64,12 @@ MEANINGS = MappingProxyType(
 )
 _STANDARD = {"shot": "ffid", "receiver_x": "group_x", "receiver_y": "group_y"}
 DEFAULTS = MappingProxyType(
-    {name: Word(*FIELDS[_STANDARD.get(name, name)]) if name != "receiver_depth" else NOTHING for name in MEANINGS}
+    {name: Word(*FIELDS[_STANDARD.get(name, name)]) if name != "receiver_depth" else NO_WORD for name in MEANINGS}
 )
 
 
-def words_of(said: Iterable[str]) -> dict[str, Word]:
-    """The words of all names, with those that are said as NAME=WORD in place of the standard's.
+def words_of(assignments: Iterable[str]) -> dict[str, Word]:
+    """The words of all names: the standard's, replaced by assignments NAME=WORD.
 
     >>> str(words_of(["channel=TraceNumber", "shot=17:i4"])["shot"])
     '17:i4'
@@ -78,41 +77,41 @@ def words_of(said: Iterable[str]) -> dict[str, Word]:
     InputError: no such name, field or type; a place outside the header.
     """
     words = dict(DEFAULTS)
-    for text in said:
+    for text in assignments:
         name, equals, word = text.partition("=")
         if not equals or name not in MEANINGS:
-            near = difflib.get_close_matches(name, MEANINGS, 1)
-            hint = f"; did you mean {near[0]}?" if near and equals else ""
+            similar = difflib.get_close_matches(name, MEANINGS, 1)
+            hint = f"; did you mean {similar[0]}?" if similar and equals else ""
             raise InputError(f"--word {text}: allowed: NAME=WORD, NAME one of {', '.join(MEANINGS)}{hint}")
         by_file = name == "shot" and word.startswith(BY_FILE)
-        found = word_of(word.removeprefix(BY_FILE) if by_file else word, f"--word {text}")
-        words[name] = replace(found, by_file=True) if by_file else found
+        chosen = word_of(word.removeprefix(BY_FILE) if by_file else word, f"--word {text}")
+        words[name] = replace(chosen, by_file=True) if by_file else chosen
     return words
 
 
-def word_of(text: str, what: str) -> Word:
-    """The word that BYTE:TYPE, a field's name, or none stands for; what: for the InputError."""
+def word_of(text: str, option: str) -> Word:
+    """The word given by BYTE:TYPE, a field's name, or none; InputError, which begins with `option`, where invalid."""
     if text == "none":
-        return NOTHING
+        return NO_WORD
     place, colon, type_ = text.partition(":")
     if colon:
         if type_ not in TYPES:
-            raise InputError(f"{what}: found type {type_}; allowed: {', '.join(TYPES)}")
+            raise InputError(f"{option}: found type {type_}; allowed: {', '.join(TYPES)}")
         last = HEADER + 1 - np.dtype(type_).itemsize
         if not (place.isascii() and place.isdecimal() and 1 <= int(place[:9]) <= last):
-            raise InputError(f"{what}: found byte {place}; allowed for {type_}: 1 to {last}")
+            raise InputError(f"{option}: found byte {place}; allowed for {type_}: 1 to {last}")
         return Word(int(place), type_)
     fields = {name.lower(): place for name, place in segyio.tracefield.keys.items()}
     if text.lower() not in fields:
-        near = difflib.get_close_matches(text.lower(), fields, 1)
+        similar = difflib.get_close_matches(text.lower(), fields, 1)
         names = {name.lower(): name for name in segyio.tracefield.keys}
-        hint = f"; did you mean {names[near[0]]}?" if near else ""
+        hint = f"; did you mean {names[similar[0]]}?" if similar else ""
         raise InputError(
-            f"{what}: {text or 'nothing'} is no word; allowed: BYTE:TYPE such as 9:i4, a field of segyio's TraceField "
-            f"such as FieldRecord, or none{hint}"
+            f"{option}: {text or 'nothing'} is no word; allowed: BYTE:TYPE such as 9:i4, a field of segyio's "
+            f"TraceField such as FieldRecord, or none{hint}"
         )
     first = int(fields[text.lower()])
     if first == DEFAULTS["samples"].place:
-        return DEFAULTS["samples"]  # counts reach to 65535
-    following = min((int(one) for one in fields.values() if int(one) > first), default=HEADER + 1)
+        return DEFAULTS["samples"]  # unsigned: counts reach 65535
+    following = min((int(position) for position in fields.values() if int(position) > first), default=HEADER + 1)
     return Word(first, "i4" if following - first >= 4 else "i2")

@@ -1,1 +1,1 @@
-"""Scratch files, removed with the process, and stacks of records in memory or in them."""
+"""Anonymous scratch files, and stacks and slots of records in memory or in such files."""

@@ -1,4 +1,4 @@
-"""A file without a name: what is put aside in it goes with the process, however that ends."""
+"""Anonymous scratch file, removed with the process, however that ends."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from fathometer.storage import atomic
 
 
 class Scratch:
-    """A new file in `folder`, for reading and writing.
+    """A new anonymous file in `folder`, for reading and writing.
 
     Args:
-        kind: of the file in the account. what: is kept there, in messages; None: "the " and the kind.
-        reserved: bytes whose place on the disk is taken at once. direct: past the system's cache.
+        kind: of the file in the ledger. what: name of the contents in messages; None: "the " and the kind.
+        reserved: bytes of disk space to reserve at once. direct: bypass the page cache (O_DIRECT).
 
-    Raises FathometerError: no such folder, no place, a failing disk; InputError: `direct` where that is not possible.
+    Raises FathometerError: no such folder, no space, a failing disk; InputError: no direct input and output there.
     """
 
     def __init__(
         self, folder: Path, kind: str, what: str | None = None, reserved: int = 0, direct: bool = False
     ) -> None:
         self._folder, self._kind, self._what = folder, kind, what or f"the {kind}"
-        self._handle = _nameless(folder, direct)
+        self._handle = _open_anonymous(folder, direct)
         if reserved:
             try:
                 with ledger.file(kind, "write"), ledger.io():
@@ -40,7 +40,7 @@ class Scratch:
                 raise self._failure(error) from None
 
     def write(self, array: NDArray[Any], offset: int, phase: str | None = None) -> None:
-        """Write a contiguous array; phase: that the seconds are for, None: the one around."""
+        """Write a contiguous array at byte `offset`; phase: that is charged with the seconds, None: the current one."""
         with ledger.file(self._kind, "write"), ledger.io(phase, bytes=array.nbytes):
             try:
                 atomic.write_at(self._handle, atomic.octets(array), offset)
@@ -48,7 +48,7 @@ class Scratch:
                 raise self._failure(error) from None
 
     def read(self, array: NDArray[Any], offset: int, phase: str | None = None) -> None:
-        """Fill a contiguous array."""
+        """Fill a contiguous array from byte `offset`; phase: as of `write`."""
         with ledger.file(self._kind, "read"), ledger.io(phase, bytes=array.nbytes):
             try:
                 if atomic.read_at(self._handle, atomic.octets(array), offset) < array.nbytes:
@@ -57,7 +57,7 @@ class Scratch:
                 raise self._failure(error) from None
 
     def flush(self) -> None:
-        """All that was written is on the disk."""
+        """Flush all that was written to the device."""
         try:
             with ledger.flush():
                 os.fsync(self._handle)
@@ -65,7 +65,7 @@ class Scratch:
             raise self._failure(error) from None
 
     def close(self) -> None:
-        """The file is gone."""
+        """Close the file, which removes it."""
         with ledger.io(), suppress(OSError):
             os.close(self._handle)
 
@@ -73,7 +73,7 @@ class Scratch:
         return FathometerError(f"{self._folder}: {self._what} cannot be kept there: {error.strerror or error}")
 
 
-def _nameless(folder: Path, direct: bool) -> int:
+def _open_anonymous(folder: Path, direct: bool) -> int:
     flags = os.O_RDWR | (getattr(os, "O_DIRECT", 0) if direct else 0)
     if direct and not hasattr(os, "O_DIRECT"):
         raise InputError(f"{folder}: this system has no direct input and output; needed: direct = false")

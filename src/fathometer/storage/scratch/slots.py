@@ -1,4 +1,4 @@
-"""Lists of arrays in a file without a name: put aside, read back as often as needed, dropped."""
+"""Slots of equal size in an anonymous scratch file, each for a list of arrays: written, read back, freed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from fathometer.storage.scratch.stack import padded
 
 
 class Slots:
-    """Places of equal size, of which each holds a list of arrays.
+    """A scratch file of slots, each of which holds a list of arrays.
 
     Args:
-        folder: of the file, which goes with the process. size: bytes of the arrays of a list, at most.
-        most: lists at the same time; their place on the disk is taken at once. kind: of the file in the account.
+        folder: of the file, which is removed with the process. size: bytes of a list's arrays, at most.
+        most: number of slots, for which disk space is reserved at once. kind: of the file in the ledger.
 
-    Raises FathometerError: no such folder, no place, a failing disk.
+    Raises FathometerError: no such folder, no space, a failing disk.
     """
 
     def __init__(self, folder: Path, size: int, most: int, kind: str) -> None:
@@ -30,26 +30,26 @@ class Slots:
         self._file = Scratch(folder, kind, reserved=most * self._size)
 
     def put(self, arrays: Sequence[NDArray[Any]]) -> int:
-        """Write contiguous arrays; the number of their slot."""
+        """Write contiguous arrays into a free slot; its number."""
         slot = self._free.pop()
         self._shapes[slot] = [(array.shape, array.dtype) for array in arrays]
-        at = slot * self._size
+        offset = slot * self._size
         for array in arrays:
-            self._file.write(array, at)
-            at += array.nbytes
+            self._file.write(array, offset)
+            offset += array.nbytes
         return slot
 
     def get(self, slot: int) -> list[NDArray[Any]]:
-        """The arrays of a slot."""
+        """Read the arrays of a slot."""
         arrays: list[NDArray[Any]] = [np.empty(shape, dtype) for shape, dtype in self._shapes[slot]]
-        at = slot * self._size
+        offset = slot * self._size
         for array in arrays:
-            self._file.read(array, at)
-            at += array.nbytes
+            self._file.read(array, offset)
+            offset += array.nbytes
         return arrays
 
     def drop(self, slot: int) -> None:
-        """The slot may be used again."""
+        """Free a slot."""
         del self._shapes[slot]
         self._free.append(slot)
 

@@ -1,10 +1,10 @@
-"""Records on a stack, last in, first out, in memory or on disk: what is put aside now and wanted back in reverse.
+"""Stacks of records (last in, first out) in memory or on disk.
 
-    room = stack.room()      # where the next record is to be written: `largest` bytes, or as many as are said
-    stack.push(used)         # keep the first `used` of them
+    room = stack.room()      # buffer for the next record: `largest` bytes, or a given number
+    stack.push(used)         # keep the first `used` bytes of it
     record = stack.pop()     # the latest record not yet popped; valid until the next call
 
-Records lie one behind the other in slabs, large pieces of memory that are written and read at once.
+Records are stored one after the other in slabs, large buffers that are written and read as a whole.
 """
 
 from __future__ import annotations
@@ -27,25 +27,23 @@ from fathometer.storage.scratch.file import Scratch
 Bytes = NDArray[np.uint8]
 
 ALIGNMENT = 64  # of a record: a cache line
-SLAB_BYTES = 16 << 20  # least that is written or read at a time, and by which memory grows
-PAGE = 4096  # of what moves past the system's cache
+SLAB_BYTES = 16 << 20  # least size of a slab
+PAGE = 4096  # alignment of direct input and output
 
 
 def padded(size: int, unit: int = ALIGNMENT) -> int:
-    """`size` rounded up to whole units."""
+    """`size` rounded up to a multiple of `unit`."""
     return -(-size // unit) * unit
 
 
 def slab_of(record: int) -> int:
-    """Bytes of a slab of whole records, no fewer than SLAB_BYTES."""
+    """Bytes of a slab of whole records (bytes each), at least SLAB_BYTES."""
     each = max(ALIGNMENT, padded(record))
     return each * max(1, -(-SLAB_BYTES // each))
 
 
 class Stack(Protocol):
-    """See the head of this file.
-
-    A record must be pushed into the room that was asked for last.
+    """A stack of records; see the head of this file. `push` keeps what was written into the latest `room`.
 
     Attributes:
         stored_bytes: of all records pushed so far. held_bytes: of memory.
@@ -67,7 +65,7 @@ class Stack(Protocol):
 
 
 class _Slabs:
-    """Where records lie: (slab, first byte, bytes) of each, and how far the last slab is filled."""
+    """Positions of records, (slab, first byte, bytes) of each."""
 
     def __init__(self, largest: int, slab_bytes: int) -> None:
         self.largest, self.slab_bytes = padded(largest), slab_bytes
@@ -76,7 +74,7 @@ class _Slabs:
         self._next = 0, 0
 
     def take(self, size: int | None) -> tuple[int, int, int]:
-        """Slab, first byte and end of the room for the next record."""
+        """Slab, first byte and end of the space for the next record of at most `size` bytes."""
         size = self.largest if size is None else size
         slab, first = 0, 0
         if self.records:
@@ -88,7 +86,7 @@ class _Slabs:
         return slab, first, first + size
 
     def push(self, used: int) -> None:
-        """Keep what was written where `take` said."""
+        """Add a record at the position that `take` returned."""
         self.records.append((*self._next, used))
         self.stored_bytes += used
 
@@ -102,13 +100,13 @@ class MemoryStack:
     """Records in memory.
 
     Args:
-        largest: bytes of a record. slab_bytes: memory is taken so much at a time, and kept.
-        make: hands out a slab of so many bytes. limit: of all slabs, in bytes.
+        largest: bytes of a record. slab_bytes: of a slab; slabs are allocated as needed, and kept.
+        make: allocates a slab of so many bytes. limit: bytes of all slabs, at most.
 
     Attributes:
         slabs: the memory; what records do not fill of it may be used otherwise.
 
-    `room` raises FathometerError where there is no memory, or no more than the limit.
+    `room` raises FathometerError where memory is exhausted, or the limit reached.
     """
 
     def __init__(self, largest: int, slab_bytes: int, make: Callable[[int], Bytes], limit: float = math.inf) -> None:
@@ -145,7 +143,7 @@ class MemoryStack:
         return self.slabs[slab][first : first + used]
 
     def rewind(self) -> int:
-        """What was popped since the last push can be popped once more; how many records that are."""
+        """Put back the records popped since the last push; the number of all records."""
         self._at.records += reversed(self._popped)
         self._popped.clear()
         return len(self._at.records)
@@ -159,17 +157,17 @@ class MemoryStack:
 
 
 class DiskStack:
-    """Records in a file without a name, which goes with the process, however that ends.
+    """Records in an anonymous scratch file, removed with the process.
 
-    Two slabs are in memory: while one is filled (or used up), the other is written (or read) by a thread beside.
+    Two slabs are buffered in memory: while one is filled (or consumed), a thread writes (or reads) the other.
 
     Args:
         folder: of the file. largest: bytes of a record. slab_bytes: at least two records should fit, or one large one.
-        reserved: slabs whose place on the disk is taken at once; beyond, as needed.
-        worker: the thread beside; it is ended with the stack. direct: past the system's cache.
-        kind: of the file in the account; writes are its "push", reads its "pop". limit: bytes of the file.
+        reserved: slabs for which disk space is reserved at once; for more, as needed.
+        worker: the thread; it is shut down with the stack. direct: bypass the page cache (O_DIRECT).
+        kind: of the file in the ledger; writes are its "push", reads its "pop". limit: bytes of the file, at most.
 
-    Raises FathometerError: no such folder, no place, a failing disk. InputError: `direct` where that is not possible.
+    Raises FathometerError: no such folder, no space, a failing disk; InputError: no direct input and output there.
     """
 
     def __init__(
@@ -186,10 +184,10 @@ class DiskStack:
         size = padded(max(slab_bytes, padded(largest)), PAGE)
         self._at = _Slabs(largest, size)
         self._folder, self._kind, self._limit = folder, kind, limit
-        self._memory = [_pages(size) for _ in range(2)]
-        self._holds: list[int | None] = [0, None]  # the slab that is (or is being) held by each memory
+        self._buffers = [_aligned(size) for _ in range(2)]
+        self._holds: list[int | None] = [0, None]  # slab in each buffer, or being read into it
         self._moving: list[Future[None] | None] = [None, None]
-        self._changed = [False, False]  # since it was written
+        self._dirty = [False, False]  # changed since it was written
         self._worker = worker
         self._file = Scratch(folder, kind, reserved=reserved * size, direct=direct)
 
@@ -205,75 +203,75 @@ class DiskStack:
                     f"{self._folder}: the {self._kind} would take more than the {self._limit / 1e9:.3g} GB that it may"
                 )
             self._store(slab - 1)
-        place = self._place(slab)
-        self._changed[place] = True
-        return self._memory[place][first:end]
+        buffer = self._buffer_of(slab)
+        self._dirty[buffer] = True
+        return self._buffers[buffer][first:end]
 
     def push(self, used: int) -> None:
         self._at.push(used)
 
     def pop(self) -> Bytes:
         slab, first, used = self._at.records.pop()
-        place = self._place(slab)
-        if slab and self._at.records and self._holds[1 - place] != slab - 1:
-            self._wait(1 - place)
-            self._holds[1 - place], self._changed[1 - place] = slab - 1, False
-            self._move(1 - place, self._read, slab - 1)
-        return self._memory[place][first : first + used]
+        buffer = self._buffer_of(slab)
+        if slab and self._at.records and self._holds[1 - buffer] != slab - 1:
+            self._wait(1 - buffer)
+            self._holds[1 - buffer], self._dirty[1 - buffer] = slab - 1, False
+            self._move(1 - buffer, self._read, slab - 1)
+        return self._buffers[buffer][first : first + used]
 
     @property
     def held_bytes(self) -> int:
-        return self._at.slab_bytes * len(self._memory)
+        return self._at.slab_bytes * len(self._buffers)
 
     def flush(self) -> None:
-        """Wait until all that was handed to the disk is there."""
+        """Write and flush all records to the device."""
         for slab in sorted(slab for slab in self._holds if slab is not None and self._at.filled(slab)):
             self._store(slab)
-        for place in (0, 1):
-            self._wait(place)
+        for buffer in (0, 1):
+            self._wait(buffer)
         self._file.flush()
 
     def close(self) -> None:
         self._worker.shutdown(wait=True)
         self._file.close()
-        self._memory.clear()
+        self._buffers.clear()
 
-    def _place(self, slab: int) -> int:
-        """Which memory holds the slab, or is free to be filled with it, once what moves there has moved."""
+    def _buffer_of(self, slab: int) -> int:
+        """The buffer that holds the slab, or is free for it, once its transfer has ended."""
         if slab in self._holds:
-            place = self._holds.index(slab)
-        else:  # the one that does not hold the slab before
-            place = next(p for p in (0, 1) if self._holds[p] is None or self._holds[p] != slab - 1)
-            self._wait(place)
-            self._holds[place] = slab
-        self._wait(place)
-        return place
+            buffer = self._holds.index(slab)
+        else:  # the one that does not hold the previous slab
+            buffer = next(n for n in (0, 1) if self._holds[n] is None or self._holds[n] != slab - 1)
+            self._wait(buffer)
+            self._holds[buffer] = slab
+        self._wait(buffer)
+        return buffer
 
     def _store(self, slab: int) -> None:
-        """Begin to write a slab that is in memory, if it changed."""
-        place = self._holds.index(slab)
-        if self._changed[place]:
-            self._changed[place] = False
-            self._move(place, self._write, slab)
+        """Begin to write a buffered slab, if it changed."""
+        buffer = self._holds.index(slab)
+        if self._dirty[buffer]:
+            self._dirty[buffer] = False
+            self._move(buffer, self._write, slab)
 
-    def _move(self, place: int, task: Callable[[int, int, int], None], slab: int) -> None:
+    def _move(self, buffer: int, task: Callable[[int, int, int], None], slab: int) -> None:
         size = padded(self._at.filled(slab), PAGE)
-        self._moving[place] = self._worker.submit(ledger.carried(task), place, slab, size)
+        self._moving[buffer] = self._worker.submit(ledger.carried(task), buffer, slab, size)
 
-    def _wait(self, place: int) -> None:
-        moving, self._moving[place] = self._moving[place], None
+    def _wait(self, buffer: int) -> None:
+        moving, self._moving[buffer] = self._moving[buffer], None
         if moving is not None:
             ledger.awaited(moving)
 
-    def _write(self, place: int, slab: int, size: int) -> None:
-        self._file.write(self._memory[place][:size], slab * self._at.slab_bytes, f"{self._kind} push")
+    def _write(self, buffer: int, slab: int, size: int) -> None:
+        self._file.write(self._buffers[buffer][:size], slab * self._at.slab_bytes, f"{self._kind} push")
 
-    def _read(self, place: int, slab: int, size: int) -> None:
-        self._file.read(self._memory[place][:size], slab * self._at.slab_bytes, f"{self._kind} pop")
+    def _read(self, buffer: int, slab: int, size: int) -> None:
+        self._file.read(self._buffers[buffer][:size], slab * self._at.slab_bytes, f"{self._kind} pop")
 
 
-def _pages(size: int) -> Bytes:
-    """Zeroed memory that begins with a page, in huge pages where the system has them."""
+def _aligned(size: int) -> Bytes:
+    """Zeroed memory aligned to a page, in huge pages where the system has them."""
     memory = mmap.mmap(-1, size)
     with suppress(AttributeError, OSError):
         memory.madvise(mmap.MADV_HUGEPAGE)

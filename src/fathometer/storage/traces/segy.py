@@ -1,4 +1,4 @@
-"""Gathers in SEG-Y and SU: the table of all traces of a file, and the samples of the traces that are asked for."""
+"""Reading gathers in SEG-Y and SU: the table of all trace headers of a file, and samples of chosen traces."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
 Number = TypeVar("Number", np.int64, np.float64)
 
 FOOT = 0.3048  # m
-# Trace identification codes of live seismic data: unknown, seismic, and pressure and vertical sensors.
+# Trace identification codes of live seismic data: unknown, seismic, pressure and vertical sensors.
 PRESSURE, VERTICAL = 11, 12
 LIVE = (0, 1, PRESSURE, VERTICAL)
 
 # Largest values that coordinates in angles can have, by the code of their unit (bytes 89–90).
-ANGLES = {
+ANGLE_UNITS = {
     2: ("arc seconds", 360 * 3600),
     3: ("decimal degrees", 360),
     4: ("degrees, minutes, seconds", 360 * 10000),
@@ -53,7 +53,7 @@ class TraceTable:
     source: NDArray[np.float64]  # (n, 3) m: x, y, z; z is positive down from the elevation datum
     receiver: NDArray[np.float64]  # (n, 3) m, likewise
     live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all)
-    notes: tuple[str, ...]  # what the headers contradict, and what was made of it: one line each
+    notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
 
 
 def scan(path: Path) -> TraceTable:
@@ -71,11 +71,11 @@ def scan(path: Path) -> TraceTable:
     head = layout.headers(GEOMETRY)
     notes = list(layout.notes)
 
-    flat, tall = head["coordinate_scalar"], head["elevation_scalar"]
-    depth = scaled(head["source_depth"] - head["source_elevation"], tall)
-    source = np.stack((scaled(head["source_x"], flat), scaled(head["source_y"], flat), depth), axis=1)
-    depth = scaled(0 - head["receiver_elevation"], tall)
-    receiver = np.stack((scaled(head["group_x"], flat), scaled(head["group_y"], flat), depth), axis=1)
+    horizontal, vertical = head["coordinate_scalar"], head["elevation_scalar"]
+    depth = scaled(head["source_depth"] - head["source_elevation"], vertical)
+    source = np.stack((scaled(head["source_x"], horizontal), scaled(head["source_y"], horizontal), depth), axis=1)
+    depth = scaled(0 - head["receiver_elevation"], vertical)
+    receiver = np.stack((scaled(head["group_x"], horizontal), scaled(head["group_y"], horizontal), depth), axis=1)
     largest = max(float(np.abs(points[:, :2]).max()) for points in (source, receiver))
     notes += check_units(layout, set(np.unique(head["coordinate_units"]).tolist()), largest)
     if layout.feet:
@@ -83,8 +83,8 @@ def scan(path: Path) -> TraceTable:
         notes.append("lengths are in feet by the binary header; converted to metres")
     if not (source[:, :2].any() or receiver[:, :2].any()):
         notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
-    if other := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
-        notes.append(f"{other} of {layout.traces} traces are marked as dead or as other than seismic data")
+    if dead := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
+        notes.append(f"{dead} of {layout.traces} traces are marked as dead or as other than seismic data")
     return TraceTable(
         path=path,
         layout=layout,
@@ -101,8 +101,7 @@ def scan(path: Path) -> TraceTable:
 
 
 def read_traces(file: Path | Layout, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
-    """The traces of these numbers (from 0, in any order), float32 (len(indices), samples), of a file or of a layout
-    that is known.
+    """Traces by their numbers (from 0, in any order), float32 (len(indices), samples), of a file or its layout.
 
     InputError: as in `scan`; a number outside the file; a NaN or an infinity, named by trace and sample.
     """
@@ -120,64 +119,62 @@ def read_traces(file: Path | Layout, indices: Sequence[int] | NDArray[np.integer
 
 
 def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
-    """As read_traces, of a known layout and whatever the values are."""
-    wanted = np.asarray(indices, np.int64).reshape(-1)
-    outside = wanted[(wanted < 0) | (wanted >= layout.traces)]
+    """As `read_traces`, by a layout, without the check for finite values."""
+    numbers = np.asarray(indices, np.int64).reshape(-1)
+    outside = numbers[(numbers < 0) | (numbers >= layout.traces)]
     if len(outside):
         raise InputError(f"{layout.path}: there is no trace {outside[0]} (0 to {layout.traces - 1} are allowed)")
-    traces = np.empty((len(wanted), layout.samples), np.float32)
+    traces = np.empty((len(numbers), layout.samples), np.float32)
     rows = layout.rows()
     step = max(1, CHUNK_BYTES // layout.trace_bytes)
-    with np.errstate(
-        over="ignore", invalid="ignore"
-    ):  # what overflows float32 becomes an infinity, caught by the caller
-        for first in range(0, len(wanted), step):
-            part = wanted[first : first + step]
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond float32 values become infinite, for the caller to check
+        for first in range(0, len(numbers), step):
+            part = numbers[first : first + step]
             with ledger.io(bytes=len(part) * layout.trace_bytes):
-                read = rows[part]
-            traces[first : first + step] = layout.decode(read)
+                stored = rows[part]
+            traces[first : first + step] = layout.decode(stored)
     return traces
 
 
 def scaled(values: NDArray[Number], scalar: NDArray[Number]) -> NDArray[np.float64]:
-    """Header values with their SEG-Y scalar applied; by division where it divides, so that 123 / 10 is 12.3
-    exactly.
-    """
-    if len(scalar) and (scalar == scalar[0]).all():  # as in most files: one of the two operations is spared
-        size = max(abs(scalar[0].item()), 1)
-        return np.asarray(values / size if scalar[0] < 0 else values.astype(np.float64) * size)
-    size = np.maximum(np.abs(scalar), 1)
-    return np.asarray(np.where(scalar < 0, values / size, values.astype(np.float64) * size))
+    """Header values (n,) with their SEG-Y scalars (n,) applied; negative ones divide, so that 123 / 10 is 12.3."""
+    if len(scalar) and (scalar == scalar[0]).all():  # as in most files: one operation suffices
+        factor = max(abs(scalar[0].item()), 1)
+        return np.asarray(values / factor if scalar[0] < 0 else values.astype(np.float64) * factor)
+    factors = np.maximum(np.abs(scalar), 1)
+    return np.asarray(np.where(scalar < 0, values / factors, values.astype(np.float64) * factors))
 
 
 def _delay(layout: Layout, head: dict[str, NDArray[np.int64]]) -> float:
-    """Time of the first sample in s; the headers give ms, with a scalar of its own since revision 1."""
+    """Time of the first sample in s; the headers give ms, since revision 1 with a scalar."""
     scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros_like(head["delay"])
     delays = scaled(head["delay"], scalar) / 1000
-    other = np.flatnonzero(delays != delays[0])
-    if len(other):
+    differing = np.flatnonzero(delays != delays[0])
+    if len(differing):
         raise InputError(
             f"{layout.path}: the recording delay differs between traces: {delays[0]:g} s in trace 0, "
-            f"{delays[other[0]]:g} s in trace {other[0]} (from 0); it must be the same in the whole file"
+            f"{delays[differing[0]]:g} s in trace {differing[0]} (from 0); it must be the same in the whole file"
         )
     return float(delays[0])
 
 
 def check_units(layout: Layout, declared: Collection[int], largest: float) -> list[str]:
-    """Notes on coordinates declared as angles that cannot be; InputError where they can.
+    """Notes on coordinates declared as angles that cannot be angles; InputError where they can.
 
-    declared: all codes of units in a file; largest: magnitude of its coordinates, as they stand there.
-    The header's word alone is not enough: field data exist that declare metres as degrees.
+    declared: all unit codes of a file; largest: magnitude of its coordinates, as stored. The code alone is not
+    trusted: there are field data that declare metres as degrees.
     """
     notes = []
-    for code, (name, limit) in ANGLES.items():
+    for code, (name, limit) in ANGLE_UNITS.items():
         if largest == 0 or code not in declared:
             continue
-        said = f"coordinates are declared as {name} (coordinate units {code})"
+        declaration = f"coordinates are declared as {name} (coordinate units {code})"
         if largest > limit:
-            notes.append(f"{said}, but reach {largest:g}, which no angle does; read as metres")
+            notes.append(f"{declaration}, but reach {largest:g}, which no angle does; read as metres")
         elif layout.revision == 0 and code != 2:
-            notes.append(f"{said}, which SEG-Y revision 0 does not define; read as metres")
+            notes.append(f"{declaration}, which SEG-Y revision 0 does not define; read as metres")
         else:
-            raise InputError(f"{layout.path}: {said}; only lengths are allowed: project them to metres (units 1)")
+            raise InputError(
+                f"{layout.path}: {declaration}; only lengths are allowed: project them to metres (units 1)"
+            )
     return notes

@@ -1,4 +1,4 @@
-"""Writing the gathers of one survey into one SEG-Y file, revision 1, IEEE floats, big-endian."""
+"""Writing the gathers of a survey into one SEG-Y file: revision 1, IEEE floats, big-endian."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ METRES = 1  # measurement system and coordinate unit
 
 
 class GatherWriter:
-    """A SEG-Y file of `traces` traces, which appears under `path` when the `with` block ends well, or not
-    at all.
+    """A SEG-Y file of `traces` traces being written, which appears under `path` if the `with` block ends well.
 
     samples    of each trace, at most 32767
     interval   s, a whole number of microseconds, at most 32767; the first sample is at time 0
 
-    InputError where these do not fit the format, FathometerError where the operating system refuses. Shots
-    may be written in any order; a block that ends with traces missing is an error.
+    InputError where these do not fit the format, FathometerError where writing fails or, at the end, traces are
+    missing. Shots may be written in any order.
     """
 
     def __init__(self, path: Path, samples: int, interval: float, traces: int) -> None:
@@ -88,10 +87,10 @@ class GatherWriter:
         data       (n, samples), written as float32
         channel    (n,) trace numbers within the shot; 1 … n where left out
         """
-        places, receivers = np.asarray(source, np.float64), np.asarray(receivers, np.float64)
+        source, receivers = np.asarray(source, np.float64), np.asarray(receivers, np.float64)
         values = np.asarray(data)
         count = len(receivers)
-        fits = places.shape == (3,) and receivers.shape == (count, 3) and values.shape == (count, self.samples)
+        fits = source.shape == (3,) and receivers.shape == (count, 3) and values.shape == (count, self.samples)
         if not fits or not 0 <= first_trace <= self.traces - count:
             raise InputError(
                 f"{self.path}: shot {ffid}: data {values.shape} of receivers {receivers.shape} "
@@ -112,11 +111,13 @@ class GatherWriter:
         block["coordinate_units"] = METRES
         block["samples"] = self.samples
         block["interval"] = self.microseconds
-        self._put(block, "coordinate_scalar", ("source_x", places[0]), ("source_y", places[1]),
+        self._put_lengths(block, "coordinate_scalar", ("source_x", source[0]), ("source_y", source[1]),
                   ("group_x", receivers[:, 0]), ("group_y", receivers[:, 1]))  # fmt: skip
-        block["offset"] = np.rint(offsets(places, receivers))
+        block["offset"] = np.rint(offsets(source, receivers))
         # Elevations are positive up, depths down.
-        self._put(block, "elevation_scalar", ("source_depth", places[2]), ("receiver_elevation", -receivers[:, 2]))
+        self._put_lengths(
+            block, "elevation_scalar", ("source_depth", source[2]), ("receiver_elevation", -receivers[:, 2])
+        )
         try:
             flat = block.view(np.uint8).data
             with ledger.io(bytes=len(flat)):
@@ -125,10 +126,10 @@ class GatherWriter:
             raise atomic.failure(self.path, error) from None
         self._written[first_trace : first_trace + count] = True
 
-    def _put(self, block: NDArray[Any], scalar: str, *fields: tuple[str, ArrayLike]) -> None:
-        """Fill header fields in metres, and their common scalar."""
-        every = np.concatenate([np.ravel(np.asarray(values, np.float64)) for _, values in fields])
-        chosen = choose_scalar(self.path, every)
+    def _put_lengths(self, block: NDArray[Any], scalar: str, *fields: tuple[str, ArrayLike]) -> None:
+        """Fill header fields from lengths in m, and their common scalar."""
+        lengths = np.concatenate([np.ravel(np.asarray(values, np.float64)) for _, values in fields])
+        chosen = choose_scalar(self.path, lengths)
         block[scalar] = chosen
         for name, values in fields:
             block[name] = np.rint(np.asarray(values, np.float64) * abs(chosen))
@@ -148,13 +149,13 @@ class GatherWriter:
                 with ledger.flush():
                     os.fsync(self._handle)
                 self._parts.place()
-            except OSError as refused:
-                raise atomic.failure(self.path, refused) from None
+            except OSError as system_error:
+                raise atomic.failure(self.path, system_error) from None
         finally:
             self._discard()
 
     def _discard(self) -> None:
-        """Close the file, and remove it unless it was renamed into place."""
+        """Close the file, and remove it unless it was placed."""
         if self._handle >= 0:
             os.close(self._handle)
             self._handle = -1
@@ -162,10 +163,9 @@ class GatherWriter:
 
 
 def choose_scalar(path: Path, values: NDArray[np.float64]) -> int:
-    """The SEG-Y scalar for lengths in m: the coarsest that keeps them exactly, else the finest that fits 32
-    bits.
+    """The SEG-Y scalar for lengths in m: the coarsest that keeps them exact, else the finest that fits 32 bits.
 
-    InputError where metres themselves do not fit.
+    InputError where whole metres do not fit.
     """
     largest = float(np.abs(values).max(initial=0.0))
     limit = np.iinfo(np.int32).max
@@ -173,24 +173,24 @@ def choose_scalar(path: Path, values: NDArray[np.float64]) -> int:
         raise InputError(f"{path}: a coordinate of {largest:g} m does not fit SEG-Y (at most {limit} m)")
     fitting = [scalar for scalar in SCALARS if largest * abs(scalar) <= limit]
     for scalar in fitting:
-        # Exact means: what a reader gets by dividing is the very same float64.
+        # Exact: a reader gets the same float64 by dividing.
         if np.array_equal(np.rint(values * abs(scalar)) / abs(scalar), values):
             return scalar
     return fitting[-1]
 
 
 def offsets(source: NDArray[np.float64], receivers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Horizontal distances (n,) in m; on a line along x (all y equal) with the sign of receiver less
-    source.
+    """Horizontal distances (n,) in m of receivers (n, 3) from a source (3,); on a line along x, where all y are equal,
+    negative for receivers at smaller x.
     """
-    away = receivers[:, :2] - source[:2]
-    if not away[:, 1].any():
-        return away[:, 0]
-    return np.hypot(away[:, 0], away[:, 1])
+    distances = receivers[:, :2] - source[:2]
+    if not distances[:, 1].any():
+        return distances[:, 0]
+    return np.hypot(distances[:, 0], distances[:, 1])
 
 
 def trace_type(samples: int) -> np.dtype[Any]:
-    """One trace as it lies in the file: the header fields in use at their places, and the samples."""
+    """Structured dtype of one stored trace: the header fields in use, and the samples as "data"."""
     return np.dtype(
         {
             "names": [*FIELDS, "data"],
@@ -202,7 +202,7 @@ def trace_type(samples: int) -> np.dtype[Any]:
 
 
 def binary_header(samples: int, microseconds: int, sorting: int = AS_RECORDED) -> bytes:
-    """The 400 bytes behind the textual header."""
+    """The binary header, 400 bytes."""
     head = np.zeros(BINARY, np.uint8)
     for field, value in (
         (BinField.JobID, 1),
@@ -217,16 +217,16 @@ def binary_header(samples: int, microseconds: int, sorting: int = AS_RECORDED) -
         (BinField.MeasurementSystem, METRES),
         (BinField.TraceFlag, 1),  # all traces have the same length
     ):
-        wide = 4 if int(field) <= int(BinField.ReelNumber) else 2
-        place = int(field) - 1 - TEXT
-        head[place : place + wide] = np.frombuffer(value.to_bytes(wide, "big"), np.uint8)
-    place = int(BinField.SEGYRevision) - 1 - TEXT
-    head[place : place + 2] = (1, 0)
+        width = 4 if int(field) <= int(BinField.ReelNumber) else 2
+        first = int(field) - 1 - TEXT
+        head[first : first + width] = np.frombuffer(value.to_bytes(width, "big"), np.uint8)
+    first = int(BinField.SEGYRevision) - 1 - TEXT
+    head[first : first + 2] = (1, 0)
     return head.tobytes()
 
 
 def textual_header(samples: int, microseconds: int) -> bytes:
-    """What the file is, and where its headers lie."""
+    """The textual header of a file of gathers, 3200 bytes."""
     lines = [
         "Written by Fathometer",
         "Shot gathers",
@@ -250,7 +250,7 @@ def textual_header(samples: int, microseconds: int) -> bytes:
 
 
 def text_lines(lines: Sequence[str]) -> bytes:
-    """A textual header: forty lines of 80 characters in EBCDIC, of which the last two are the standard's."""
+    """A textual header of at most 38 lines and the standard's last two: 40 lines of 80 characters in EBCDIC."""
     forty = [*lines, *[""] * (38 - len(lines)), "SEG Y REV1", "END TEXTUAL HEADER"]
     text = "".join(f"C{number:2d} {line}"[:80].ljust(80) for number, line in enumerate(forty, 1))
     return text.encode("cp037", "replace")

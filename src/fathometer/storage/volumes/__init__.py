@@ -1,1 +1,1 @@
-"""Volumes: all ranks write or read one together, by named strategies."""
+"""Volumes: regular grids of values in files of several formats, read and written by all ranks by named strategies."""

@@ -1,5 +1,4 @@
-"""Which formats can be read and written here, by which strategies, and how to install what is missing: the work of
-`fathometer info --formats`."""
+"""Formats and strategies available on this machine, and how to install what is missing: `fathometer info --formats`."""
 
 from __future__ import annotations
 
@@ -10,19 +9,19 @@ from fathometer.storage.volumes.formats.hdf5 import filters_missing
 from fathometer.storage.volumes.registry import FORMATS, Format
 from fathometer.storage.volumes.strategy_cache import winners
 
-SEVERAL = 2  # ranks
+RANKS = 2  # that a strategy is to work on
 
 
 @dataclass(frozen=True)
 class Availability:
-    """One format on this machine; a list of strategies is empty where it cannot be read, or written."""
+    """One format on this machine; `read` or `write` is empty where it cannot be read, or written."""
 
     format: str
     suffixes: tuple[str, ...]
-    read: tuple[str, ...]
+    read: tuple[str, ...]  # names of strategies
     write: tuple[str, ...]
     missing: tuple[str, ...]  # one line each: what, and how to install it
-    remembered: tuple[str, ...]  # one line each: what `auto` is on some file system
+    remembered: tuple[str, ...]  # one line each: what `auto` stands for on some file system
     note: str
 
     def rows(self) -> list[tuple[str, str]]:
@@ -42,20 +41,20 @@ class Availability:
 
 
 def availability() -> list[Availability]:
-    """All formats."""
+    """Availability of all formats."""
     return [_availability(form) for form in FORMATS]
 
 
 def _availability(form: Format) -> Availability:
-    lacking = [form.missing(name, SEVERAL) for name in (*form.reads, *form.writes)]
+    missing = [form.missing(name, RANKS) for name in (*form.reads, *form.writes)]
     if len(form.filters) > 1:
-        lacking.append(filters_missing())
+        missing.append(filters_missing())
     return Availability(
         form.name,
         form.suffixes,
-        tuple(name for name in form.reads if not form.missing(name, SEVERAL)),
-        tuple(name for name in form.writes if not form.missing(name, SEVERAL)),
-        tuple(dict.fromkeys(line for line in lacking if line)),
-        tuple(str(one) for one in winners() if one.format == form.name),
+        tuple(name for name in form.reads if not form.missing(name, RANKS)),
+        tuple(name for name in form.writes if not form.missing(name, RANKS)),
+        tuple(dict.fromkeys(line for line in missing if line)),
+        tuple(str(winner) for winner in winners() if winner.format == form.name),
         form.note,
     )

@@ -1,6 +1,6 @@
-"""Blocks of volumes: what a volume says of itself, and how one rank reads the part that it needs.
+"""Interface of a volume open for reading by one rank: its metadata, and blocks of its values.
 
-A *block* is the half-open box [lo, hi) of a volume, in the order of the file's axes (slowest first).
+A *block* holds the values of the half-open box [lo, hi) of a volume, in the order of the file's axes (slowest first).
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Floats = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class VolumeInfo:
-    """What a volume's file says of itself; tuples are in the file's axis order, slowest first."""
+    """Metadata of a volume; tuples are in the file's axis order, slowest first."""
 
-    shape: tuple[int, ...]  # cells along each axis: two or three of them
+    shape: tuple[int, ...]  # cells along each of two or three axes
     dtype: np.dtype[Any]  # of the values in the file, its byte order included
     spacing: tuple[float, ...] | None  # m; None where the file carries none
     origin: tuple[float, ...] | None  # m; None where the file carries none
@@ -42,9 +42,9 @@ class Volume(Protocol):
     info: VolumeInfo
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
-        """The block [lo, hi), shape hi - lo: an own copy in native byte order, C-contiguous, in the dtype
-        that `float_type` gives. InputError where the block does not lie within the volume or cannot be
-        read.
+        """The block [lo, hi), shape hi - lo, as a C-contiguous copy in native byte order and the dtype of `float_type`.
+
+        InputError where the box does not lie within the volume or cannot be read.
         """
 
     def close(self) -> None: ...
@@ -57,7 +57,7 @@ class Volume(Protocol):
 
 
 class BlockReader:
-    """What all formats share of a Volume; a format adds `_block` and, if it holds a file, `close`."""
+    """Base of the formats' volumes; a format adds `_block` and, if it holds a file open, `close`."""
 
     def __init__(self, path: Path, info: VolumeInfo) -> None:
         self.path = path
@@ -75,11 +75,11 @@ class BlockReader:
         raise NotImplementedError
 
     def _bytes(self, box: tuple[slice, ...]) -> int:
-        """What reading a block moves."""
+        """Bytes that reading a block moves."""
         return math.prod(int(s.stop - s.start) for s in box) * self.info.dtype.itemsize
 
     def close(self) -> None:
-        """Let go of the file; reading afterwards is an error of the caller."""
+        """Close the file; reading afterwards is an error of the caller."""
 
     def __enter__(self) -> Self:
         return self
@@ -91,22 +91,20 @@ class BlockReader:
 
 
 def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """float32 for values that it holds exactly (half, single, integers up to 16 bits), float64 for all
-    others.
-    """
+    """dtype that values are read as: float32 where exact (half, single, integers up to 16 bits), else float64."""
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
     return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
 
 
 def check_values(name: str, dtype: np.dtype[Any]) -> None:
-    """InputError unless `dtype` is one real number per cell."""
+    """InputError unless `dtype` is one real number a cell; name: of the array, for the message."""
     if dtype.fields is not None or dtype.subdtype is not None or dtype.kind not in "fiu":
         raise InputError(f"{name}: values of type {dtype} are not real numbers (allowed: floats and integers)")
 
 
 def check_box(path: Path, shape: Sequence[int], lo: Sequence[int], hi: Sequence[int]) -> None:
-    """InputError unless the block [lo, hi) lies within the shape."""
+    """InputError unless the box [lo, hi) lies within the shape."""
     inside = len(lo) == len(hi) == len(shape) and all(0 <= a <= b <= n for a, b, n in zip(lo, hi, shape, strict=True))
     if not inside:
         raise InputError(f"{path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {tuple(shape)}")

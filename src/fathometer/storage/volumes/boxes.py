@@ -1,4 +1,4 @@
-"""Arithmetic of blocks: half-open boxes [lo, hi) of an array in C order."""
+"""Arithmetic of half-open boxes [lo, hi) of an array's cells."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ Box = tuple[Corner, Corner]
 
 
 def widened(lo: Sequence[int], hi: Sequence[int], halo: int, shape: Sequence[int]) -> Box:
-    """The box with `halo` cells more on each side, as far as the array reaches; an empty box stays empty."""
+    """The box with `halo` more cells on each side, clipped to the array; an empty box stays empty."""
     if any(a >= b for a, b in zip(lo, hi, strict=True)):
         return tuple(lo), tuple(hi)
     return tuple(max(0, a - halo) for a in lo), tuple(min(n, b + halo) for b, n in zip(hi, shape, strict=True))
 
 
-def overlap(one: Box, other: Box) -> Box | None:
-    """What two boxes share; None where that is nothing."""
-    lo = tuple(map(max, one[0], other[0]))
-    hi = tuple(map(min, one[1], other[1]))
+def overlap(first: Box, second: Box) -> Box | None:
+    """Intersection of two boxes; None where it is empty."""
+    lo = tuple(map(max, first[0], second[0]))
+    hi = tuple(map(min, first[1], second[1]))
     return (lo, hi) if all(a < b for a, b in zip(lo, hi, strict=True)) else None
 
 
 def surrounding(boxes: Sequence[Box]) -> Box:
-    """The smallest box that holds some."""
+    """Bounding box of at least one box."""
     lows, highs = zip(*boxes, strict=True)
     return tuple(map(min, zip(*lows, strict=True))), tuple(map(max, zip(*highs, strict=True)))
 
 
 def within(box: Box, lo: Sequence[int]) -> tuple[slice, ...]:
-    """A box as slices of an array whose first cell is `lo`."""
+    """Slices of a box in an array whose first cell is `lo`."""
     return tuple(slice(a - start, b - start) for a, b, start in zip(*box, lo, strict=True))
 
 
@@ -41,7 +41,7 @@ def extent(box: Box) -> Corner:
 
 
 def slabs(lo: Sequence[int], hi: Sequence[int], most: int) -> Iterator[Box]:
-    """The box cut along its slowest axes into boxes of at most `most` cells, which lie in memory one after the other.
+    """The box cut along its slowest axes into boxes of at most `most` cells, contiguous in memory and in order.
 
     >>> list(slabs((0, 0), (3, 4), 8))
     [((0, 0), (2, 4)), ((2, 0), (3, 4))]
@@ -49,7 +49,7 @@ def slabs(lo: Sequence[int], hi: Sequence[int], most: int) -> Iterator[Box]:
     shape = extent((tuple(lo), tuple(hi)))
     if math.prod(shape) == 0:
         return
-    # The first axis whose cells, each with all that lies behind it, fit.
+    # The slowest axis of which one cell, with all faster axes, fits.
     cut = next((axis for axis in range(len(shape)) if math.prod(shape[axis + 1 :]) <= most), len(shape) - 1)
     step = max(1, most // math.prod(shape[cut + 1 :]))
     for index in itertools.product(*(range(a, b) for a, b in zip(lo[:cut], hi[:cut], strict=True))):
@@ -59,16 +59,16 @@ def slabs(lo: Sequence[int], hi: Sequence[int], most: int) -> Iterator[Box]:
 
 
 def runs(shape: Sequence[int], block: Sequence[int], lo: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-    """The longest contiguous runs of a block within an array in C order: (cell of the block, cell of the
-    array, cells).
+    """Longest contiguous runs of a block, its shape and first cell `lo`, within an array in C order.
+
+    Each is (first cell in the block, first cell in the array, cells), cells counted from 0 in C order.
 
     >>> list(runs((2, 3, 4), (2, 2, 4), (0, 1, 0)))
     [(0, 4, 8), (8, 16, 8)]
     """
     if math.prod(block) == 0:
         return
-    # The axes behind `cut` are whole in the block, so one run spans them all and the part of the axis `cut`
-    # as well.
+    # The block spans all axes faster than `cut`, so that a run holds them and the block's part of the axis `cut`.
     cut = len(shape) - 1
     while cut > 0 and block[cut] == shape[cut]:
         cut -= 1
@@ -76,5 +76,5 @@ def runs(shape: Sequence[int], block: Sequence[int], lo: Sequence[int]) -> Itera
     strides = [math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
     first = sum(start * stride for start, stride in zip(lo, strides, strict=True))
     for number, index in enumerate(itertools.product(*(range(n) for n in block[:cut]))):
-        place = first + sum(i * stride for i, stride in zip(index, strides[:cut], strict=True))
-        yield number * count, place, count
+        array_cell = first + sum(i * stride for i, stride in zip(index, strides[:cut], strict=True))
+        yield number * count, array_cell, count

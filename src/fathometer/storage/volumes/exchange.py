@@ -1,4 +1,4 @@
-"""Blocks change hands: each rank gives the part of an array that it has, and gets the part that it wants."""
+"""Redistribution of an array among ranks: each gives the block that it has, and gets the block that it wants."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ TAG = 77
 def exchange(
     comm: MPI.Intracomm, have: NDArray[Any], at: Sequence[int], lo: Sequence[int], hi: Sequence[int]
 ) -> NDArray[Any]:
-    """Collective. The block [lo, hi) of an array whose parts the ranks have: `have` lies at `at`.
+    """Collective. The block [lo, hi) of an array of which each rank has one block, `have`, from cell `at` on.
 
-    Parts that are had must not overlap, blocks that are wanted may; dtypes are the same on all ranks. What no rank has
-    is zero. FathometerError on all ranks alike where one has no memory for it.
+    Blocks that ranks have must not overlap, those that they want may; the dtype is the same on all ranks. Cells that no
+    rank has are zero. FathometerError, the same on all ranks, where one lacks memory.
     """
-    mine = tuple(at), tuple(a + n for a, n in zip(at, have.shape, strict=True))
+    owned = tuple(at), tuple(a + n for a, n in zip(at, have.shape, strict=True))
     wanted = tuple(lo), tuple(hi)
-    boxes = allgather(comm, (mine, wanted))
+    boxes = allgather(comm, (owned, wanted))
     with collective_errors(comm):
         try:
             result = np.zeros(extent(wanted), have.dtype)
@@ -41,23 +41,23 @@ def exchange(
             outgoing = [
                 (rank, np.ascontiguousarray(have[within(box, at)]))
                 for rank, (_, want) in enumerate(boxes)
-                if rank != comm.rank and (box := overlap(mine, want))
+                if rank != comm.rank and (box := overlap(owned, want))
             ]
         except MemoryError:
             raise FathometerError("not enough memory to exchange blocks of a volume between ranks") from None
     with ledger.communication(bytes=sum(data.nbytes for _, data in outgoing)):
-        requests = [comm.Irecv(piece, rank, TAG) for rank, _, data in incoming for piece in _pieces(data)]
-        requests += [comm.Isend(piece, rank, TAG) for rank, data in outgoing for piece in _pieces(data)]
+        requests = [comm.Irecv(message, rank, TAG) for rank, _, data in incoming for message in _messages(data)]
+        requests += [comm.Isend(message, rank, TAG) for rank, data in outgoing for message in _messages(data)]
         for request in requests:
             request.Wait()
     for _, box, data in incoming:
         result[within(box, lo)] = data
-    if own := overlap(mine, wanted):
-        result[within(own, lo)] = have[within(own, at)]
+    if kept := overlap(owned, wanted):
+        result[within(kept, lo)] = have[within(kept, at)]
     return result
 
 
-def _pieces(data: NDArray[Any]) -> list[NDArray[np.uint8]]:
-    """The bytes of a contiguous array, as many as one message may have at a time; they arrive in the order sent."""
+def _messages(data: NDArray[Any]) -> list[NDArray[np.uint8]]:
+    """The bytes of a contiguous array in messages of at most LARGEST_MESSAGE, which arrive in the order sent."""
     flat = data.reshape(-1).view(np.uint8)
     return [flat[first : first + LARGEST_MESSAGE] for first in range(0, flat.size, LARGEST_MESSAGE)]

@@ -1,8 +1,7 @@
-"""Raw arrays by MPI-IO, whichever of its implementations the launcher chose.
+"""Raw arrays by MPI-IO.
 
-The file's view is the rank's block; what one call moves are at most LARGEST_CALL bytes of it. All ranks make the same
-number of collective calls, those that have less with nothing in them, and also where a call failed: none waits for
-another that has given up.
+The file view is the rank's block; one call moves at most LARGEST_CALL bytes of it. All ranks make the same number of
+collective calls, empty ones where a rank has less to move, also after a call that failed: no rank waits for another.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import Strategy
 
 LARGEST_CALL = 1 << 30  # bytes
-ELEMENT_BYTES = 160  # of memory inside MPI that an element of a list costs, about
-MOST_LISTED = 1 << 30  # bytes of memory that a rank's list of elements may cost
+ELEMENT_BYTES = 160  # of memory inside MPI for an element of an indexed datatype, about
+LARGEST_LIST_BYTES = 1 << 30  # of memory for a rank's indexed datatype
 
 
 class MpiFile:
-    """A file that all ranks of a communicator have open."""
+    """See RawFile."""
 
     def __init__(self, array: RawArray, strategy: Strategy, comm: MPI.Intracomm, write: bool) -> None:
         self._array, self._strategy, self._comm = array, strategy, comm
@@ -65,63 +64,63 @@ class MpiFile:
         return block
 
     def _move(self, block: NDArray[Any], lo: Sequence[int], write: bool) -> None:
-        """Collective. The calls of all ranks for their blocks."""
+        """Collective. Read or write this rank's block, from cell `lo` on."""
         item, by_view = self._array.dtype.itemsize, self._strategy.datatype != "contiguous"
         with collective_errors(self._comm):
             calls = self._calls(block.shape, lo)
-            kind = self._view(block.shape, lo) if by_view else None
-        most = int(allreduce(self._comm, len(calls), "MAX"))
+            view = self._view(block.shape, lo) if by_view else None
+        most_calls = int(allreduce(self._comm, len(calls), "MAX"))
         flat = block.reshape(-1)
         errors: list[OSError] = []
         requests: list[tuple[MPI.Request, int]] = []
         with ledger.io(bytes=flat.nbytes):
-            if kind is not None:
-                errors += _failures(lambda: self._open_file.Set_view(self._array.start, self._element, kind))
-                kind.Free()
-            for cell, place, count in calls + [(0, 0, 0)] * (most - len(calls)):
-                part = [flat[cell : cell + count], count, self._element]
-                offset = place if by_view else self._array.start + place * item
-                errors += _failures(partial(self._call, part, offset, count, write, requests))
+            if view is not None:
+                errors += _failures(lambda: self._open_file.Set_view(self._array.start, self._element, view))
+                view.Free()
+            for block_cell, file_cell, count in calls + [(0, 0, 0)] * (most_calls - len(calls)):
+                buffer = [flat[block_cell : block_cell + count], count, self._element]
+                offset = file_cell if by_view else self._array.start + file_cell * item
+                errors += _failures(partial(self._call, buffer, offset, count, write, requests))
             for request, count in requests:
                 errors += _failures(partial(self._finish, request, count))
         if errors:
             raise errors[0]
 
     def _calls(self, shape: Sequence[int], lo: Sequence[int]) -> list[tuple[int, int, int]]:
-        """(cell of the block, place in the view or in the array, cells) of each call."""
+        """(first cell in the block, first cell in the view or in the array, cells) of each call."""
         longest = max(1, LARGEST_CALL // self._array.dtype.itemsize)
         if self._strategy.datatype == "contiguous":
             spans = list(runs(self._array.shape, shape, lo))
         else:
-            spans = [(0, 0, math.prod(shape))]  # the view is the block, seen as one row
+            spans = [(0, 0, math.prod(shape))]  # the view is the block, contiguous
         return [
-            (cell + first, place + first, min(longest, count - first))
-            for cell, place, count in spans
+            (block_cell + first, file_cell + first, min(longest, count - first))
+            for block_cell, file_cell, count in spans
             for first in range(0, count, longest)
         ]
 
     def _call(
-        self, part: list[Any], offset: int, count: int, write: bool, requests: list[tuple[MPI.Request, int]]
+        self, buffer: list[Any], offset: int, count: int, write: bool, requests: list[tuple[MPI.Request, int]]
     ) -> None:
         file, status = self._open_file, MPI.Status()
         match self._strategy.name:
             case "mpiio-collective":
-                (file.Write_at_all if write else file.Read_at_all)(offset, part, status)
+                (file.Write_at_all if write else file.Read_at_all)(offset, buffer, status)
             case "mpiio-nonblocking":
                 if count:
-                    requests.append(((file.Iwrite_at if write else file.Iread_at)(offset, part), count))
+                    requests.append(((file.Iwrite_at if write else file.Iread_at)(offset, buffer), count))
                 return
             case _:
                 if not count:
                     return
-                (file.Write_at if write else file.Read_at)(offset, part, status)
+                (file.Write_at if write else file.Read_at)(offset, buffer, status)
         self._check_count(status, count)
 
     def _finish(self, request: MPI.Request, count: int) -> None:
         status = MPI.Status()
         while not request.Get_status(status):
             pass
-        # Open MPI 4.1.4 crashes where a request that failed is waited for.
+        # Open MPI 4.1.4 crashes on waiting for a request that failed.
         if status.Get_error() != MPI.SUCCESS:
             raise _system_error(MPI.Exception(status.Get_error()))
         self._check_count(status, count)
@@ -133,31 +132,31 @@ class MpiFile:
             raise OSError(errno.EIO, f"MPI moved {moved} bytes of {count * self._array.dtype.itemsize}")
 
     def _view(self, shape: Sequence[int], lo: Sequence[int]) -> MPI.Datatype:
-        """The type of what this rank sees of the array: its block."""
+        """The datatype of the file view: this rank's block within the array."""
         elements = math.prod(shape)
         if elements == 0:
-            kind = self._element.Dup()
+            view = self._element.Dup()
         elif self._strategy.datatype == "subarray":
-            kind = self._element.Create_subarray(list(self._array.shape), list(shape), list(lo))
+            view = self._element.Create_subarray(list(self._array.shape), list(shape), list(lo))
         else:
             self._check_list(elements)
-            kind = self._element.Create_hindexed([1] * elements, self._places(shape, lo))
-        return kind.Commit()
+            view = self._element.Create_hindexed([1] * elements, self._byte_offsets(shape, lo))
+        return view.Commit()
 
-    def _places(self, shape: Sequence[int], lo: Sequence[int]) -> list[int]:
-        """Byte of each element of a block, from the start of the array."""
+    def _byte_offsets(self, shape: Sequence[int], lo: Sequence[int]) -> list[int]:
+        """Byte offset of each element of a block from the start of the array."""
         item = self._array.dtype.itemsize
-        places = np.concatenate(
-            [np.arange(place, place + count) for _, place, count in runs(self._array.shape, shape, lo)]
+        cells = np.concatenate(
+            [np.arange(first, first + count) for _, first, count in runs(self._array.shape, shape, lo)]
         )
-        return (places * item).tolist()  # type: ignore[no-any-return]
+        return (cells * item).tolist()  # type: ignore[no-any-return]
 
     def _check_list(self, elements: int) -> None:
-        if elements * ELEMENT_BYTES > MOST_LISTED:
+        if elements * ELEMENT_BYTES > LARGEST_LIST_BYTES:
             raise FathometerError(
                 f"{self._array.path}: datatype=hindexed: a list of {elements} elements would take some "
-                f"{elements * ELEMENT_BYTES} bytes of memory on a rank; allowed: {MOST_LISTED} bytes, that is "
-                f"{MOST_LISTED // ELEMENT_BYTES} elements"
+                f"{elements * ELEMENT_BYTES} bytes of memory on a rank; allowed: {LARGEST_LIST_BYTES} bytes, that is "
+                f"{LARGEST_LIST_BYTES // ELEMENT_BYTES} elements"
             )
 
     @property
@@ -191,7 +190,7 @@ class MpiFile:
 
 
 def _failures(step: Callable[[], Any]) -> list[OSError]:
-    """Take a step; the error that it ended with, if any, as one of the system."""
+    """Run a step; the error that it raised, if any, as an OSError."""
     try:
         step()
     except MPI.Exception as error:
@@ -202,7 +201,7 @@ def _failures(step: Callable[[], Any]) -> list[OSError]:
 
 
 def _system_error(error: MPI.Exception) -> OSError:
-    """An error of MPI as one of the system, as far as its class tells."""
+    """An MPI error as an OSError, with the errno of its class where there is one."""
     codes = {
         MPI.ERR_NO_SPACE: errno.ENOSPC,
         MPI.ERR_QUOTA: errno.EDQUOT,

@@ -1,4 +1,4 @@
-"""A volume read by all ranks of a communicator, each the box that it needs, halo included."""
+"""Reading a volume by all ranks of a communicator, each the box that it needs, halo included."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-SLAB = 1 << 28  # bytes that rank 0 reads and sends at a time
+SLAB_BYTES = 1 << 28  # that rank 0 reads and sends at a time
 
 
 class SharedVolume:
-    """Collective, each of its methods too. A volume that each rank has open for itself, read by all together.
+    """A volume that each rank has open for itself, read by all together; collective, each of its methods too.
 
-    A context manager; closing it leaves the volume open.
+    A context manager; closing it leaves the rank's own volume open.
 
     Raises InputError, the same on all ranks: the strategy is not for this format, a library is missing, a file cannot
     be read.
@@ -45,8 +45,8 @@ class SharedVolume:
         strategy = resolve_auto_on_ranks(volume.path, form, "read", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(volume.path, strategy, "read", comm.size)
-        self._by_root = self.strategy.name == ROOT
-        if not self._by_root:
+        self._through_root = self.strategy.name == ROOT
+        if not self._through_root:
             with self._step():
                 self._source = form.source(volume, comm, self.strategy)
 
@@ -60,21 +60,21 @@ class SharedVolume:
             raise
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
-        """The block [lo, hi), shape hi - lo, which may be empty: as of Volume.read. Ranks' blocks may overlap.
+        """As Volume.read: the block [lo, hi), which may be empty. Ranks' blocks may overlap.
 
-        The root strategy: rank 0 reads everything that any rank may want, and sends.
+        With the root strategy rank 0 reads the whole volume and sends each rank its part.
         """
         box = tuple(map(int, lo)), tuple(map(int, hi))
         with collective_errors(self.comm):
             check_box(self.path, self.info.shape, lo, hi)
-        if self._by_root:
+        if self._through_root:
             return self._from_root(box)
         if self.strategy.name == COLLECTIVE:
-            return self._apart(box)
-        return self._own(box)
+            return self._without_overlap(box)
+        return self._read_own(box)
 
-    def _own(self, box: Box) -> Floats:
-        """This rank's box from the file."""
+    def _read_own(self, box: Box) -> Floats:
+        """Read this rank's box from the file."""
         with self._step():
             if self._source is None:
                 values = self._volume.read(*box)
@@ -82,28 +82,28 @@ class SharedVolume:
                 values = np.ascontiguousarray(self._source.read(box), float_type(self.info.dtype))
         return values
 
-    def _apart(self, box: Box) -> Floats:
-        """The same by one collective call: no two ranks' boxes may overlap in it.
+    def _without_overlap(self, box: Box) -> Floats:
+        """Read this rank's box by one collective call in which no two ranks' boxes overlap.
 
-        Open MPI's own implementation of MPI-IO (seen in 4.1.4) gives wrong values, and no error, where two ranks ask
-        for pieces that begin at the same byte. Where boxes overlap, each rank reads a slab of what all want, and the
-        ranks send each other what they wanted.
+        Open MPI's own implementation of MPI-IO (seen in 4.1.4) gives wrong values, and no error, where the parts that
+        two ranks read begin at the same byte. Where boxes overlap, each rank reads a slab of their bounding box, and
+        the ranks exchange the blocks that they want.
         """
         boxes = allgather(self.comm, box)
         others = (other for rank, other in enumerate(boxes) if rank != self.comm.rank)
         if not allreduce(self.comm, any(overlap(box, other) for other in others), "MAX"):
-            return self._own(box)
-        around = surrounding([one for one in boxes if overlap(one, one)])
+            return self._read_own(box)
+        around = surrounding([wanted for wanted in boxes if overlap(wanted, wanted)])  # without empty ones
         first, last = around[0][0], around[1][0]
         ends = [split(last - first, self.comm.size, self.comm.rank)[end] + first for end in (0, 1)]
         slab = (ends[0], *around[0][1:]), (ends[1], *around[1][1:])
-        return exchange(self.comm, self._own(slab), slab[0], *box)
+        return exchange(self.comm, self._read_own(slab), slab[0], *box)
 
     def _from_root(self, box: Box) -> Floats:
         kind = float_type(self.info.dtype)
         result = allocate_block(self.path, box, kind, self.comm)
         shape = self.info.shape
-        for lo, hi in slabs((0,) * len(shape), shape, SLAB // kind.itemsize):
+        for lo, hi in slabs((0,) * len(shape), shape, SLAB_BYTES // kind.itemsize):
             with collective_errors(self.comm):
                 try:
                     slab = self._volume.read(lo, hi) if self.comm.rank == 0 else np.empty((0,) * len(shape), kind)
@@ -123,7 +123,7 @@ class SharedVolume:
                 source.close()
 
     def close(self) -> None:
-        """Let go of what reading needed."""
+        """Close what this opened."""
         self._release()
 
     def __enter__(self) -> Self:
@@ -140,7 +140,7 @@ class SharedVolume:
 def open_shared(
     reference: str, directory: Path, comm: MPI.Intracomm, strategy: Strategy | None = None
 ) -> Iterator[SharedVolume]:
-    """Collective. Open a volume by its reference on all ranks, by a strategy; see storage.volume for references."""
+    """Collective. Open a volume by its reference (see volume.py) on all ranks, by a strategy."""
     from fathometer.storage.volumes.volume import open_volume
 
     with contextlib.ExitStack() as stack:

@@ -1,6 +1,6 @@
-"""The kinds of files that hold volumes: suffixes, strategies, how each is read and written, what it needs.
+"""Registry of the volume formats: suffixes, strategies, how each is read and written, what it needs.
 
-A further format is one module, and its entry here.
+A new format is one module and an entry here.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 
 
 class Source(Protocol):
-    """A volume open on several ranks; its calls are collective over them."""
+    """A volume being read by several ranks; its calls are collective over them."""
 
     def read(self, box: Box) -> NDArray[Any]:
-        """The values of a box of the volume, in any real type."""
+        """The values of a box of the volume, in any real dtype."""
 
     def close(self) -> None: ...
 
@@ -48,34 +48,35 @@ class Source(Protocol):
 class Sink(Protocol):
     """A volume being written by several ranks; its calls are collective over them.
 
-    Local errors are OSErrors, MemoryErrors or FathometerErrors on the ranks that have them, after all ranks' calls have
-    been made: none hangs.
+    Errors of one rank are OSErrors, MemoryErrors or FathometerErrors there, raised after all collective calls of the
+    method, so that no rank hangs.
     """
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """Put a rank's block, C-contiguous and of the volume's type, at `lo`; it may be empty."""
+        """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
 
     def flush(self) -> None: ...
 
     def close(self) -> None: ...
 
     def abandon(self, error: FathometerError) -> None:
-        """Let go after a step that failed with `error` on all ranks; what it ends with is of no interest."""
+        """Close after a step that failed with `error` on all ranks; errors raised here are ignored."""
 
 
 @dataclass(frozen=True)
 class Format:
-    """One kind of files.
+    """One volume format.
 
     Attributes:
-        name, suffixes: as people know it.
-        reads, writes: names of the strategies, the usual one first; empty: cannot.
+        name: for people. suffixes: of its files, lower case, with the dot.
+        reads, writes: names of the strategies that it is read and written by, the default first; empty: not at all.
         opener: (path, key) to a volume for one rank.
-        source: (volume, ranks, strategy) to what reads it on all of them; None: each rank by itself, by its volume.
+        source: (volume, communicator, strategy) to its reader on several ranks; None: each rank reads by its volume.
         new_files: (path, info) to the files of a volume, the one that holds the array first.
-        sink: (first piece's unfinished file, path, info, ranks, strategy) to what writes it.
-        missing: what this machine lacks for (a strategy's name, ranks), with how to install it; "": nothing.
-        note: what else is to be said of it.
+        sink: (unfinished first file, path, info, communicator, strategy) to its writer.
+        missing: (name of a strategy, ranks) to what this machine lacks, with how to install it; "": nothing.
+        filters: compression filters that it is written with.
+        note: remark for people.
     """
 
     name: str
@@ -91,7 +92,10 @@ class Format:
     note: str = ""
 
     def chosen(self, path: Path, strategy: Strategy, direction: str, ranks: int) -> Strategy:
-        """The strategy with its name filled in. InputError where this format, or this machine, has not got it."""
+        """The strategy, an `auto` replaced by the default; direction: "read" or "write".
+
+        InputError where this format does not have it, or this machine lacks what it needs.
+        """
         names = self.reads if direction == "read" else self.writes
         if not names:
             raise InputError(f"{path}: {self.name} is not written (allowed: {', '.join(writable_suffixes())})")
@@ -111,8 +115,8 @@ class Format:
                 f"{path}: filter={strategy.filter} with {INDEPENDENT}: ranks share compressed chunks "
                 f"(allowed: {COLLECTIVE}, {ROOT})"
             )
-        if lacking := self.missing(strategy.name, ranks):
-            raise InputError(f"{path}: {lacking}")
+        if missing := self.missing(strategy.name, ranks):
+            raise InputError(f"{path}: {missing}")
         return strategy
 
 
@@ -179,17 +183,17 @@ FORMATS = (
         note="a folder: an NPY for each rank, and index.json",
     ),
 )
-BY_SUFFIX = {suffix: one for one in FORMATS for suffix in one.suffixes}
+BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}
 
 
 def format_of(path: Path) -> Format:
-    """By the suffix; InputError where it is none of the known ones."""
-    found = BY_SUFFIX.get(path.suffix.lower())
-    if found is None:
+    """The format of a file by its suffix; InputError where that is unknown."""
+    form = BY_SUFFIX.get(path.suffix.lower())
+    if form is None:
         raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
-    return found
+    return form
 
 
 def writable_suffixes() -> list[str]:
-    """The suffixes of what can be written."""
-    return [suffix for suffix, one in BY_SUFFIX.items() if one.writes]
+    """Suffixes of the formats that can be written."""
+    return [suffix for suffix, form in BY_SUFFIX.items() if form.writes]

@@ -1,9 +1,9 @@
-"""How a volume's bytes move between ranks and files, by name and options.
+"""Strategies: how a volume's bytes move between ranks and files, by name and options.
 
     posix-shared                                   pwrite and pread at offsets of one file
     mpiio-collective:datatype=subarray,cb_nodes=2  MPI-IO, with a hint for its aggregators
 
-Which of them a format can be read and written with, says storage.formats.
+The registry of formats says which of them each format can be read and written by.
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ FILTERS = ("none", "zfp", "sperr", "blosc2")
 
 @dataclass(frozen=True)
 class Strategy:
-    """A strategy with its options; `Strategy.of(text)` and `str(strategy)` are each other's inverse.
+    """A strategy with its options; `Strategy.of(text)` and `str(strategy)` are inverse to each other.
 
     Attributes:
         name: one of NAMES.
-        datatype: how MPI-IO is told where a block's bytes lie. contiguous: a call for each run of them; subarray: one
-            type for the block; hindexed: a list of single elements, kept as the baseline (some 160 B of memory an
+        datatype: how a block's bytes are described to MPI-IO. contiguous: a call for each contiguous run; subarray: one
+            datatype for the block; hindexed: a list of single elements, kept as the baseline (some 160 B of memory an
             element). POSIX strategies move runs: contiguous.
-        sync: how written bytes reach the device before the file gets its name. none: when the system pleases; fsync
-            (MPI_File_sync under MPI-IO); o_dsync: with each write (POSIX strategies). Of no consequence for reading.
+        sync: how written bytes reach the device before the file gets its name. none: left to the system; fsync
+            (MPI_File_sync under MPI-IO); o_dsync: with each write (POSIX strategies). No effect on reading.
         filter: compression of chunks (HDF5 only). zfp and blosc2 are lossless, sperr is not, nor is zfp with `bits`.
-        bits: fixed rate of zfp or sperr, bits a value; 0: lossless, where the filter can be (sperr: 8).
-        hints: what is handed to MPI-IO as it is, such as cb_nodes, cb_buffer_size, striping_factor, striping_unit.
+        bits: fixed rate of zfp or sperr, bits a value; 0: lossless where the filter supports it (sperr: 8).
+        hints: MPI-IO hints, passed on unchanged, such as cb_nodes, cb_buffer_size, striping_factor, striping_unit.
     """
 
     name: str = AUTO
@@ -61,12 +61,12 @@ class Strategy:
 
     @property
     def overlaps(self) -> bool:
-        """Whether a cell that several ranks want to read is read by each of them."""
+        """Whether a cell that several ranks need is read from the file by each of them."""
         return self.name not in (ROOT, COLLECTIVE)
 
     @classmethod
     def of(cls, text: str) -> Strategy:
-        """The strategy of a text NAME or NAME:option=value,…; InputError that says what is allowed."""
+        """Parse NAME or NAME:option=value,…; InputError with what is allowed."""
         name, colon, rest = text.partition(":")
         if name not in NAMES:
             raise InputError(f"{text}: no storage strategy {name!r} (allowed: {', '.join(NAMES)})")
@@ -74,26 +74,26 @@ class Strategy:
         datatypes = DATATYPES if mpiio else DATATYPES[:1]
         syncs = SYNCS[:2] if mpiio else SYNCS
         allowed = {"datatype": datatypes, "sync": syncs, "filter": FILTERS, "bits": [str(n) for n in range(1, 65)]}
-        found: dict[str, str] = {}
+        options: dict[str, str] = {}
         for option in rest.split(",") if colon else ():
             key, equals, value = (part.strip() for part in option.partition("="))
-            if not equals or not key or not value or key in found:
+            if not equals or not key or not value or key in options:
                 raise InputError(f"{text}: found {option!r}; allowed: NAME:key=value,key=value, each key once")
             if key in allowed and value not in allowed[key]:
                 span = "1 to 64" if key == "bits" else ", ".join(allowed[key])
                 raise InputError(f"{text}: {key}={value} is not for {name} (allowed: {span})")
             if key not in allowed and not mpiio:
                 raise InputError(f"{text}: {key} is no option of {name} (allowed: {', '.join(allowed)})")
-            found[key] = value
-        if found.get("filter", "none") in ("none", "blosc2") and "bits" in found:
+            options[key] = value
+        if options.get("filter", "none") in ("none", "blosc2") and "bits" in options:
             raise InputError(f"{text}: bits: found without filter=zfp or filter=sperr; allowed: only with them")
         return cls(
             name,
-            found.get("datatype", "subarray" if mpiio else "contiguous"),
-            found.get("sync", "fsync"),
-            found.get("filter", "none"),
-            int(found.get("bits", 0)),
-            tuple((key, value) for key, value in found.items() if key not in allowed),
+            options.get("datatype", "subarray" if mpiio else "contiguous"),
+            options.get("sync", "fsync"),
+            options.get("filter", "none"),
+            int(options.get("bits", 0)),
+            tuple((key, value) for key, value in options.items() if key not in allowed),
         )
 
     def __str__(self) -> str:

@@ -1,8 +1,7 @@
-"""Volumes on disk, by reference.
+"""Opening a volume by a reference.
 
-A *reference* is a file name relative to some folder, with the key of one array behind a colon where a file
-holds several: "vp.rsf", "vp.npy", "models.npz:vp", "models.h5:run/vp", "vp.segy". The suffix tells the
-format (storage.formats).
+A *reference* is a file name relative to some folder, with the key of one array after a colon where a file holds
+several: "vp.rsf", "vp.npy", "models.npz:vp", "models.h5:run/vp", "vp.segy". The suffix gives the format (registry.py).
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ __all__ = ["Volume", "VolumeInfo", "open_volume", "split_reference", "write_volu
 
 
 def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
-    """File and key of a reference. InputError where the suffix is none of the known formats'."""
+    """Path and key of a reference. InputError where no format has its suffix."""
     name, key = reference, None
     if Path(reference).suffix.lower() not in BY_SUFFIX and ":" in reference:
-        # The file's name ends at the first colon behind a known suffix: a folder's name may hold colons too.
-        for place in (i for i, letter in enumerate(reference) if letter == ":"):
-            if Path(reference[:place]).suffix.lower() in BY_SUFFIX:
-                name, key = reference[:place], reference[place + 1 :]
+        # The file's name ends at the first colon after a known suffix: folders' names may contain colons too.
+        for colon in (i for i, letter in enumerate(reference) if letter == ":"):
+            if Path(reference[:colon]).suffix.lower() in BY_SUFFIX:
+                name, key = reference[:colon], reference[colon + 1 :]
                 break
     if Path(name).suffix.lower() not in BY_SUFFIX:
         raise InputError(f"{reference}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
@@ -36,17 +35,19 @@ def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
 def open_volume(reference: str, directory: Path, header_only: bool = False) -> Volume:
     """Open a volume for reading by one rank, relative to `directory`.
 
-    Reads headers only, except that a SEG-Y's trace headers are all read to find its grid. InputError, in
-    one line: the file is missing, unreadable or of an unknown kind, or of one whose library is missing; the key is
+    Only headers are read; of a SEG-Y those of all traces, to find its grid.
+
+    Args:
+        header_only: an RSF whose values are missing can be opened too; reading it is an InputError.
+
+    InputError: the file is missing, unreadable, or of an unknown format or one whose library is missing; the key is
     missing; the array is not 2D or 3D or not of real numbers; the file's size contradicts its header; an NPY holds
     pickled objects; SEG-Y traces form no grid.
-
-    header_only: of an RSF the header alone will do; reading is an InputError where the values are missing.
     """
     path, key = split_reference(reference, directory)
     if header_only and path.suffix.lower() == ".rsf":
         return rsf_header_only(path, key)
     form = format_of(path)
-    if lacking := form.missing(ROOT, 1):
-        raise InputError(f"{path}: {lacking}")
+    if missing := form.missing(ROOT, 1):
+        raise InputError(f"{path}: {missing}")
     return form.opener(path, key)

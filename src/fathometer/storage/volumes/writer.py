@@ -1,12 +1,12 @@
-"""A volume written by all ranks of a communicator, each its own block; it appears whole or not at all.
+"""Writing a volume by all ranks of a communicator, each its own block; it appears whole or not at all.
 
-    open    rank 0 creates every file beside its target, reserves its size, writes its head; all ranks open it
+    open    rank 0 creates every file beside its target, reserves its size, writes its header; all ranks open it
     write   each rank's block, by the strategy
-    flush   what the system still holds back
-    close   all ranks let go, rank 0 renames the files into place
+    flush   to the device
+    close   all ranks close the file, rank 0 renames it into place
 
-Every step that can fail on one rank is followed by an exchange, so that no rank waits for another that has given up:
-all return, or all raise the same FathometerError, and none of the new files is left.
+After every step that can fail on one rank, the ranks agree on the outcome, so that none waits for another that has
+failed: all return, or all raise the same FathometerError, and none of the new files is left.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-SLAB = 1 << 28  # bytes that rank 0 gathers at a time
+SLAB_BYTES = 1 << 28  # that rank 0 gathers at a time
 
 
 def check_writable(path: Path, strategy: Strategy, ranks: int) -> tuple[Format, Strategy]:
-    """The format of a volume to be written, and the strategy that `ranks` ranks will write it by.
+    """The format of a volume to be written, and the strategy by which `ranks` ranks will write it.
 
     InputError: a suffix that is not written, a strategy that it is not written by, a library that is missing.
     """
@@ -54,12 +54,12 @@ def check_writable(path: Path, strategy: Strategy, ranks: int) -> tuple[Format, 
 
 
 class VolumeWriter:
-    """Collective, each of its methods too. A volume of `info` under `path`; a context manager, which closes.
+    """A volume being written by all ranks; collective, each of its methods too. A context manager, which closes.
 
-    Values are written as float32 or float64 (info.dtype) in native byte order, where the format does not say otherwise.
+    Values are written as float32 or float64 (info.dtype), in native byte order unless the format prescribes another.
 
-    Raises InputError: suffix, shape, type, strategy; FathometerError: the system refused (disk full, no permission, no
-    such folder). Both the same on all ranks.
+    Raises InputError: suffix, shape, dtype, strategy; FathometerError: a failure of the system (disk full, no
+    permission, no such folder). Both the same on all ranks.
     """
 
     def __init__(self, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy | None = None) -> None:
@@ -72,12 +72,12 @@ class VolumeWriter:
         self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
         with collective_errors(comm):
             form, _ = check_writable(path, strategy or Strategy(), comm.size)
-        found = resolve_auto_on_ranks(path, form, "write", strategy, comm)
+        wanted = resolve_auto_on_ranks(path, form, "write", strategy, comm)
         with collective_errors(comm):
-            self.strategy = form.chosen(path, found, "write", comm.size)
+            self.strategy = form.chosen(path, wanted, "write", comm.size)
         assert form.new_files is not None
         assert form.sink is not None
-        self._by_root = self.strategy.name == ROOT
+        self._through_root = self.strategy.name == ROOT
         self._parts = atomic.Parts(self.strategy.sync != "none")  # filled on rank 0 only
         self._sink: Sink | None = None
         self._cells = 0
@@ -87,13 +87,13 @@ class VolumeWriter:
         with ledger.communication():
             part = comm.bcast(parts[0] if comm.rank == 0 else None, root=0)
         with self._step():
-            if not self._by_root or comm.rank == 0:
-                ranks = MPI.COMM_SELF if self._by_root else comm
+            if not self._through_root or comm.rank == 0:
+                ranks = MPI.COMM_SELF if self._through_root else comm
                 self._sink = form.sink(part, path, self.info, ranks, self.strategy)
 
     @contextlib.contextmanager
     def _step(self) -> Iterator[None]:
-        """Collective. One step of all ranks; where it fails on one, all let go of the file and raise the same."""
+        """Collective. One step of all ranks; where it fails on one, all abandon the file and raise the same error."""
         try:
             with collective_errors(self.comm), atomic.writing(self.path):
                 yield
@@ -109,23 +109,23 @@ class VolumeWriter:
             raise
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """Write this rank's block at `lo`: [lo, lo + block.shape), which may be empty.
+        """Write this rank's block [lo, lo + block.shape), which may be empty.
 
-        The blocks of all ranks must tile the volume. The root strategy takes them to rank 0 in slabs.
+        The blocks of all ranks must tile the volume. The root strategy gathers them on rank 0, slab by slab.
         """
         with self._step():
             self._check_block(block, lo)
             values = np.ascontiguousarray(block, self.info.dtype)
         self._cells += values.size
-        if not self._by_root:
+        if not self._through_root:
             with self._step():
                 if self._sink is not None:
                     self._sink.write(values, lo)
             return
         shape = self.info.shape
-        for slab_lo, slab_hi in slabs((0,) * len(shape), shape, SLAB // self.info.dtype.itemsize):
-            mine = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
-            slab = exchange(self.comm, values, lo, *mine)
+        for slab_lo, slab_hi in slabs((0,) * len(shape), shape, SLAB_BYTES // self.info.dtype.itemsize):
+            wanted = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
+            slab = exchange(self.comm, values, lo, *wanted)
             with self._step():
                 if self._sink is not None:
                     self._sink.write(slab, slab_lo)
@@ -140,13 +140,13 @@ class VolumeWriter:
             )
 
     def flush(self) -> None:
-        """Have the system put on the device what was written, as the strategy's `sync` says."""
+        """Flush to the device what was written, as the strategy's `sync` says."""
         with self._step():
             if self._sink is not None:
                 self._sink.flush()
 
     def close(self) -> None:
-        """Let go of the file and give it its name. InputError where the ranks' blocks do not fill the volume."""
+        """Close the file and rename it into place. InputError where the ranks' blocks do not fill the volume."""
         cells = sum(allgather(self.comm, self._cells))
         with self._step():
             if cells != math.prod(self.info.shape):
@@ -181,8 +181,8 @@ def write_volume(
     comm: MPI.Intracomm,
     strategy: Strategy | None = None,
 ) -> None:
-    """Collective. Write a volume, every rank its block [lo, lo + block.shape): see VolumeWriter, and storage.formats
-    for what the suffix chooses."""
+    """Collective. Write a volume, every rank its block [lo, lo + block.shape); the suffix gives the format. Raises as
+    VolumeWriter."""
     with VolumeWriter(path, info, comm, strategy) as writer:
         writer.write(block, lo)
         writer.flush()

@@ -1,1 +1,1 @@
-"""Formats of volumes, a module each."""
+"""Volume formats, one module each, and what several of them share."""

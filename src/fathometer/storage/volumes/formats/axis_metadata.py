@@ -1,4 +1,4 @@
-"""Axes of a volume as the self-describing formats have them: a name and the coordinates of the cells."""
+"""Axis metadata of the self-describing formats (NetCDF, HDF5, Zarr): names, coordinates and attributes."""
 
 from __future__ import annotations
 
@@ -10,32 +10,34 @@ from numpy.typing import NDArray
 from fathometer.storage.volumes.block import VolumeInfo
 
 
-def names_of(info: VolumeInfo) -> tuple[str, ...]:
-    """A name for each axis, fit for a dimension: its label where that is a word and no other's, else axis0, axis1, …"""
+def axis_names(info: VolumeInfo) -> tuple[str, ...]:
+    """A dimension name for each axis: its label where that is a unique identifier, else axis0, axis1, …"""
     labels = info.labels or ("",) * len(info.shape)
 
     def fits(label: str) -> bool:
-        taken = label == "values" or label.startswith("axis")
-        return label.isidentifier() and label.isascii() and labels.count(label) == 1 and not taken
+        reserved = label == "values" or label.startswith("axis")
+        return label.isidentifier() and label.isascii() and labels.count(label) == 1 and not reserved
 
     return tuple(label if fits(label) else f"axis{n}" for n, label in enumerate(labels))
 
 
 def coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
-    """Of the cells along an axis, m; the first at 0 where the origin is unknown. The spacing must be known."""
+    """Coordinates (cells,) along an axis, m; the first is 0 where the origin is unknown. The spacing must be known."""
     assert info.spacing is not None
     first = 0.0 if info.origin is None else info.origin[axis]
     return np.asarray(first + info.spacing[axis] * np.arange(info.shape[axis]), np.float64)
 
 
-def described(info: VolumeInfo) -> dict[str, Any]:
-    """What a file says of a volume beside shape and type, as attributes; what is unknown is left out."""
-    told = {"spacing": info.spacing, "origin": info.origin, "labels": info.labels, "units": info.unit}
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items() if value is not None}
+def attributes_of(info: VolumeInfo) -> dict[str, Any]:
+    """Attributes of a volume: spacing, origin (m), labels and units, where known."""
+    values = {"spacing": info.spacing, "origin": info.origin, "labels": info.labels, "units": info.unit}
+    return {
+        key: list(value) if isinstance(value, tuple) else value for key, value in values.items() if value is not None
+    }
 
 
 def info_of(shape: tuple[int, ...], dtype: np.dtype[Any], attributes: Any) -> VolumeInfo:
-    """The volume that such attributes describe; those that do not fit its shape are as if they were not there."""
+    """Metadata of a volume from its attributes, the inverse; attributes that do not fit the shape are ignored."""
 
     def numbers(key: str) -> tuple[float, ...] | None:
         try:

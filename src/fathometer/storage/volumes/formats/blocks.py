@@ -1,6 +1,7 @@
-"""Volumes as a folder of blocks: one NPY file for each rank that wrote, and index.json, which says what lies where.
+"""Volumes as a folder of blocks: one NPY file for each block that a rank wrote, and index.json, which locates them.
 
-Nobody shares a file, so this is how fast a file system can be asked to be; the number of files grows with the ranks.
+No two ranks share a file, which gives the upper limit of a file system's rate; the number of files grows with the
+ranks.
 """
 
 from __future__ import annotations
@@ -36,16 +37,16 @@ LAYOUT = "fathometer blocks 1"
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
-    """A folder."""
+    """The folder."""
     return [atomic.NewFile(path, folder=True)]
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
-    """Each rank opens the files that it needs."""
+    """See registry.Format.source: each rank reads the files that it needs by itself."""
 
 
 class BlocksSink:
-    """See formats.Sink. A rank's file is made with its first block; a rank that hands several makes several."""
+    """See registry.Sink. Each block that a rank writes becomes one file."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._path = path
@@ -54,7 +55,7 @@ class BlocksSink:
         self._files: list[PosixFile] = []
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         if not block.size:
             return
         path = self._folder / f"block-{self._comm.rank:05d}-{len(self._files):05d}.npy"
@@ -70,23 +71,23 @@ class BlocksSink:
         file.write(block, (0,) * block.ndim)
 
     def flush(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         for file in self._files:
             file.flush()
 
     def close(self) -> None:
-        """See formats.Sink. Rank 0 writes the index."""
+        """See registry.Sink. Rank 0 writes the index."""
         with collective_errors(self._comm), atomic.writing(self._path):
             for file in self._files:
                 file.close()
-        found = allgather(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
+        blocks = allgather(self._comm, [(path.name, lo, shape) for path, lo, shape in self._written])
         with collective_errors(self._comm), atomic.writing(self._path):
             if self._comm.rank == 0:
-                self._write_index([one for rank in found for one in rank])
+                self._write_index([block for rank_blocks in blocks for block in rank_blocks])
         if self._strategy.sync != "none":
             atomic.flush_folder(self._folder)
 
-    def _write_index(self, written: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> None:
+    def _write_index(self, blocks: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> None:
         info = self._info
         index = {
             "layout": LAYOUT,
@@ -96,7 +97,7 @@ class BlocksSink:
             "origin_metres": info.origin,
             "labels": info.labels,
             "unit": info.unit,
-            "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in written],
+            "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in blocks],
         }
         text = json.dumps(index, indent=1).encode()
         with (self._folder / INDEX).open("xb") as file, ledger.io(bytes=len(text)):
@@ -106,13 +107,13 @@ class BlocksSink:
                 os.fsync(file.fileno())
 
     def abandon(self, error: FathometerError) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         for file in self._files:
             file.close()
 
 
 class BlocksVolume(BlockReader):
-    """Such a folder for reading. InputError: no such folder, an index that is none, blocks that do not fill it."""
+    """A folder of blocks for reading. InputError: no such folder, an invalid index, blocks that do not fill it."""
 
     def __init__(self, path: Path, key: str | None = None) -> None:
         if key is not None:
@@ -125,7 +126,7 @@ class BlocksVolume(BlockReader):
                 raise ValueError(f"layout {index['layout']!r}")
             dtype = np.dtype(index["dtype"])
             self._blocks: list[tuple[Path, Box]] = [
-                (path / Path(one["file"]).name, _box(one["first"], one["shape"])) for one in index["blocks"]
+                (path / Path(entry["file"]).name, _box(entry["first"], entry["shape"])) for entry in index["blocks"]
             ]
             shape = check_shape(str(path), index["shape"])
             whole_box: Box = (0,) * len(shape), shape
@@ -137,20 +138,20 @@ class BlocksVolume(BlockReader):
             raise InputError(f"{path / INDEX}: is not the index of a .blocks folder ({error})") from None
         check_values(str(path), dtype)
         super().__init__(path, info)
-        held = sum(math.prod(extent(box)) for _, box in self._blocks)
-        if held != math.prod(shape):
-            raise InputError(f"{path}: its blocks hold {held} cells where its index asks for {math.prod(shape)}")
+        cells = sum(math.prod(extent(box)) for _, box in self._blocks)
+        if cells != math.prod(shape):
+            raise InputError(f"{path}: its blocks hold {cells} cells where its index asks for {math.prod(shape)}")
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         wanted: Box = tuple(s.start for s in box), tuple(s.stop for s in box)
         block = np.zeros(extent(wanted), self.info.dtype)
-        for path, place in self._blocks:
-            if shared := overlap(place, wanted):
+        for path, stored in self._blocks:
+            if shared := overlap(stored, wanted):
                 try:
                     with open_npy(path) as part:
-                        if part.info.shape != extent(place):
-                            raise InputError(f"{path}: holds {part.info.shape} cells, by the index {extent(place)}")
-                        block[within(shared, wanted[0])] = part.mapped(within(shared, place[0]))
+                        if part.info.shape != extent(stored):
+                            raise InputError(f"{path}: holds {part.info.shape} cells, by the index {extent(stored)}")
+                        block[within(shared, wanted[0])] = part.mapped(within(shared, stored[0]))
                 except FathometerError as error:
                     raise InputError(f"{self.path}: {error}") from None
         return block

@@ -1,4 +1,4 @@
-"""The key of one array in a file of many: `file:key`."""
+"""Key of one array in a file that holds several: `file:key`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from fathometer.base.errors import InputError
 
 
 def choose_key(path: Path, key: str | None, names: Sequence[str]) -> str:
-    """`key` if the file has it, the only name if no key was given; InputError that lists the names
-    otherwise.
-    """
+    """`key` if it is one of `names`, without a key the only name; otherwise InputError, which lists the names."""
     listed = ", ".join(sorted(names)) or "none"
     if key is None:
         if len(names) == 1:

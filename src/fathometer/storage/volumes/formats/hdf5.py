@@ -1,7 +1,7 @@
-"""HDF5 datasets: `file.h5:group/dataset`. Each read takes the hyperslab of its block only.
+"""HDF5 volumes: `file.h5:group/dataset`. Each read takes the hyperslab of its block only.
 
-Written chunked, as the dataset "values", with the spacing and so on as its attributes and, where cells have a spacing,
-dimension scales. Chunks are the same on any number of ranks, so that what a filter loses is the same too.
+Written chunked, as the dataset "values", with spacing, origin, labels and units as its attributes and, where there is a
+spacing, dimension scales. Chunks do not depend on the number of ranks, so that neither does what a lossy filter loses.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fathometer.storage.reading import readable, reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
-from fathometer.storage.volumes.formats.axis_metadata import coordinates, described, info_of, names_of
+from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 LARGEST_CALL = 1 << 30  # bytes
 DATASET = "values"
-PATIENCE = 5.0  # s that a rank whose write failed gives the others to come out of theirs
+ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
 CHUNK_BYTES = 1 << 20
-CHUNK = {2: 512, 3: 64}  # cells along each axis, at most: 1 MiB of float32
-METADATA_BYTES = 1 << 18  # what the library writes beside the values before their place is reserved, at most
+CHUNK_CELLS = {2: 512, 3: 64}  # along each axis, at most, by dimensions: 1 MiB of float32
+METADATA_BYTES = 1 << 18  # that the library writes before space for the values is reserved, at most
 INSTALL = (
     "apt-get install libhdf5-openmpi-dev; HDF5_MPI=ON CC=mpicc HDF5_DIR=/usr/lib/$(gcc -dumpmachine)/hdf5/openmpi "
     "pip install --no-binary=h5py --no-build-isolation --force-reinstall --no-deps h5py==3.14.0"
@@ -51,7 +51,7 @@ INSTALL = (
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
-    """One file; the library writes its head, and crashes or hangs where there is no place for that."""
+    """The file; the library writes its metadata, and crashes or hangs if the disk is full then: space is reserved."""
     return [atomic.NewFile(path, size=METADATA_BYTES)]
 
 
@@ -61,56 +61,56 @@ def parallel() -> bool:
 
 
 def missing(name: str, ranks: int) -> str:
-    """See formats.Format.missing."""
+    """See registry.Format.missing."""
     if name in (SHARED, ROOT) or ranks == 1 or parallel():
         return ""
     return f"HDF5 on several ranks needs an h5py that knows MPI, unlike this one, or {ROOT}: {INSTALL}"
 
 
 def filters_missing() -> str:
-    """What lacks for compression, with how to install it; "" for nothing."""
+    """What this machine lacks for compression, with how to install it; "": nothing."""
     if importlib.util.find_spec("hdf5plugin"):
         return ""
     return "filter=zfp, sperr and blosc2 need hdf5plugin: pip install hdf5plugin"
 
 
 def filter_options(strategy: Strategy) -> dict[str, Any]:
-    """What create_dataset takes for a filter. OSError where hdf5plugin is missing."""
+    """Arguments of create_dataset for the strategy's filter. OSError where hdf5plugin is missing."""
     if strategy.filter == "none":
         return {}
-    if lacking := filters_missing():
-        raise OSError(errno.ENOSYS, lacking)
+    if missing_package := filters_missing():
+        raise OSError(errno.ENOSYS, missing_package)
     import hdf5plugin
 
     match strategy.filter:
         case "zfp":
-            found = hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True)
+            options = hdf5plugin.Zfp(rate=strategy.bits) if strategy.bits else hdf5plugin.Zfp(reversible=True)
         case "sperr":
-            found = hdf5plugin.Sperr(rate=strategy.bits or 8)
+            options = hdf5plugin.Sperr(rate=strategy.bits or 8)
         case _:
-            found = hdf5plugin.Blosc2(cname="zstd", filters=hdf5plugin.Blosc2.SHUFFLE)
-    return {**found, "fletcher32": True}  # a checksum: damage must not be unpacked into something else
+            options = hdf5plugin.Blosc2(cname="zstd", filters=hdf5plugin.Blosc2.SHUFFLE)
+    return {**options, "fletcher32": True}  # checksum: damaged data must not be decompressed unnoticed
 
 
 def chunk_of(shape: Sequence[int]) -> tuple[int, ...]:
-    """Cells of a chunk along each axis. Chunks are stored whole: as even as can be, so that few cells lie outside.
+    """Cells of a chunk along each axis, as even as possible: chunks are stored whole, also beyond the volume's end.
 
     >>> chunk_of((240, 65, 3))
     (60, 33, 3)
     """
-    most = CHUNK[len(shape)]
+    most = CHUNK_CELLS[len(shape)]
     return tuple(-(-n // -(-n // most)) for n in shape)
 
 
 class Hdf5Sink:
-    """See formats.Sink."""
+    """See registry.Sink."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(part, comm, os.O_RDWR)
         self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
         self._spot_check = SpotCheck(CHUNK_BYTES)
-        self._broken = False  # a collective write failed here
+        self._failed_here = False  # a collective write, on this rank
         options = filter_options(strategy)
         driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if self._shared else {}
         with _system_errors(), ledger.io():
@@ -121,10 +121,10 @@ class Hdf5Sink:
     def _create(self, info: VolumeInfo, options: dict[str, Any]) -> Any:
         chunks = chunk_of(info.shape)
         values = self._file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
-        for key, value in described(info).items():
+        for key, value in attributes_of(info).items():
             values.attrs[key] = value
         if info.spacing is not None:
-            for axis, name in enumerate(names_of(info)):
+            for axis, name in enumerate(axis_names(info)):
                 scale = self._file.create_dataset(name, data=coordinates(info, axis))
                 scale.make_scale(name)
                 scale.attrs["units"] = "m"
@@ -132,11 +132,11 @@ class Hdf5Sink:
         return values
 
     def _reserve(self) -> None:
-        """Have a full disk show now: in the middle of collective writes the library ends some ranks only.
+        """Reserve space, so that a full disk is noticed now: in collective writes the library ends some ranks only.
 
-        What compression leaves of it is given back by `close`.
+        What compression leaves unused is given back by `close`.
         """
-        # Chunks are stored whole. Of several ranks' the file's size may count the places already.
+        # Chunks are stored whole. On several ranks the library may have allocated some of them already.
         values, failures = self._values, list[OSError]()
         cells = math.prod(-(-n // chunk) * chunk for n, chunk in zip(values.shape, values.chunks, strict=True))
         missing = cells * values.dtype.itemsize - values.id.get_storage_size()
@@ -151,11 +151,11 @@ class Hdf5Sink:
             raise failure
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         try:
             _move(self._values, block, lo, self._comm, self._strategy, True)
         except OSError as error:
-            self._broken = self._shared
+            self._failed_here = self._shared
             self._await_others(atomic.failure(self._path, error))
             raise
         self._await_others(None)
@@ -163,7 +163,7 @@ class Hdf5Sink:
             self._spot_check.record(block, lo)
 
     def flush(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         with _system_errors(), ledger.flush():
             self._file.flush()
             if self._strategy.sync != "none":
@@ -174,7 +174,7 @@ class Hdf5Sink:
                     os.close(handle)
 
     def close(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         with collective_errors(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
             if self._shared:
                 self._file.close()
@@ -189,13 +189,13 @@ class Hdf5Sink:
                 self._spot_check.verify(lambda cell: np.asarray(values[cell]).tobytes())
 
     def _await_others(self, error: FathometerError | None) -> None:
-        """Where a write fails on one rank the library may leave the others waiting for it in the next of its calls."""
+        """Wait for all ranks' writes; where one fails, the library may leave others waiting in it until an abort."""
         if not self._shared:
             return
-        deadline = now() + PATIENCE
+        deadline = now() + ABORT_SECONDS
         with ledger.idle():
-            everyone = self._comm.Ibarrier()
-            while not everyone.Test():
+            all_ranks = self._comm.Ibarrier()
+            while not all_ranks.Test():
                 sleep(NAP_SECONDS)
                 if error is not None and now() > deadline:
                     print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
@@ -203,8 +203,8 @@ class Hdf5Sink:
                     self._comm.Abort(error.exit_code)
 
     def abandon(self, error: FathometerError) -> None:
-        """See formats.Sink. To close such a file, the library's ranks would wait for each other without end."""
-        if not any(allgather(self._comm, self._broken)):
+        """See registry.Sink. After a failed collective write, closing the file would hang: the ranks are aborted."""
+        if not any(allgather(self._comm, self._failed_here)):
             with _system_errors():
                 self._file.close()
         else:
@@ -215,8 +215,8 @@ class Hdf5Sink:
 
 
 class Hdf5Volume(BlockReader):
-    """One dataset of an HDF5 file. Spacing and so on are what the attributes of a dataset written here say; HDF5 itself
-    has no convention for them."""
+    """One dataset of an HDF5 file. Spacing, origin, labels and unit are known of datasets written here only: HDF5 has
+    no convention for them."""
 
     def __init__(self, path: Path, key: str | None) -> None:
         readable(path)
@@ -226,12 +226,17 @@ class Hdf5Volume(BlockReader):
             raise InputError(f"{path}: is not a readable HDF5 file ({str(error).splitlines()[0]})") from None
         try:
             with reading(path), _system_errors():
-                found: dict[str, Any] = {}
-                self._file.visititems(lambda n, one: found.update({n: one}) if isinstance(one, h5py.Dataset) else None)
-                names = [name for name, one in found.items() if not (one.is_scale and DATASET in found)]
+                datasets: dict[str, Any] = {}
+
+                def collect(name: str, item: Any) -> None:
+                    if isinstance(item, h5py.Dataset):
+                        datasets[name] = item
+
+                self._file.visititems(collect)
+                names = [name for name, item in datasets.items() if not (item.is_scale and DATASET in datasets)]
                 self.key = choose_key(path, key, names)
                 self._values = self._file[self.key]
-                _know_filters(self._values)
+                _load_filters(self._values)
                 name = f"{path}:{self.key}"
                 check_values(name, self._values.dtype)
                 shape = check_shape(name, self._values.shape or ())
@@ -248,17 +253,17 @@ class Hdf5Volume(BlockReader):
         self._file.close()
 
 
-def _know_filters(values: Any) -> None:
+def _load_filters(values: Any) -> None:
     """Load hdf5plugin where a dataset is compressed by one of its filters."""
-    plan = values.id.get_create_plist()
-    codes = [plan.get_filter(number)[0] for number in range(plan.get_nfilters())]
+    properties = values.id.get_create_plist()
+    codes = [properties.get_filter(number)[0] for number in range(properties.get_nfilters())]
     if not all(h5py.h5z.filter_avail(code) for code in codes):
         with contextlib.suppress(ImportError):
             import hdf5plugin  # noqa: F401
 
 
 class Hdf5Source:
-    """See formats.Source."""
+    """See registry.Source."""
 
     def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
@@ -269,18 +274,18 @@ class Hdf5Source:
             self._values = self._file[volume.key]
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See formats.Source."""
+        """See registry.Source."""
         block = allocate_block(self._path, box, self._values.dtype, self._comm)
         _move(self._values, block, box[0], self._comm, self._strategy, False)
         return block
 
     def close(self) -> None:
-        """See formats.Source."""
+        """See registry.Source."""
         self._file.close()
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Source | None:
-    """None where each rank reads by itself."""
+    """See registry.Format.source; None where each rank reads by itself."""
     assert isinstance(volume, Hdf5Volume)
     return None if strategy.name == SHARED else Hdf5Source(volume, comm, strategy)
 
@@ -288,8 +293,10 @@ def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> Hdf5Sourc
 def _move(
     values: Any, block: NDArray[Any], lo: Sequence[int], comm: MPI.Intracomm, strategy: Strategy, write: bool
 ) -> None:
-    """Collective. This rank's block, which may be empty, to or from a dataset; all ranks make as many calls."""
-    # Ranks that share a compressed chunk would read the same bytes in one collective call: see SharedVolume._apart.
+    """Collective. Write or read this rank's block, which may be empty, from cell `lo` of a dataset on; all ranks make
+    the same number of calls."""
+    # Ranks that share a compressed chunk would read the same bytes in one collective call: see
+    # SharedVolume._without_overlap.
     compressed = values.id.get_create_plist().get_nfilters() > 0
     collective = strategy.name == COLLECTIVE and comm.size > 1 and (write or not compressed)
     hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
@@ -326,11 +333,11 @@ def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, 
 
 @contextlib.contextmanager
 def _system_errors() -> Iterator[None]:
-    """What the library raises, as errors of the system: one line."""
+    """Turn errors of the library into OSErrors of one line."""
     try:
         yield
     except (RuntimeError, ValueError, KeyError) as error:
         raise OSError(errno.EIO, f"HDF5: {str(error).splitlines()[0]}") from None
-    except OSError as error:  # the library's words for those of the system have many lines
-        words = os.strerror(error.errno) if error.errno else f"HDF5: {str(error).splitlines()[0]}"
-        raise OSError(error.errno or errno.EIO, words) from None
+    except OSError as error:  # the library's text for errors of the system has many lines
+        text = os.strerror(error.errno) if error.errno else f"HDF5: {str(error).splitlines()[0]}"
+        raise OSError(error.errno or errno.EIO, text) from None

@@ -1,4 +1,4 @@
-"""Raw values in a file, mapped into memory: the pages of the block asked for are read, no others."""
+"""Memory-mapped volumes: raw values in a file, of which only the pages of a block are read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from fathometer.storage.volumes.raw_array import RawArray
 
 
 class MappedVolume(BlockReader):
-    """A volume whose values lie in `data` (the file itself or another) from byte `offset` to its end."""
+    """A volume whose values fill the file `data` (`path` itself or another) from byte `offset` to its end; order: of
+    its axes."""
 
     def __init__(self, path: Path, info: VolumeInfo, data: Path, offset: int, order: Literal["C", "F"] = "C") -> None:
         super().__init__(path, info)
         readable(data)
         expected = math.prod(info.shape) * info.dtype.itemsize
-        whose = "its header" if data == path else f"the header {path}"
-        check_size(data, data.stat().st_size - offset, expected, f"{whose} (shape {info.shape}, {info.dtype})")
+        header = "its header" if data == path else f"the header {path}"
+        check_size(data, data.stat().st_size - offset, expected, f"{header} (shape {info.shape}, {info.dtype})")
         reverse = slice(None, None, -1 if order == "F" else 1)
         self.raw = RawArray(data, offset, info.shape[reverse], info.dtype)
         self._reverse = reverse
@@ -31,7 +32,7 @@ class MappedVolume(BlockReader):
             self._values: NDArray[Any] = np.memmap(data, info.dtype, "r", offset, info.shape, order)
 
     def mapped(self, box: tuple[slice, ...]) -> NDArray[Any]:
-        """The block itself, of the file's type, mapped: whoever uses it reads it."""
+        """The block as a view of the mapped file, in the file's dtype; using it reads it."""
         block: NDArray[Any] = self._values[box]
         return block
 

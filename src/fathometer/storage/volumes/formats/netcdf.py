@@ -1,7 +1,7 @@
-"""NetCDF through PnetCDF: written as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
+"""NetCDF volumes by PnetCDF: written as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
 
-The array is the variable "values"; where cells have a spacing, each axis has a coordinate variable in m, as xarray and
-other tools expect, and the numbers themselves are attributes of "values", so that they come back exactly.
+The array is the variable "values"; where there is a spacing, each axis has a coordinate variable in m, as xarray and
+other tools expect. Spacing and origin are attributes of "values" too, so that they are read back exactly.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, ch
 from fathometer.storage.volumes.boxes import Box, extent, slabs
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
 from fathometer.storage.volumes.formats import pnetcdf
-from fathometer.storage.volumes.formats.axis_metadata import coordinates, info_of, names_of
+from fathometer.storage.volumes.formats.axis_metadata import axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
@@ -37,27 +37,27 @@ if TYPE_CHECKING:
 
 LARGEST_CALL = 1 << 30  # bytes
 VARIABLE = "values"
-# Where things lie must not depend on the hints that a user gives.
+# Offsets in the file must not depend on the hints of a user.
 ALIGNMENT = {"nc_header_align_size": "4096", "nc_var_align_size": "4096"}
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
-    """One file; the library writes its head."""
+    """The file; the library writes its header."""
     return [atomic.NewFile(path)]
 
 
 def missing(name: str, ranks: int) -> str:
-    """See formats.Format.missing."""
+    """See registry.Format.missing."""
     return pnetcdf.missing()
 
 
 class NetcdfFile:
-    """A file that all ranks of a communicator have open; values move by a strategy."""
+    """A NetCDF file that all ranks of a communicator have open; values move by a strategy."""
 
     def __init__(self, path: Path, comm: MPI.Intracomm, strategy: Strategy, create: bool) -> None:
         self._call = pnetcdf.library()
         self._comm, self._strategy = comm, strategy
-        if ":" in os.fspath(path):  # which the library takes for the end of a file system's name
+        if ":" in os.fspath(path):  # the library would take what precedes it for the name of a file system
             raise OSError(errno.EINVAL, "PnetCDF does not take a colon in a file's name or folder")
         number = ctypes.c_int()
         mode = pnetcdf.CDF5 if create else 0
@@ -71,65 +71,65 @@ class NetcdfFile:
         self.number = number.value
 
     def __call__(self, name: str, *arguments: Any) -> None:
-        """A function of the library for this file."""
+        """Call a function of the library on this file."""
         self._call(name, self.number, *arguments)
 
-    def asked(self, name: str, *arguments: Any, kind: Any = ctypes.c_int) -> int:
-        """A number that a function of the library gives as its last argument."""
+    def inquire(self, name: str, *arguments: Any, kind: Any = ctypes.c_int) -> int:
+        """The number that a function of the library returns by its last argument, of C type `kind`."""
         value = kind()
         self._call(name, self.number, *arguments, ctypes.byref(value))
         return int(value.value)
 
     def move(self, variable: int, block: NDArray[Any], lo: Sequence[int], write: bool) -> None:
-        """Collective. This rank's block, which may be empty, from or into the file, at most LARGEST_CALL bytes a call.
+        """Collective. Write or read this rank's block, which may be empty, in calls of at most LARGEST_CALL bytes.
 
-        All ranks make the same number of collective calls, also where one of them failed.
+        All ranks make the same number of collective calls, also after one that failed.
         """
         hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
         boxes: list[Box] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
         verb, flat = "put" if write else "get", block.reshape(-1)
-        kind = _handle(_datatype(block.dtype))
+        datatype = _handle(_datatype(block.dtype))
         errors: list[OSError] = []
 
-        def step(name: str, *arguments: Any) -> None:
+        def attempt(name: str, *arguments: Any) -> None:
             try:
                 self(name, *arguments)
             except OSError as error:
                 errors.append(error)
 
-        def moved(name: str, box: Box, first: int, *more: Any) -> int:
+        def transfer(name: str, box: Box, first: int, *more: Any) -> int:
             shape = extent(box)
             count = math.prod(shape)
-            step(name, variable, _longs(box[0]), _longs(shape), flat[first:].ctypes.data, count, kind, *more)
+            attempt(name, variable, _longs(box[0]), _longs(shape), flat[first:].ctypes.data, count, datatype, *more)
             return first + count
 
         first = 0
-        most = int(allreduce(self._comm, len(boxes), "MAX")) if self._strategy.name == COLLECTIVE else 0
+        most_calls = int(allreduce(self._comm, len(boxes), "MAX")) if self._strategy.name == COLLECTIVE else 0
         with ledger.io(bytes=block.nbytes):
             if self._strategy.name == INDEPENDENT:
-                step("begin_indep_data")
+                attempt("begin_indep_data")
                 for box in boxes:
-                    first = moved(f"{verb}_vara", box, first)
-                step("end_indep_data")
+                    first = transfer(f"{verb}_vara", box, first)
+                attempt("end_indep_data")
             elif self._strategy.name == NONBLOCKING:
                 requests = (ctypes.c_int * max(1, len(boxes)))()
                 states = (ctypes.c_int * max(1, len(boxes)))()
-                for place, box in enumerate(boxes):
+                for number, box in enumerate(boxes):
                     request = ctypes.c_int()
-                    first = moved(f"i{verb}_vara", box, first, ctypes.byref(request))
-                    requests[place] = request.value
-                step("begin_indep_data")
-                step("wait", len(boxes), requests, states)
-                step("end_indep_data")
+                    first = transfer(f"i{verb}_vara", box, first, ctypes.byref(request))
+                    requests[number] = request.value
+                attempt("begin_indep_data")
+                attempt("wait", len(boxes), requests, states)
+                attempt("end_indep_data")
             else:
-                nothing = tuple(lo), tuple(lo)
-                for box in boxes + [nothing] * (most - len(boxes)):
-                    first = moved(f"{verb}_vara_all", box, first)
+                empty = tuple(lo), tuple(lo)
+                for box in boxes + [empty] * (most_calls - len(boxes)):
+                    first = transfer(f"{verb}_vara_all", box, first)
         if errors:
             raise errors[0]
 
     def close(self) -> None:
-        """Collective. Let go of the file."""
+        """Collective. Close the file."""
         number, self.number = self.number, -1
         if number >= 0:
             with ledger.io():
@@ -137,21 +137,21 @@ class NetcdfFile:
 
 
 class NetcdfSink:
-    """See formats.Sink."""
+    """See registry.Sink."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(part, comm, os.O_RDWR)
         self._sync = strategy.sync != "none"
-        if strategy.name == ROOT:  # which has a communicator of its own
+        if strategy.name == ROOT:  # of which `comm` holds rank 0 alone
             strategy = Strategy.of(COLLECTIVE)
         self._spot_check = SpotCheck()
         self._file = NetcdfFile(part, comm, strategy, create=True)
         try:
             self._define(info)
             self._reserve(part, info, comm)
-            for variable, places in self._axes:
-                mine = places if comm.rank == 0 else places[:0]
-                self._file.move(variable, mine, (0,), True)
+            for variable, axis_coordinates in self._axes:
+                block = axis_coordinates if comm.rank == 0 else axis_coordinates[:0]
+                self._file.move(variable, block, (0,), True)
         except OSError:
             self._file.close()
             raise
@@ -159,17 +159,17 @@ class NetcdfSink:
     def _define(self, info: VolumeInfo) -> None:
         file, dimensions = self._file, (ctypes.c_int * len(info.shape))()
         self._axes: list[tuple[int, NDArray[np.float64]]] = []
-        names = names_of(info)
+        names = axis_names(info)
         for axis, (name, cells) in enumerate(zip(names, info.shape, strict=True)):
-            dimensions[axis] = file.asked("def_dim", name.encode(), cells)
+            dimensions[axis] = file.inquire("def_dim", name.encode(), cells)
         if info.spacing is not None:
             for axis, name in enumerate(names):
-                own = (ctypes.c_int * 1)(dimensions[axis])
-                variable = file.asked("def_var", name.encode(), pnetcdf.DOUBLE, 1, own)
+                dimension = (ctypes.c_int * 1)(dimensions[axis])
+                variable = file.inquire("def_var", name.encode(), pnetcdf.DOUBLE, 1, dimension)
                 self._text(variable, "units", "m")
                 self._axes.append((variable, coordinates(info, axis)))
         kind = pnetcdf.FLOAT if info.dtype.itemsize == 4 else pnetcdf.DOUBLE
-        self._variable = file.asked("def_var", VARIABLE.encode(), kind, len(info.shape), dimensions)
+        self._variable = file.inquire("def_var", VARIABLE.encode(), kind, len(info.shape), dimensions)
         for key, numbers in (("spacing", info.spacing), ("origin", info.origin)):
             if numbers is not None:
                 values = (ctypes.c_double * len(numbers))(*numbers)
@@ -186,8 +186,8 @@ class NetcdfSink:
         self._file("put_att_text", variable, key.encode(), len(data), data)
 
     def _reserve(self, part: Path, info: VolumeInfo, comm: MPI.Intracomm) -> None:
-        """Have a full disk show now."""
-        start = self._file.asked("inq_varoffset", self._variable, kind=ctypes.c_longlong)
+        """Reserve the file's space, so that a full disk is noticed now."""
+        start = self._file.inquire("inq_varoffset", self._variable, kind=ctypes.c_longlong)
         self._array = RawArray(part, start, info.shape, info.dtype.newbyteorder(">"))
         failures: list[OSError] = []
         if comm.rank == 0:
@@ -203,23 +203,23 @@ class NetcdfSink:
             raise failure
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         self._file.move(self._variable, block, lo, True)
         self._spot_check.record(block.astype(self._array.dtype), lo)
 
     def flush(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         if self._sync:
             with ledger.flush():
                 self._file("sync")
 
     def close(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         self._file.close()
         self._spot_check.verify_raw(self._array)
 
     def abandon(self, error: FathometerError) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         self._file.close()
 
 
@@ -237,52 +237,52 @@ class NetcdfVolume(BlockReader):
             raise InputError(f"{path}: is not a readable NetCDF file of the classic kinds ({error})") from None
         try:
             with reading(path):
-                found = self._variables()
-                arrays = {name: one for name, one in found.items() if len(one[2]) in (2, 3)}
-                self.key = choose_key(path, key, list(arrays) or list(found))
-                self.variable, kind, dimensions = found[self.key]
+                variables = self._variables()
+                arrays = [name for name, (_, _, dimensions) in variables.items() if len(dimensions) in (2, 3)]
+                self.key = choose_key(path, key, arrays or list(variables))
+                self.variable, kind, dimensions = variables[self.key]
                 name = f"{path}:{self.key}"
-                dtype = np.dtype(pnetcdf.NUMPY.get(kind, "S1"))
+                dtype = np.dtype(pnetcdf.NUMPY_TYPES.get(kind, "S1"))
                 check_values(name, dtype)
                 shape = check_shape(name, [cells for _, cells in dimensions])
-                names = tuple(one for one, _ in dimensions)
-                start = self._file.asked("inq_varoffset", self.variable, kind=ctypes.c_longlong)
+                names = tuple(label for label, _ in dimensions)
+                start = self._file.inquire("inq_varoffset", self.variable, kind=ctypes.c_longlong)
                 if path.stat().st_size < start + math.prod(shape) * dtype.itemsize:  # the library would read zeros
                     raise InputError(f"{name}: is truncated: {path.stat().st_size} bytes, its values reach beyond")
                 labels = self._text("labels")
-                told = {
+                attributes = {
                     "spacing": self._numbers("spacing", len(shape)),
                     "origin": self._numbers("origin", len(shape)),
                     "labels": names if labels is None else labels.split("\n"),
                     "units": self._text("units"),
                 }
-                info = info_of(shape, dtype.newbyteorder(">"), told)
+                info = info_of(shape, dtype.newbyteorder(">"), attributes)
         except BaseException:
             self._file.close()
             raise
         super().__init__(path, info)
 
     def _variables(self) -> dict[str, tuple[int, int, list[tuple[str, int]]]]:
-        """Of each variable: number, type, and name and length of each of its dimensions."""
-        found = {}
-        for number in range(self._file.asked("inq_nvars")):
+        """Variables by name: number, type code, and name and length of each dimension."""
+        variables = {}
+        for number in range(self._file.inquire("inq_nvars")):
             name = ctypes.create_string_buffer(pnetcdf.NAME_LENGTH + 1)
             kind, count, attributes = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
             dimensions = (ctypes.c_int * 1024)()
             byref = ctypes.byref
             self._file("inq_var", number, name, byref(kind), byref(count), dimensions, byref(attributes))
             axes = [self._dimension(dimension) for dimension in dimensions[: count.value]]
-            found[name.value.decode("utf-8", "replace")] = (number, kind.value, axes)
-        return found
+            variables[name.value.decode("utf-8", "replace")] = (number, kind.value, axes)
+        return variables
 
     def _dimension(self, number: int) -> tuple[str, int]:
         label = ctypes.create_string_buffer(pnetcdf.NAME_LENGTH + 1)
-        cells = self._file.asked("inq_dim", number, label, kind=ctypes.c_longlong)
+        cells = self._file.inquire("inq_dim", number, label, kind=ctypes.c_longlong)
         return label.value.decode("utf-8", "replace"), cells
 
     def _numbers(self, key: str, count: int) -> tuple[float, ...] | None:
         try:
-            if self._file.asked("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong) != count:
+            if self._file.inquire("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong) != count:
                 return None
             values = (ctypes.c_double * count)()
             self._file("get_att_double", self.variable, key.encode(), values)
@@ -292,7 +292,7 @@ class NetcdfVolume(BlockReader):
 
     def _text(self, key: str) -> str | None:
         try:
-            length = self._file.asked("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong)
+            length = self._file.inquire("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong)
             text = ctypes.create_string_buffer(length + 1)
             self._file("get_att_text", self.variable, key.encode(), text)
         except pnetcdf.PnetcdfError:
@@ -305,14 +305,14 @@ class NetcdfVolume(BlockReader):
         return block
 
     def _bytes(self, box: tuple[slice, ...]) -> int:
-        return 0  # counted where they are moved
+        return 0  # `NetcdfFile.move` counts them
 
     def close(self) -> None:
         self._file.close()
 
 
 class NetcdfSource:
-    """See formats.Source."""
+    """See registry.Source."""
 
     def __init__(self, volume: NetcdfVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(volume.path, comm, os.O_RDONLY)
@@ -320,27 +320,27 @@ class NetcdfSource:
         self._file = NetcdfFile(volume.path, comm, strategy, create=False)
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See formats.Source."""
+        """See registry.Source."""
         block = allocate_block(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
         self._file.move(self._volume.variable, block, box[0], False)
         return block
 
     def close(self) -> None:
-        """See formats.Source."""
+        """See registry.Source."""
         self._file.close()
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> NetcdfSource:
-    """See formats.Format.source."""
+    """See registry.Format.source."""
     assert isinstance(volume, NetcdfVolume)
     return NetcdfSource(volume, comm, strategy)
 
 
-def _handle(what: Any) -> ctypes.c_void_p:
-    """What Open MPI's C functions take: a pointer."""
+def _handle(mpi_object: Any) -> ctypes.c_void_p:
+    """The pointer by which Open MPI's C functions know an MPI object."""
     from mpi4py import MPI
 
-    return ctypes.c_void_p(MPI._handleof(what))
+    return ctypes.c_void_p(MPI._handleof(mpi_object))
 
 
 def _datatype(dtype: np.dtype[Any]) -> Any:

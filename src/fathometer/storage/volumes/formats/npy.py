@@ -20,7 +20,7 @@ from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
 
 def open_npy(path: Path, key: str | None = None) -> MappedVolume:
-    """An NPY for reading. InputError: not an NPY, pickled objects, wrong shape, type or file size."""
+    """Open an NPY for reading. InputError: not an NPY, pickled objects, wrong shape, dtype or file size."""
     if key is not None:
         raise InputError(f"{path}:{key}: an .npy file holds one array and takes no key")
     readable(path)
@@ -32,7 +32,7 @@ def open_npy(path: Path, key: str | None = None) -> MappedVolume:
 
 
 def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Shape, whether in Fortran order, and dtype; leaves `file` at the first value."""
+    """Shape, whether in Fortran order, and dtype; leaves `file` at the first value. InputError where it is no NPY."""
     try:
         version = npy_format.read_magic(file)
         # Version 3 differs from 2 in the encoding of field names only, and arrays with fields are refused
@@ -48,13 +48,13 @@ def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, 
 
 
 def npy_info(name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> VolumeInfo:
-    """What is known of an array in NPY format; InputError on a wrong number of axes or a wrong type."""
+    """Metadata of an array in NPY format; InputError for a wrong number of axes or a wrong dtype."""
     check_values(name, dtype)
     return VolumeInfo(check_shape(name, shape), dtype, None, None, None, None)
 
 
 def npy_header(info: VolumeInfo) -> bytes:
-    """The bytes that precede the values of an NPY in C order."""
+    """Header of an NPY in C order: the bytes before its values."""
     buffer = io.BytesIO()
     descr = npy_format.dtype_to_descr(info.dtype)
     npy_format.write_array_header_1_0(buffer, {"descr": descr, "fortran_order": False, "shape": info.shape})

