@@ -17,7 +17,7 @@ from fathometer.base import ledger
 from fathometer.base.ledger import Ledger, now
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import barrier
-from fathometer.parallel.threads import bind, tasks_of
+from fathometer.parallel.threads import bind, thread_counts
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.shot import migrate_shot
@@ -54,7 +54,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
     setup = prepare(survey_of(SURVEY, folder / "survey.toml"), comm, imaging=True)
     with_account, without = setup.propagator(), setup.propagator()
     for wavefield in (with_account, without):
-        wavefield.threads = tasks_of(setup.survey.threads.model_dump(), binding)
+        wavefield.threads = thread_counts(setup.survey.threads.model_dump(), binding)
     for exchange in without._exchanges:  # the messages that tell waiting from travelling are a part of the cost
         exchange._calls.clear()
         exchange._arrivals.clear()

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from fathometer.launch.mpirun import SPINS
+from fathometer.launch.mpirun import SPIN_COUNT
 
-os.environ.setdefault("GOMP_SPINCOUNT", SPINS)  # as the program itself does before the kernels are loaded
+os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # as the program itself does before the kernels are loaded
 CACHE = tempfile.TemporaryDirectory(prefix="fathometer-test-cache-")  # never the user's own tunings
 os.environ["XDG_CACHE_HOME"] = CACHE.name
 

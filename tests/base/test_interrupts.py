@@ -1,4 +1,4 @@
-"""How a migration ends that is told to, by whatever started it; exit codes; nothing is lost."""
+"""Termination of a migration by signals, under any launcher: exit codes, and nothing is lost."""
 
 import os
 import signal
@@ -21,18 +21,20 @@ ENDS = [
 ]
 
 
-def test_a_migration_ends_when_it_is_told_to_and_goes_on_later(tmp_path):
-    """One survey through all ends in turn; in the end ranks that are killed, and started again."""
+def test_a_migration_ends_on_a_signal_and_is_resumed_later(tmp_path):
+    """One survey through all signals in turn; at the end a rank is killed, and all are restarted."""
     recorded, output = record(tmp_path, 60), tmp_path / "out"
     path = survey_into(recorded, output)
-    for words, launcher, number, group, code, told in ENDS:
+    for words, launcher, number, group, code, message in ENDS:
         process = migration(path, *words, launcher=launcher)
         wait_for_shots(output, shots_told(output) + 1, process)
         (os.killpg if group else os.kill)(process.pid, number)
         done = finish(process)
         case = f"{words}, {launcher} ranks by mpirun, signal {number}: {done.err}"
         assert done.code == code, case
-        assert told is None or [line for line in done.err.splitlines() if line.startswith("fathometer:")] == told, case
+        assert (
+            message is None or [line for line in done.err.splitlines() if line.startswith("fathometer:")] == message
+        ), case
         assert "Traceback" not in done.err, case
         assert gone(path), case
     process = migration(path, "--ranks", 2, "--restarts", 1)
@@ -52,10 +54,10 @@ def test_restarts_are_of_ranks_that_the_program_starts(tmp_path, capsys):
 
 STUCK = """
 import os, threading
-from fathometer.base.signals import interruptible, prompt
+from fathometer.base.signals import interruptible, watchdog
 lock = threading.Lock()
 lock.acquire()
-with interruptible(), prompt(lambda: os._exit(75), 0.5):
+with interruptible(), watchdog(lambda: os._exit(75), 0.5):
     try:
         print("ready", flush=True)
         lock.acquire()
@@ -84,13 +86,13 @@ def migrate(self, *words):
         MPI.COMM_SELF.Recv(bytearray(1), 0, 99)
     time.sleep(100)
 worker.Worker.migrate = migrate
-main.prompt = partial(main.prompt, seconds=4.0)
+main.watchdog = partial(main.watchdog, seconds=4.0)
 sys.exit(main.main(sys.argv[1:]))
 """
 
 
 def test_the_others_wait_for_what_the_first_rank_has_to_say(tmp_path):
-    """It is somewhere in MPI when all are told to end, and the other one is not."""
+    """Rank 0 is inside an MPI call when both receive the signal, and rank 1 is not."""
     inputs(tmp_path)
     path = survey(tmp_path, MIGRATE | {"parallel.ranks_per_shot": "all"})
     process = start(*mpirun(2), sys.executable, "-c", STUCK_RANK, "migrate", path, "--quiet")
@@ -108,18 +110,18 @@ from mpi4py import MPI
 from fathometer.base.signals import interruptible
 from fathometer.parallel.collectives import allgather, barrier
 
-class Told:
-    def __reduce__(self):  # when the ranks have met, on the way to the other one
+class Signal:
+    def __reduce__(self):  # while the value is sent to the other rank
         os.kill(os.getpid(), signal.SIGTERM)
         return (int, ())
 
 comm = MPI.COMM_WORLD
 with interruptible():
     try:
-        said = str(allgather(comm, Told() if comm.rank else 7))
+        outcome = str(allgather(comm, Signal() if comm.rank else 7))
     except KeyboardInterrupt:
-        said = "left"
-    Path(sys.argv[1], str(comm.rank)).write_text(said)  # what ranks print, mpirun may mix
+        outcome = "left"
+    Path(sys.argv[1], str(comm.rank)).write_text(outcome)  # what ranks print, mpirun may mix
     barrier(comm)
 """
 

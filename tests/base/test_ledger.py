@@ -8,7 +8,7 @@ from ledger_support import rank
 from patience import PATIENCE
 
 from fathometer.base import ledger
-from fathometer.base.ledger import MOST_BINS, Ledger, Timeline
+from fathometer.base.ledger import MAX_BINS, Ledger, Timeline
 from fathometer.record.ranks import account, spread
 
 
@@ -49,16 +49,16 @@ def test_times_are_exclusive_and_their_sum_is_the_wall_time(clock):
             with ledger.io(bytes=5):
                 clock.passes(32)
         clock.passes(0.5)  # in no phase
-    found = {key: e["seconds"] for key, e in entries(account).items()}
-    assert found == {
+    values = {key: e["seconds"] for key, e in entries(account).items()}
+    assert values == {
         ("propagation", "compute"): 17,
         ("halo", "communication"): 10,
         ("halo", "idle"): 4,
         ("propagation", "io"): 32,
     }
-    told = account.as_dict()
-    assert told["categories"] == {"compute": 17, "communication": 10, "io": 32, "idle": 4}
-    assert told["wall_seconds"] == 63.5
+    values = account.as_dict()
+    assert values["categories"] == {"compute": 17, "communication": 10, "io": 32, "idle": 4}
+    assert values["wall_seconds"] == 63.5
     assert account.seconds("halo") == 14
     assert account.seconds("halo", "idle") == 4
 
@@ -109,9 +109,9 @@ def test_work_goes_to_the_phase_that_runs(clock):
         with ledger.communication("halo", bytes=7):
             ledger.work(bytes=1)
         ledger.work(points=10, flops=30)
-    found = entries(account)
-    assert (found["steps", "compute"]["points"], found["steps", "compute"]["flops"]) == (20, 60)
-    assert found["halo", "communication"]["bytes"] == 8
+    values = entries(account)
+    assert (values["steps", "compute"]["points"], values["steps", "compute"]["flops"]) == (20, 60)
+    assert values["halo", "communication"]["bytes"] == 8
 
 
 def test_files_are_timed_from_open_to_close_and_know_what_others_move_too(clock):
@@ -137,10 +137,10 @@ def test_who_was_waited_for(clock):
         for rank, seconds in ((1, 2), (3, 1), (1, 4)):
             with ledger.waiting_for(rank):
                 clock.passes(seconds)
-    told = account.as_dict()
-    assert told["waited_seconds"] == {"1": 6, "3": 1}
-    assert told["categories"]["idle"] == 7
-    assert told["categories"]["communication"] == 0
+    values = account.as_dict()
+    assert values["waited_seconds"] == {"1": 6, "3": 1}
+    assert values["categories"]["idle"] == 7
+    assert values["categories"]["communication"] == 0
 
 
 def test_work_beside_the_main_line_never_inflates_the_total(clock):
@@ -160,17 +160,17 @@ def test_work_beside_the_main_line_never_inflates_the_total(clock):
             clock.passes(1)
             ended.set()
             thread.join()
-    told = account.as_dict()
-    assert {(e["phase"], e["category"]): e["seconds"] for e in told["entries"]} == {
+    values = account.as_dict()
+    assert {(e["phase"], e["category"]): e["seconds"] for e in values["entries"]} == {
         ("steps", "compute"): 5,
         ("steps", "idle"): 1,
     }
-    assert sum(told["categories"].values()) == told["wall_seconds"] == 6
-    beside = {(e["phase"], e["category"]): (e["seconds"], e["bytes"]) for e in told["overlapped"]}
-    assert beside == {("write snapshot", "compute"): (0, 0), ("write snapshot", "io"): (6, 1000)}
+    assert sum(values["categories"].values()) == values["wall_seconds"] == 6
+    overlapped = {(e["phase"], e["category"]): (e["seconds"], e["bytes"]) for e in values["overlapped"]}
+    assert overlapped == {("write snapshot", "compute"): (0, 0), ("write snapshot", "io"): (6, 1000)}
 
 
-def test_a_thread_that_was_not_told_of_the_ledger_leaves_it_alone(clock):
+def test_a_thread_without_the_ledger_leaves_it_alone(clock):
     def work():
         with ledger.phase("elsewhere"):
             pass
@@ -207,11 +207,11 @@ def test_memory_does_not_grow_with_steps(clock):
                 clock.passes(0.75)
             with ledger.communication("halo"):
                 clock.passes(0.25)
-    told = account.as_dict()
-    assert len(told["entries"]) == 3
+    values = account.as_dict()
+    assert len(values["entries"]) == 3
     assert account.spans() == []
-    rows = {row["phase"]: row["seconds"] for row in told["timeline"]["rows"]}
-    assert all(MOST_BINS / 2 <= len(seconds) <= MOST_BINS for seconds in rows.values())
+    rows = {row["phase"]: row["seconds"] for row in values["timeline"]["rows"]}
+    assert all(MAX_BINS / 2 <= len(seconds) <= MAX_BINS for seconds in rows.values())
     assert sum(rows["steps"]) == pytest.approx(3750)
     assert sum(rows["halo"]) == pytest.approx(1250)
 
@@ -222,10 +222,10 @@ def test_a_timeline_keeps_where_the_seconds_were():
     timeline.add(first, 10.0, 10.05)
     timeline.add(second, 10.05, 10.1)
     timeline.add(first, 10.1, 18.1)  # many times the first bins: they are merged
-    told = timeline.as_dict()
-    width = told["bin_seconds"]
-    rows = {row["phase"]: row["seconds"] for row in told["rows"]}
-    assert width * MOST_BINS >= 8.1 > width * MOST_BINS / 2
+    values = timeline.as_dict()
+    width = values["bin_seconds"]
+    rows = {row["phase"]: row["seconds"] for row in values["rows"]}
+    assert width * MAX_BINS >= 8.1 > width * MAX_BINS / 2
     assert sum(rows["b"]) == pytest.approx(0.05)
     assert not any(rows["b"][int(0.1 / width) + 1 :])
     for n, seconds in enumerate(zip(*rows.values(), strict=True)):
@@ -237,9 +237,9 @@ def test_only_the_first_stretch_is_kept(clock):
         for name in ("shot 1", "shot 2"):
             with ledger.timeline(name), ledger.phase("steps"):
                 clock.passes(1)
-    told = account.as_dict()["timeline"]
-    assert told["name"] == "shot 1"
-    assert sum(told["rows"][0]["seconds"]) == pytest.approx(1)
+    values = account.as_dict()["timeline"]
+    assert values["name"] == "shot 1"
+    assert sum(values["rows"][0]["seconds"]) == pytest.approx(1)
 
 
 def test_spans_of_a_trace(clock):
@@ -251,7 +251,7 @@ def test_spans_of_a_trace(clock):
 
 
 def test_a_trace_has_an_end(clock, monkeypatch):
-    monkeypatch.setattr(ledger, "MOST_SPANS", 3)
+    monkeypatch.setattr(ledger, "MAX_SPANS", 3)
     with Ledger(tracing=True) as account:
         for _ in range(5):
             with ledger.phase("a"):
@@ -265,12 +265,12 @@ def test_spread_over_ranks():
 
 
 def test_the_ranks_put_together():
-    told = account([rank(0, 1.0, 100), rank(1, 4.0, 300), rank(2, 1.0)])
-    [phase] = told["phases"]
+    values = account([rank(0, 1.0, 100), rank(1, 4.0, 300), rank(2, 1.0)])
+    [phase] = values["phases"]
     assert phase["seconds"] == {"min": 0, "mean": 5 / 3, "max": 4.0, "max_rank": 1, "imbalance": 4 / (5 / 3)}
     assert (phase["total_bytes"], phase["total_points"], phase["total_flops"]) == (400, 6.0, 12.0)
-    [file] = told["files"]
+    [file] = values["files"]
     assert (file["bytes"], file["own_bytes"], file["overlap_bytes"]) == (400, 300, 100)
     assert (file["seconds"], file["bytes_per_second"]) == (4.0, 100.0)
-    assert told["wall_seconds"]["max_rank"] == 1
-    assert [r["unaccounted_seconds"] for r in told["ranks"]] == [1.0, 4.0, 1.0]
+    assert values["wall_seconds"]["max_rank"] == 1
+    assert [r["unaccounted_seconds"] for r in values["ranks"]] == [1.0, 4.0, 1.0]

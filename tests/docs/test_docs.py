@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import pytest
 from paths import ROOT
 
-from fathometer.config.reference import BEGIN, END
+from fathometer.config.reference import BEGIN_MARKER, END_MARKER
 
 DOCS = ROOT / "docs"
 GUIDE = DOCS / "guide"
@@ -93,7 +93,9 @@ def test_the_index_of_the_guide_names_every_page_once() -> None:
 
 
 def test_one_page_has_the_reference_of_the_survey_file() -> None:
-    holding = [page.name for page in GUIDE.glob("*.md") if {BEGIN, END} & set(page.read_text().splitlines())]
+    holding = [
+        page.name for page in GUIDE.glob("*.md") if {BEGIN_MARKER, END_MARKER} & set(page.read_text().splitlines())
+    ]
     assert holding == ["survey-file.md"]
 
 

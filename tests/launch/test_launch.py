@@ -13,7 +13,7 @@ from patience import PATIENCE
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.launch import mpirun as launch
 from fathometer.launch.mpirun import MpiRun, World, check_world
-from fathometer.launch.supervise import Ended
+from fathometer.launch.supervise import ExitStatus
 
 OPENMPI_4 = MpiRun("/usr/bin/mpirun", "openmpi", 4)
 OPENMPI_5 = MpiRun("/env/bin/mpirun", "openmpi", 5)
@@ -140,7 +140,7 @@ def test_contradictory_ranks(ranks, world, message):
 
 
 ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-SPINNING = ONE_BLAS_THREAD | {"GOMP_SPINCOUNT": launch.SPINS}
+SPINNING = ONE_BLAS_THREAD | {"GOMP_SPINCOUNT": launch.SPIN_COUNT}
 PASSIVE = ONE_BLAS_THREAD | {"OMP_WAIT_POLICY": "passive"}
 
 
@@ -208,11 +208,11 @@ def alone(monkeypatch):
     monkeypatch.delitem(sys.modules, "mpi4py.MPI", raising=False)
     calls = []
 
-    def look_after(*call):
+    def supervise(*call):
         calls.append(call)
-        return Ended(0, asked=False)
+        return ExitStatus(0, requested=False)
 
-    monkeypatch.setattr(launch, "look_after", look_after)
+    monkeypatch.setattr(launch, "supervise", supervise)
     return calls
 
 
@@ -241,34 +241,34 @@ def test_start_ranks_goes_on_alone(alone):
 @pytest.mark.parametrize(
     ("ends", "restarts", "code", "started"),
     [
-        ([Ended(0, False)], 2, 0, 1),
-        ([Ended(1, False)], 2, 1, 1),
-        ([Ended(2, False)], 2, 2, 1),
-        ([Ended(75, False)], 2, 75, 1),  # a rank was told to end, not by way of us
-        ([Ended(137, False), Ended(0, False)], 2, 0, 2),
-        ([Ended(137, False), Ended(139, False), Ended(137, False)], 2, 137, 3),
-        ([Ended(137, False)], 0, 137, 1),
-        # told to end, whatever mpirun makes of it
-        ([Ended(75, True)], 2, 75, 1),
-        ([Ended(1, True)], 2, 75, 1),
-        ([Ended(137, True)], 2, 75, 1),
-        ([Ended(0, True)], 2, 0, 1),
-        ([Ended(137, False), Ended(1, True)], 2, 75, 2),
+        ([ExitStatus(0, False)], 2, 0, 1),
+        ([ExitStatus(1, False)], 2, 1, 1),
+        ([ExitStatus(2, False)], 2, 2, 1),
+        ([ExitStatus(75, False)], 2, 75, 1),  # a rank received a signal, this process none
+        ([ExitStatus(137, False), ExitStatus(0, False)], 2, 0, 2),
+        ([ExitStatus(137, False), ExitStatus(139, False), ExitStatus(137, False)], 2, 137, 3),
+        ([ExitStatus(137, False)], 0, 137, 1),
+        # this process received a signal, whatever mpirun returns
+        ([ExitStatus(75, True)], 2, 75, 1),
+        ([ExitStatus(1, True)], 2, 75, 1),
+        ([ExitStatus(137, True)], 2, 75, 1),
+        ([ExitStatus(0, True)], 2, 0, 1),
+        ([ExitStatus(137, False), ExitStatus(1, True)], 2, 75, 2),
     ],
 )
 def test_start_ranks_restarts_and_translates(alone, monkeypatch, tmp_path, ends, restarts, code, started):
     _mpirun(tmp_path / "bin", "mpirun (Open MPI) 4.1.4")
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     calls, left = [], iter(ends)
-    monkeypatch.setattr(launch, "look_after", lambda words, *_: calls.append(words[-3:]) or next(left))
+    monkeypatch.setattr(launch, "supervise", lambda words, *_: calls.append(words[-3:]) or next(left))
     words = ["migrate", "s.toml", "--overwrite"]
     assert launch.start_ranks(2, 1, words, interrupted=75, restarts=restarts) == code
     assert calls == [words, *[["migrate", "s.toml", "--resume"]] * (started - 1)]
 
 
-def test_each_mpirun_is_told_by_the_signal_that_it_passes_on():
-    found = [launch.passed_on(one) for one in (OPENMPI_4, OPENMPI_5, MPICH)]
-    assert found == [signal.SIGUSR1, signal.SIGUSR1, signal.SIGINT]
+def test_the_signal_that_each_mpirun_forwards():
+    signals = [launch.forwarded_signal(mpirun) for mpirun in (OPENMPI_4, OPENMPI_5, MPICH)]
+    assert signals == [signal.SIGUSR1, signal.SIGUSR1, signal.SIGINT]
 
 
 def test_start_ranks_refuses_no_threads(alone):

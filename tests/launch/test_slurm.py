@@ -10,18 +10,18 @@ from kill_support import SLOW, record, runs_told, same_image, shots_told, survey
 from patience import PATIENCE
 from slurm_support import Unavailable, cluster
 
-from fathometer.launch.slurm import Job, batch_script, options, slurm_time, step
+from fathometer.launch.slurm import Job, batch_script, sbatch_options, slurm_time, srun_command
 
 JOB = Job(
-    ("python3", "-m", "fathometer"),
-    Path("/data/north sea.toml"),
+    ("python3", "-m", "fathometer", "migrate", "/data/north sea.toml", "--resume"),
     Path("/data/out"),
     Path("/data/out/journal"),
     "fathometer-north-sea",
     4,
     8 * 3600.0,
+    task="shot",
 )
-LARGER = Job(JOB.program, JOB.survey, Path("/d/100%"), Path("/d/100%/journal"), "x", 2, 90.0, 2, 32, "long", "geo", 16)
+LARGER = Job(JOB.command, Path("/d/100%"), Path("/d/100%/journal"), "x", 2, 90.0, 2, 32, "long", "geo", 16)
 
 SCRIPT = """\
 #!/bin/bash
@@ -78,8 +78,8 @@ def test_the_script():
     assert batch_script(JOB) == SCRIPT
 
 
-def test_what_slurm_is_asked_for():
-    assert options(LARGER) == [
+def test_sbatch_options():
+    assert sbatch_options(LARGER) == [
         "--job-name=x",
         "--nodes=2",
         "--ntasks-per-node=2",
@@ -95,9 +95,9 @@ def test_what_slurm_is_asked_for():
     ]
 
 
-def test_a_task_of_an_array_shares_the_shots():
+def test_a_job_of_an_array_shares_the_shots():
     srun = "srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=32 python3 -m fathometer migrate"
-    assert step(LARGER) == [*srun.split(), "/data/north sea.toml", "--resume", "--threads", "32"]
+    assert srun_command(LARGER) == [*srun.split(), "/data/north sea.toml", "--resume", "--threads", "32"]
     lines = batch_script(LARGER).splitlines()
     assert 'job="${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' in lines
     share = '--share "array job $SLURM_ARRAY_JOB_ID" &'
@@ -115,7 +115,7 @@ def test_times(seconds, text):
     ("text", "printed"),
     [("30m", "0-00:30:00"), ("2d", "2-00:00:00"), ("08:00:00", "0-08:00:00"), ("1-12:00:00", "1-12:00:00")],
 )
-def test_times_as_people_write_them(text, printed, folder, capsys):
+def test_time_option(text, printed, folder, capsys):
     done = run(capsys, "submit", folder / "survey.toml", "--time", text, "--print")
     assert (done.code, done.err) == (0, "")
     assert f"#SBATCH --time={printed}" in done.out
@@ -175,47 +175,47 @@ def recorded(tmp_path_factory):
 
 
 def submitted(slurm, recorded, output, *words, tasks=1):
-    """A job of a migration, some shots of which are done, and by each of its tasks; its number."""
+    """Submit a migration and wait until some shots are done, by each of its `tasks` jobs; the job's number."""
     path = survey_into(recorded, output)
     done = slurm.call(*program(), "submit", path, "--time", "10m", "--threads", 1, *words)
     assert done.code == 0, done.err
     deadline = time.monotonic() + PATIENCE
     while shots_told(output) < 3 or runs_told(output) < tasks:
-        assert time.monotonic() < deadline, said(output)
+        assert time.monotonic() < deadline, log_of(output)
         time.sleep(0.05)
     return done.out.strip()
 
 
-def said(output):
-    """What the jobs have printed."""
-    return "\n".join(one.read_text() for one in sorted(output.glob("slurm-*.out")))
+def log_of(output):
+    """The output of the jobs."""
+    return "\n".join(path.read_text() for path in sorted(output.glob("slurm-*.out")))
 
 
-def test_jobs_that_are_told_to_end_queue_themselves_again_and_go_on(slurm, recorded, tmp_path):
-    """One on two ranks; while it waits in the queue an array, one of whose two tasks is pre-empted."""
-    one, array = tmp_path / "one", tmp_path / "array"
-    job = submitted(slurm, recorded, one, "--ranks-per-node", 2)
+def test_jobs_that_are_signalled_or_preempted_are_requeued_and_resume(slurm, recorded, tmp_path):
+    """A job on two ranks; while it waits in the queue an array, one of whose two jobs is pre-empted."""
+    single, array = tmp_path / "one", tmp_path / "array"
+    job = submitted(slurm, recorded, single, "--ranks-per-node", 2)
     assert slurm.call("scancel", "--signal=TERM", "--batch", job).code == 0
     tasks = submitted(slurm, recorded, array, "--array", 2, tasks=2)
     assert slurm.call("scontrol", "requeue", f"{tasks}_1").code == 0
 
-    assert slurm.wait(job) == ["COMPLETED"], said(one)
+    assert slurm.wait(job) == ["COMPLETED"], log_of(single)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", job).out
-    assert "fathometer: interrupted; --resume goes on" in said(one)
-    assert "resumed: " in said(one)
-    assert same_image(recorded, one)
-    assert list(one.glob(".slurm-*")) == []
+    assert "fathometer: interrupted; --resume goes on" in log_of(single)
+    assert "resumed: " in log_of(single)
+    assert same_image(recorded, single)
+    assert list(single.glob(".slurm-*")) == []
 
-    assert slurm.wait(tasks) == ["COMPLETED", "COMPLETED"], said(array)
+    assert slurm.wait(tasks) == ["COMPLETED", "COMPLETED"], log_of(array)
     assert "Restarts=1" in slurm.call("scontrol", "show", "job", tasks).out
-    assert said(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
-    assert said(array).count("others are at work on") + said(array).count("this migration is finished") == 1
+    assert log_of(array).count("report.html") == 1  # whichever was the last has made the image; the other says so
+    assert log_of(array).count("others are at work on") + log_of(array).count("this migration is finished") == 1
     assert same_image(recorded, array)
 
 
 def test_a_cancelled_job_stays_cancelled(slurm, recorded, tmp_path):
     job = submitted(slurm, recorded, tmp_path / "out", "--ranks-per-node", 2)
     assert slurm.call("scancel", job).code == 0
-    assert slurm.wait(job) == ["CANCELLED"], said(tmp_path / "out")
+    assert slurm.wait(job) == ["CANCELLED"], log_of(tmp_path / "out")
     assert "Restarts=0" in slurm.call("scontrol", "show", "job", job).out
     assert not (tmp_path / "out" / "image.rsf").exists()

@@ -12,12 +12,12 @@ from fathometer.seismic.shots.window import FEWEST, MULTIPLE, window_of
 def test_every_rank_is_in_one_group_of_neighbours(size):
     for wanted in range(1, size + 1):
         groups = [Group.of(rank, size, wanted) for rank in range(size)]
-        assert [one.number for one in groups] == sorted(one.number for one in groups)
-        assert {one.groups for one in groups} == {size // wanted}
-        for rank, one in enumerate(groups):
-            assert one.first <= rank < one.first + one.size
-            assert one.size >= wanted
-            assert sum(other.number == one.number for other in groups) == one.size
+        assert [group.number for group in groups] == sorted(group.number for group in groups)
+        assert {group.groups for group in groups} == {size // wanted}
+        for rank, group in enumerate(groups):
+            assert group.first <= rank < group.first + group.size
+            assert group.size >= wanted
+            assert sum(other.number == group.number for other in groups) == group.size
 
 
 GRID = Grid((101, 61, 40), (10.0, 20.0, 5.0), (1000.0, -200.0, 0.0))

@@ -58,7 +58,7 @@ def test_auto_sends_the_fewest_halo_bytes_and_prefers_whole_rows(shape, size, ex
 def test_too_many_ranks_names_the_largest_usable_number():
     with pytest.raises(InputError, match=r"5 ranks are too many .* at most 4 ranks can be used"):
         choose_ranks((9, 1, 9), 5, 4)
-    with pytest.raises(InputError, match=r"\[parallel\] decomposition: \[3, 1, 1\] cuts"):
+    with pytest.raises(InputError, match=r"ranks per axis: \[3, 1, 1\] cuts"):
         choose_ranks((9, 9, 9), 3, 4, (3, 1, 1))
     with pytest.raises(InputError, match="is for 6 ranks, but 4 are running"):
         choose_ranks((90, 90, 90), 4, 4, (3, 2, 1))
@@ -80,7 +80,7 @@ def test_messages_of_a_grid_of_more_than_two_to_the_31_cells():
 
 def test_every_arrangement_is_found_once():
     assert sorted(arrangements(12, True)) == [(1, 1, 12), (2, 1, 6), (3, 1, 4), (4, 1, 3), (6, 1, 2), (12, 1, 1)]
-    found = list(arrangements(12, False))
-    assert len(found) == len(set(found)) == 18
+    grids = list(arrangements(12, False))
+    assert len(grids) == len(set(grids)) == 18
     assert len(list(directions((0, 1, 2), True))) == 26
     assert sorted(directions((2,), False)) == [(0, 0, -1), (0, 0, 1)]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fathometer import _native
 from fathometer.base.errors import InputError
 from fathometer.parallel import threads
-from fathometer.parallel.threads import Binding, Choice, Tasks, choose_cpus, tasks_of
+from fathometer.parallel.threads import Binding, Choice, ThreadCounts, choose_cpus, thread_counts
 
 # Two packages of two cores with two hardware threads each, numbered as Linux often does: first all first
 # ones.
@@ -57,8 +57,8 @@ ALL = set(range(8))
     ],
 )
 def test_choose_cpus(masks, wanted, places, expected):
-    found = [choose_cpus(masks, rank, wanted, places) for rank in range(len(masks))]
-    assert found == [Choice(*entry) for entry in expected]
+    chosen = [choose_cpus(masks, rank, wanted, places) for rank in range(len(masks))]
+    assert chosen == [Choice(*entry) for entry in expected]
 
 
 masks = st.lists(st.sets(st.integers(0, 7), min_size=1), min_size=1, max_size=6)
@@ -124,16 +124,16 @@ def binding(threads: int) -> Binding:
 
 
 def test_auto_is_all_of_the_ranks_threads() -> None:
-    assert tasks_of({"propagate": "auto", "imaging": 1, "io": 3}, binding(4)) == Tasks(4, 1, 3)
+    assert thread_counts({"propagate": "auto", "imaging": 1, "io": 3}, binding(4)) == ThreadCounts(4, 1, 3)
 
 
 def test_more_threads_than_the_rank_has_are_an_error() -> None:
     with pytest.raises(InputError, match=r"\[threads\] io: found 3; allowed: 1 to 2"):
-        tasks_of({"propagate": "auto", "imaging": "auto", "io": 3}, binding(2))
+        thread_counts({"propagate": "auto", "imaging": "auto", "io": 3}, binding(2), "[threads]")
 
 
 @pytest.mark.parametrize("traces", [0, 1, 5, 6, 17])
-def test_traces_are_the_same_by_any_number_of_threads(traces: int) -> None:
+def test_rows_are_the_same_by_any_number_of_threads(traces: int) -> None:
     values = np.random.default_rng(1).standard_normal((traces, 50)).astype(np.float32)
 
     def series(rows: np.ndarray) -> np.ndarray:
@@ -141,7 +141,7 @@ def test_traces_are_the_same_by_any_number_of_threads(traces: int) -> None:
 
     cpus = tuple(os.sched_getaffinity(0))
     for io in (1, 2, 3):
-        assert Tasks(1, 1, io, cpus).on_traces(series, values).tobytes() == series(values).tobytes()
+        assert ThreadCounts(1, 1, io, cpus).map_rows(series, values).tobytes() == series(values).tobytes()
 
 
 def test_an_error_in_one_thread_is_raised() -> None:
@@ -149,7 +149,7 @@ def test_an_error_in_one_thread_is_raised() -> None:
         raise ValueError("no such trace")
 
     with pytest.raises(ValueError, match="no such trace"):
-        Tasks(1, 1, 2).on_traces(fails, np.zeros((9, 3)))
+        ThreadCounts(1, 1, 2).map_rows(fails, np.zeros((9, 3)))
 
 
 def test_threads_keep_their_cpus_when_their_number_changes() -> None:
@@ -158,15 +158,15 @@ def test_threads_keep_their_cpus_when_their_number_changes() -> None:
     before = os.sched_getaffinity(0)
     try:
         _native.set_threads(3)
-        tasks = Tasks(3, 2, 1, tuple(cpus))
+        counts = ThreadCounts(3, 2, 1, tuple(cpus))
         _native.pin_threads(cpus)
-        wanted = [[cpus[n % len(cpus)]] for n in range(3)]
-        assert _native.thread_binding() == wanted
-        tasks.use(2)
-        assert _native.thread_binding() == wanted[:2]
-        tasks.use(3)
-        assert _native.thread_binding() == wanted
-        tasks.use(0)
+        expected = [[cpus[n % len(cpus)]] for n in range(3)]
+        assert _native.thread_binding() == expected
+        counts.use(2)
+        assert _native.thread_binding() == expected[:2]
+        counts.use(3)
+        assert _native.thread_binding() == expected
+        counts.use(0)
         assert _native.threads() == 3
     finally:
         _native.set_threads(2)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fathometer.base.errors import FathometerError
-from fathometer.runs.exact_sum import BITS, LIMBS, LOWEST, add, raised, top_of, value
+from fathometer.runs.exact_sum import BITS, LIMBS, LOWEST, add, top_of, value, with_top
 from fathometer.runs.sum_file import SumFile
 
 FLOAT32 = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -21,7 +21,7 @@ def total(terms, order, dtype) -> np.ndarray:
     limbs, top = np.zeros((LIMBS, 1, 1, 1), np.int64), LOWEST
     for n in order:
         needed = max(top, top_of(abs(terms[n])))
-        limbs, top = raised(limbs, top, needed), needed
+        limbs, top = with_top(limbs, top, needed), needed
         add(limbs, top, np.full((1, 1, 1), terms[n], dtype))
     return np.append(limbs.ravel(), top)
 
@@ -50,7 +50,7 @@ def test_two_sums_give_that_of_all(terms, cut):
             add(limbs, top, np.full((1, 1, 1), x, np.float32))
         parts.append((limbs, top))
     top = max(t for _, t in parts)
-    both = sum(raised(limbs, t, top) for limbs, t in parts)
+    both = sum(with_top(limbs, t, top) for limbs, t in parts)
     assert (np.append(both.ravel(), top) == total(terms, range(len(terms)), np.float32)).all()
 
 

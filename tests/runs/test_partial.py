@@ -81,17 +81,17 @@ def test_totals(tmp_path, dtype):
     some = Terms(journal, (), tuple(journal.done[n] for n in (4, 1)))
     fold(some, NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
     again = read_journal(journal.folder)
-    assert [one.tasks for one in again.sums] == [(1, 4)]
+    assert [sum_file.tasks for sum_file in again.sums] == [(1, 4)]
     assert sorted(again.done) == list(range(6))
     more = Terms(again, tuple(again.sums), tuple(again.done[n] for n in (0, 5)))
     fold(more, NAMES, SHAPE, journal.folder / "b.sum", MPI.COMM_SELF)
     last = read_journal(journal.folder)
-    assert [one.tasks for one in last.sums] == [(0, 1, 4, 5)]
+    assert [sum_file.tasks for sum_file in last.sums] == [(0, 1, 4, 5)]
     for name in NAMES:
         assert (total(terms_of(last), name, whole, np.dtype(np.float64), MPI.COMM_SELF) == found[name]).all()
 
 
-def test_a_changed_sum_is_told_and_goes(tmp_path):
+def test_a_changed_sum_is_an_error_and_is_removed(tmp_path):
     journal, _ = contributions(tmp_path)
     made = fold(terms_of(journal), NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
     raw = bytearray(made.path.read_bytes())
@@ -119,7 +119,7 @@ def test_a_peak_tells_of_numbers_that_are_not_finite():
     assert peak_of(np.zeros((0, 4))) == 0
 
 
-def test_a_journal_that_cannot_be_read_is_told(tmp_path):
+def test_a_journal_that_cannot_be_read_is_an_error(tmp_path):
     journal, _ = contributions(tmp_path, 1)
     (journal.folder / "other.jsonl").mkdir()
     with pytest.raises(FathometerError, match=r"other\.jsonl: cannot be read"):

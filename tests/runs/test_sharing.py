@@ -22,8 +22,8 @@ from fathometer.runs.summation import Terms, fold
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch):
-    monkeypatch.setattr(folder_lock, "PATIENCE_SECONDS", 0.2)
+def short_wait(monkeypatch):
+    monkeypatch.setattr(folder_lock, "NAME_SECONDS", 0.2)
 
 
 def test_runs_of_one_name_share_the_lock_and_keep_others_out(tmp_path):
@@ -103,12 +103,12 @@ def test_runs_share_the_shots_and_the_last_one_makes_the_image(tmp_path):
     wait_until(lambda: runs_told(output) == 3, runs[0])
     assert runs[0].poll() is None
     runs[0].send_signal(signal.SIGKILL)
-    done = [finish(one) for one in runs]
-    assert [one.code for one in done] == [-signal.SIGKILL, 0, 0], [one.err for one in done]
+    done = [finish(process) for process in runs]
+    assert [result.code for result in done] == [-signal.SIGKILL, 0, 0], [result.err for result in done]
     assert same_image(recorded, output)
     results = json.loads((output / "run.json").read_text())["results"]
     assert len(results["migrated_shots"]) + results["earlier_shots"] == shots
-    assert {one.name for one in (output / "journal").iterdir() if one.suffix != ".jsonl"} == {
+    assert {path.name for path in (output / "journal").iterdir() if path.suffix != ".jsonl"} == {
         "finished",
         "lock",
         "survey.json",

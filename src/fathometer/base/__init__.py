@@ -1,1 +1,1 @@
-"""What everything stands on: errors, signals, the ledger of seconds and bytes, progress, the host."""
+"""Foundations: errors, signals, the ledger of seconds and bytes, progress, the host."""

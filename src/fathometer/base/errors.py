@@ -1,4 +1,4 @@
-"""The ways in which a run ends early, and their exit codes."""
+"""Exceptions of the program and their exit codes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ class InputError(FathometerError):
 
 
 class NotFiniteError(FathometerError):
-    """A shot's numbers have ceased to be finite; others may be sound."""
+    """A task's numbers are infinite or NaN; those of other tasks may be sound."""
 
 
 @contextmanager
 def naming(words: str) -> Iterator[None]:
-    """Put `words`, such as "survey.toml: [model] vp", before the line of an InputError that the block raises."""
+    """Prefix the message of an InputError raised in the block with `words`, such as "input.toml: [model] vp"."""
     try:
         yield
     except InputError as error:

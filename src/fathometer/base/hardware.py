@@ -1,4 +1,4 @@
-"""What a host is made of, for the record of a run: processor, NUMA nodes, networks, file systems (Linux)."""
+"""Hardware and environment of a host, for the record of a run: processor, networks, file systems (Linux)."""
 
 from __future__ import annotations
 
@@ -9,33 +9,35 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-# Variables that change how a run goes, by the beginnings of their names: MPI, OpenMP, networks, Slurm, libraries.
-MATTERING = (
+# Prefixes of environment variables that influence a run: MPI, OpenMP, networks, Slurm, libraries.
+RECORDED_PREFIXES = (
     *("FATHOMETER_", "OMP_", "GOMP_", "KMP_", "OMPI_", "PMIX_", "PMI_", "PRTE_", "ORTE_", "MPICH_", "MPI_", "I_MPI_"),
     *("HYDRA_", "UCX_", "FI_", "PSM2_", "PSM3_", "MKL_", "OPENBLAS_", "SLURM_", "MALLOC_", "LD_PRELOAD"),
     *("LD_LIBRARY_PATH", "HDF5_", "ROMIO_", "TMPDIR", "XDG_CACHE_HOME"),
 )
-SECRET = ("TOKEN", "JWT", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH", "_KEY", "COOKIE")
-LONGEST_VALUE = 1000  # letters
+SECRET_WORDS = ("TOKEN", "JWT", "SECRET", "PASSWORD", "CREDENTIAL", "AUTH", "_KEY", "COOKIE")
+MAX_VALUE_LENGTH = 1000  # characters
 
 
 @cache
 def processor() -> dict[str, Any]:
-    """Sockets, cores, hardware threads, caches and NUMA nodes as lscpu tells them, its text kept; {} without it.
+    """Sockets, cores, hardware threads, caches and NUMA nodes from lscpu, with its text; {} without lscpu.
 
-    Asked once in a process: starting another program takes time.
+    Cached in the process: starting another program takes time.
     """
     try:
-        done = subprocess.run(["lscpu"], capture_output=True, text=True, timeout=20, check=True, env=_plain_english())
+        done = subprocess.run(
+            ["lscpu"], capture_output=True, text=True, timeout=20, check=True, env={**os.environ, "LC_ALL": "C"}
+        )
     except (OSError, subprocess.SubprocessError):
         return {}
-    return described(done.stdout) | {"lscpu": done.stdout}
+    return parse_lscpu(done.stdout) | {"lscpu": done.stdout}
 
 
-def described(text: str) -> dict[str, Any]:
-    """What lscpu's `text` says, as numbers; None where it says nothing."""
-    told = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    words = {key.strip(): value.strip() for key, value in told.items()}
+def parse_lscpu(text: str) -> dict[str, Any]:
+    """The entries of lscpu's `text` that a record holds; None for an entry that is missing."""
+    entries = [line.split(":", 1) for line in text.splitlines() if ":" in line]
+    words = {key.strip(): value.strip() for key, value in entries}
 
     def number(key: str) -> int | None:
         value = words.get(key, "")
@@ -55,50 +57,47 @@ def described(text: str) -> dict[str, Any]:
 
 
 def networks(root: Path = Path("/sys/class/net")) -> list[dict[str, Any]]:
-    """The network interfaces that are up, with their rate where they tell it."""
-    found = []
+    """Network interfaces that are up, with their rate (bits_per_second or, of InfiniBand ports, its text as "rate")."""
+    interfaces: list[dict[str, Any]] = []
     for folder in sorted(root.glob("*")):
         state, speed = (_line(folder / name) for name in ("operstate", "speed"))
         if state in ("up", "unknown"):
             rate = int(speed) * 1e6 if speed.isdecimal() else None
-            found.append({"name": folder.name, "bits_per_second": rate})
+            interfaces.append({"name": folder.name, "bits_per_second": rate})
     for rate_file in sorted(root.parent.glob("infiniband/*/ports/*/rate")):
-        found.append({"name": str(rate_file.relative_to(root.parent).parent), "rate": _line(rate_file)})
-    return found
+        interfaces.append({"name": str(rate_file.relative_to(root.parent).parent), "rate": _line(rate_file)})
+    return interfaces
 
 
 def file_systems(paths: Iterable[Path], mounts: Path = Path("/proc/self/mountinfo")) -> list[dict[str, str]]:
-    """For each path the mount that it lies on and that one's type."""
-    known = []
+    """Mount point and file system type of each path: path, mount, type; [] where the mounts cannot be read."""
+    mounted = []
     try:
         for line in mounts.read_text(errors="surrogateescape").splitlines():
             left, _, right = line.partition(" - ")
-            known.append((_unescaped(left.split()[4]), right.split()[0]))
+            mounted.append((_unescaped(left.split()[4]), right.split()[0]))
     except (OSError, IndexError):
         return []
     found = []
-    for path in dict.fromkeys(os.path.realpath(one) for one in paths):
-        over = [(point, kind) for point, kind in known if Path(path).is_relative_to(point)]
-        if over:
-            point, kind = max(enumerate(over), key=lambda one: (len(one[1][0]), one[0]))[1]  # the last one covers
+    for path in dict.fromkeys(os.path.realpath(name) for name in paths):
+        above = [(len(point), n) for n, (point, _) in enumerate(mounted) if Path(path).is_relative_to(point)]
+        if above:
+            point, kind = mounted[max(above)[1]]  # the deepest; of several mounts at a point the last covers the others
             found.append({"path": path, "mount": point, "type": kind})
     return found
 
 
 def environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that matter for a run, secrets and very long values left out."""
+    """Environment variables that influence a run; secrets are left out, very long values cut."""
     return {
-        name: value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…"
+        name: value if len(value) <= MAX_VALUE_LENGTH else f"{value[:MAX_VALUE_LENGTH]}…"
         for name, value in sorted(environ.items())
-        if name.startswith(MATTERING) and not any(word in name.upper() for word in SECRET)
+        if name.startswith(RECORDED_PREFIXES) and not any(word in name.upper() for word in SECRET_WORDS)
     }
 
 
-def _plain_english() -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C"}
-
-
 def _line(path: Path) -> str:
+    """Text of a file of one line; "" where it cannot be read."""
     try:
         return path.read_text().strip()
     except OSError:
@@ -106,5 +105,5 @@ def _line(path: Path) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Blanks and the like are written as \\040 in mountinfo."""
+    """Resolve escapes of mountinfo, such as \\040 for a space."""
     return text.encode("latin-1", "backslashreplace").decode("unicode_escape") if "\\" in text else text

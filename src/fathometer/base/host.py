@@ -1,4 +1,4 @@
-"""The host of this process: memory, caches, processor (Linux)."""
+"""Memory, caches and processor of this process's host (Linux)."""
 
 import platform
 from dataclasses import dataclass
@@ -13,9 +13,9 @@ def total_memory() -> int:
 
 
 def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/cgroup")) -> int:
-    """Bytes that this process can still take: what its host or, if less, its control groups have left.
+    """Bytes that this process can still allocate: the least that its host and its control groups have left.
 
-    The page cache that a group could give back counts as left; `proc` and `cgroups` are Linux's.
+    The page cache that a group could reclaim counts as left; `proc` and `cgroups` are where Linux mounts them.
     """
     limits = [_kilobytes(proc / "meminfo", "MemAvailable")]
     for line in _lines(proc / "self" / "cgroup"):
@@ -29,7 +29,7 @@ def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/c
         else:
             continue
         folder = root / group.lstrip("/")
-        # Every group above limits too. Within a container the group's own path may not exist; its root does.
+        # Groups above have limits too. Within a container the group's own path may not exist; its root does.
         for level in [folder, *folder.parents]:
             if level.is_relative_to(root):
                 limits.append(_group_left(level, *names))
@@ -38,36 +38,41 @@ def available_memory(proc: Path = Path("/proc"), cgroups: Path = Path("/sys/fs/c
 
 @dataclass(frozen=True)
 class Caches:
-    """Data caches of a core: bytes of the last one that is its own, and of the one that `sharing` cpus share."""
+    """Data caches of a core.
+
+    Attributes:
+        own: bytes of its private L2 cache, or L1 where there is none. shared: bytes of the last level.
+        sharing: hardware threads that share the last level.
+    """
 
     own: int
     shared: int
     sharing: int
 
     def of_thread(self, busy: int) -> int:
-        """Bytes that a thread may count on where `busy` cpus of the host work."""
+        """Bytes of cache for each thread where `busy` hardware threads of the host compute."""
         return self.own + self.shared // max(1, min(busy, self.sharing))
 
 
 def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> Caches:
-    """The caches of the first cpu; where nothing is told, 1 MB of its own and 1 MB of a shared one."""
+    """The caches of the first cpu; 1 MiB private and 1 MiB shared where Linux does not list them."""
     own, shared, sharing = 1 << 20, 1 << 20, 1
-    found = []
+    levels = []
     for index in folder.glob("index*"):
         kind, level, size, cpus = (
             " ".join(_lines(index / name)) for name in ("type", "level", "size", "shared_cpu_list")
         )
         if kind in ("Data", "Unified") and level.isdecimal() and size.endswith("K") and size[:-1].isdecimal():
-            found.append((int(level), int(size[:-1]) * 1024, _count(cpus)))
-    if found:
-        levels = sorted(found)
+            levels.append((int(level), int(size[:-1]) * 1024, _count(cpus)))
+    if levels:
+        levels.sort()
         own = max([size for level, size, _ in levels if level <= 2], default=own)
         _, shared, sharing = levels[-1]
     return Caches(own, shared, sharing)
 
 
 def _count(cpus: str) -> int:
-    """How many cpus a list such as 0-3,8 names."""
+    """Number of cpus in a list such as 0-3,8."""
     total = 0
     for part in cpus.split(","):
         first, _, last = part.partition("-")
@@ -77,14 +82,14 @@ def _count(cpus: str) -> int:
 
 
 def peak_memory() -> int:
-    """Bytes of the largest resident set that this process has had."""
+    """Bytes of this process's largest resident set so far."""
     peak = _kilobytes(Path("/proc/self/status"), "VmHWM")
     assert peak is not None, "Linux shows VmHWM of every process"
     return peak
 
 
 def cpu_model() -> str | None:
-    """The processor's name; None where it is not told."""
+    """The processor's model name; None where the system does not give one."""
     for line in _lines(Path("/proc/cpuinfo")):
         key, _, value = line.partition(":")
         if key.strip() in ("model name", "cpu model", "Processor", "cpu"):
@@ -93,12 +98,12 @@ def cpu_model() -> str | None:
 
 
 def _group_left(folder: Path, limit: str, usage: str, cache: str) -> int | None:
-    """Bytes that the control group at `folder` may still take; None without a limit."""
-    [most, used] = (" ".join(_lines(folder / name)) for name in (limit, usage))
-    if not (most.isdecimal() and used.isdecimal()):
+    """Bytes that the control group at `folder` may still allocate; None without a limit."""
+    [largest, used] = (" ".join(_lines(folder / name)) for name in (limit, usage))
+    if not (largest.isdecimal() and used.isdecimal()):
         return None  # "max", or no such group
     reclaimable = [int(line.split()[1]) for line in _lines(folder / "memory.stat") if line.startswith(f"{cache} ")]
-    return int(most) - int(used) + sum(reclaimable)
+    return int(largest) - int(used) + sum(reclaimable)
 
 
 def _kilobytes(path: Path, name: str) -> int | None:
@@ -110,6 +115,7 @@ def _kilobytes(path: Path, name: str) -> int | None:
 
 
 def _lines(path: Path) -> list[str]:
+    """The lines of a text file; none where it cannot be read."""
     try:
         return path.read_text().splitlines()
     except OSError:

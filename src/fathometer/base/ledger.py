@@ -1,16 +1,16 @@
-"""The account of a process's seconds, bytes and work: the only clock of the program.
+"""Account of a process's seconds, bytes and work by phase and category: the only clock of the program.
 
-    with ledger.phase("source propagation"):            # what goes on: computation, unless said otherwise
+    with ledger.phase("time steps"):                    # a phase, category compute
         with ledger.communication("halo exchange", bytes=n):    # a phase of its own, another category
             …
-        with ledger.io(bytes=n):                        # without a name: part of the phase around it
+        with ledger.io(bytes=n):                        # without a name: another category of the enclosing phase
             …
-        ledger.work(points=cells * steps)               # what makes a rate of the seconds
+        ledger.work(points=cells * steps)               # numerators of rates
 
-Times are exclusive: at any moment exactly one entry, phase × category, gets the seconds, so nothing is counted twice
-and the entries' sum is the wall time, less what no phase covers. What other threads do beside the main line is kept
-apart as overlapped. The functions of this module write into the ledger that is open where they are called (`Ledger` is
-a context manager); where none is, they do nothing. Nothing here knows what the phases are about.
+Times are exclusive: at any moment exactly one entry, phase × category, is charged, so nothing is counted twice and the
+entries' sum is the wall time, less what no phase covers. The work of other threads than the main one is accounted
+separately, as overlapped. The functions of this module write into the current `Ledger`, a context manager; where there
+is none, they do nothing. Nothing here depends on the names of the phases.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ T = TypeVar("T")
 Category = Literal["compute", "communication", "io", "idle"]
 CATEGORIES: tuple[Category, ...] = ("compute", "communication", "io", "idle")
 
-MOST_SPANS = 1_000_000  # of a rank in a trace: some hundred MB; what comes later is counted only
-MOST_BINS = 200  # of a timeline: beyond, two become one
+MAX_SPANS = 1_000_000  # of a rank in a trace, some hundred MB; later ones are only counted
+MAX_BINS = 200  # of a timeline; beyond that neighbouring bins are merged
 
-_open: ContextVar[Ledger | None] = ContextVar("the ledger that is open", default=None)
+_open: ContextVar[Ledger | None] = ContextVar("current ledger", default=None)
 _NOTHING: AbstractContextManager[None] = nullcontext()
 
 
 def now() -> float:
-    """Seconds on this host's steady clock; only differences on one host mean anything."""
+    """Seconds on this host's monotonic clock; only differences on one host are meaningful."""
     return time.perf_counter()
 
 
 def process_start() -> float:
-    """When the system started this process, on now()'s clock, to a hundredth of a second (Linux; else: now)."""
+    """Start time of this process on now()'s clock, to a hundredth of a second (Linux; elsewhere: now)."""
     try:
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         age = time.clock_gettime(time.CLOCK_BOOTTIME) - int(fields[19]) / os.sysconf("SC_CLK_TCK")
@@ -55,7 +55,7 @@ def process_start() -> float:
 
 
 class Entry:
-    """What one phase has spent in one category."""
+    """Seconds, calls, bytes, points and flops of one phase in one category."""
 
     __slots__ = ("bytes", "calls", "category", "flops", "phase", "points", "seconds")
 
@@ -73,9 +73,9 @@ class Entry:
 
 
 class FileAccount:
-    """What one kind of file took in one direction: from open to close, the flush included and also told apart.
+    """Seconds and bytes of one kind of file in one direction, from open to close.
 
-    `overlap_bytes` of the `bytes` are those that another rank reads or writes too.
+    flush_seconds are part of the seconds; overlap_bytes, which another rank reads or writes too, part of the bytes.
     """
 
     __slots__ = ("bytes", "calls", "flush_seconds", "overlap_bytes", "seconds")
@@ -85,7 +85,7 @@ class FileAccount:
         self.calls = self.bytes = self.overlap_bytes = 0
 
     def add(self, other: FileAccount) -> None:
-        """Take another one's numbers in."""
+        """Add another account's numbers."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
@@ -95,7 +95,11 @@ class FileAccount:
 
 
 class Timeline:
-    """How the seconds of one stretch were spent, in bins of equal length that grow with it."""
+    """Seconds of each entry in time bins of equal width, which doubles as the interval grows.
+
+    Args:
+        name: of the interval. start: on now()'s clock.
+    """
 
     def __init__(self, name: str, start: float) -> None:
         self.name, self.start = name, start
@@ -103,9 +107,9 @@ class Timeline:
         self.bins: list[dict[tuple[str, Category], float]] = []
 
     def add(self, entry: Entry, begin: float, end: float) -> None:
-        """Seconds from `begin` to `end` were `entry`'s."""
+        """Charge the seconds from `begin` to `end` to `entry`."""
         begin, end = begin - self.start, end - self.start
-        while end > MOST_BINS * self.width:
+        while end > MAX_BINS * self.width:
             self._coarsen()
         key = entry.phase, entry.category
         n = int(begin / self.width)
@@ -122,13 +126,13 @@ class Timeline:
         self.width *= 2
         pairs = [self.bins[n : n + 2] for n in range(0, len(self.bins), 2)]
         self.bins = [
-            {key: sum(one.get(key, 0.0) for one in pair) for key in dict.fromkeys(k for one in pair for k in one)}
+            {key: sum(b.get(key, 0.0) for b in pair) for key in dict.fromkeys(key for b in pair for key in b)}
             for pair in pairs
         ]
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready: for each entry that occurs, its seconds in every bin."""
-        keys = dict.fromkeys(key for one in self.bins for key in one)
+        keys = dict.fromkeys(key for b in self.bins for key in b)
         return {
             "name": self.name,
             "bin_seconds": self.width,
@@ -136,15 +140,15 @@ class Timeline:
                 {
                     "phase": phase,
                     "category": category,
-                    "seconds": [one.get((phase, category), 0.0) for one in self.bins],
+                    "seconds": [b.get((phase, category), 0.0) for b in self.bins],
                 }
                 for phase, category in keys
             ],
         }
 
 
-class _Line:
-    """The account of one thread: its entries, and which of them is running; its files, and which of them are open."""
+class _ThreadAccount:
+    """Account of one thread: its entries and the stack of running ones, its files and the stack of open ones."""
 
     __slots__ = ("entries", "files", "files_open", "mark", "running")
 
@@ -152,19 +156,19 @@ class _Line:
         self.entries: dict[tuple[str, Category], Entry] = {}
         self.files: dict[tuple[str, str], FileAccount] = {}
         self.files_open: list[FileAccount] = []
-        self.running: list[tuple[Entry, float]] = []  # and since when
-        self.mark = start  # since when the seconds are the running entry's
+        self.running: list[tuple[Entry, float]] = []  # with the time of their begin
+        self.mark = start  # time of the last charge
 
     def entry(self, phase: str | None, category: Category) -> Entry:
         name = phase if phase is not None else self.running[-1][0].phase if self.running else "other"
-        found = self.entries.get((name, category))
-        if found is None:
-            found = self.entries[name, category] = Entry(name, category)
-        return found
+        entry = self.entries.get((name, category))
+        if entry is None:
+            entry = self.entries[name, category] = Entry(name, category)
+        return entry
 
 
 class _Span:
-    """One stretch of a phase."""
+    """Context manager of one span of a phase."""
 
     __slots__ = ("_bytes", "_category", "_ledger", "_phase")
 
@@ -173,24 +177,24 @@ class _Span:
 
     def __enter__(self) -> None:
         ledger = self._ledger
-        line = ledger._line()
-        time = ledger._charge(line)
-        entry = line.entry(self._phase, self._category)
+        thread = ledger._thread_account()
+        time = ledger._charge(thread)
+        entry = thread.entry(self._phase, self._category)
         entry.calls += 1
         entry.bytes += self._bytes
-        line.running.append((entry, time))
+        thread.running.append((entry, time))
 
     def __exit__(self, *_: object) -> None:
         ledger = self._ledger
-        line = ledger._line()
-        time = ledger._charge(line)
-        entry, begin = line.running.pop()
+        thread = ledger._thread_account()
+        time = ledger._charge(thread)
+        entry, begin = thread.running.pop()
         if ledger._spans is not None:
-            ledger._keep(entry, begin, time, line)
+            ledger._keep(entry, begin, time, thread)
 
 
 class _Wait(_Span):
-    """One stretch of waiting for a rank."""
+    """Context manager of waiting for one rank."""
 
     __slots__ = ("_begin", "_rank")
 
@@ -200,16 +204,16 @@ class _Wait(_Span):
 
     def __enter__(self) -> None:
         super().__enter__()
-        self._begin = self._ledger._line().mark
+        self._begin = self._ledger._thread_account().mark
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
         waited = self._ledger._waited
-        waited[self._rank] = waited.get(self._rank, 0.0) + self._ledger._line().mark - self._begin
+        waited[self._rank] = waited.get(self._rank, 0.0) + self._ledger._thread_account().mark - self._begin
 
 
 class _Flush(_Span):
-    """One flush of what was written."""
+    """Context manager of flushing a file."""
 
     __slots__ = ("_begin",)
 
@@ -218,17 +222,17 @@ class _Flush(_Span):
 
     def __enter__(self) -> None:
         super().__enter__()
-        self._begin = self._ledger._line().mark
+        self._begin = self._ledger._thread_account().mark
 
     def __exit__(self, *error: object) -> None:
         super().__exit__(*error)
-        line = self._ledger._line()
-        if line.files_open:
-            line.files_open[-1].flush_seconds += line.mark - self._begin
+        thread = self._ledger._thread_account()
+        if thread.files_open:
+            thread.files_open[-1].flush_seconds += thread.mark - self._begin
 
 
 class _File:
-    """One file from open to close."""
+    """Context manager of one file from open to close."""
 
     __slots__ = ("_bytes", "_key", "_ledger", "_own", "_start")
 
@@ -236,26 +240,26 @@ class _File:
         self._ledger, self._key, self._own = ledger, (kind, direction), own
 
     def __enter__(self) -> None:
-        line = self._ledger._line()
-        account = line.files.setdefault(self._key, FileAccount())
-        line.files_open.append(account)
+        thread = self._ledger._thread_account()
+        account = thread.files.setdefault(self._key, FileAccount())
+        thread.files_open.append(account)
         self._start, self._bytes = now(), account.bytes
 
     def __exit__(self, *_: object) -> None:
-        account = self._ledger._line().files_open.pop()
+        account = self._ledger._thread_account().files_open.pop()
         account.calls += 1
         account.seconds += now() - self._start
         account.overlap_bytes += round((1 - self._own) * (account.bytes - self._bytes))
 
 
 class Ledger:
-    """The account of one process. Open from `with` to its end for the functions of this module.
+    """Account of one process; a context manager, which makes it current for the functions of this module.
 
     Args:
-        start: when the account begins, on now()'s clock; None: now.
-        begun: a phase that has been running since then, until `begin_ends`.
+        start: of the account, on now()'s clock; None: now.
+        begun: name of a phase that has been running since then, until `begin_ends`.
         tracing: also keep every span, for a trace.
-        used_before: what the system says that the process had used until then (usage.usage()), where it began earlier.
+        used_before: resource usage of the process up to `start`, as record.usage.usage() returns it; None: none.
     """
 
     def __init__(
@@ -269,12 +273,12 @@ class Ledger:
         self.used_before = used_before
         self.timeline: Timeline | None = None
         self.dropped_spans = 0
-        self._main = _Line(self.start)
+        self._main = _ThreadAccount(self.start)
         self._thread = threading.get_ident()
-        self._beside = threading.local()
-        self._lines: list[_Line] = []  # of other threads
+        self._other = threading.local()
+        self._others: list[_ThreadAccount] = []
         self._lock = threading.Lock()
-        self._timed = False  # the timeline goes on
+        self._timed = False  # inside the interval of the timeline
         self._waited: dict[int, float] = {}
         self._spans: list[tuple[str, Category, float, float, int]] | None = [] if tracing else None
         if begun is not None:
@@ -283,7 +287,7 @@ class Ledger:
             self._main.running.append((entry, self.start))
 
     def begin_ends(self) -> None:
-        """The phase that the account began with is over."""
+        """End the phase `begun`."""
         time = self._charge(self._main)
         entry, begin = self._main.running.pop()
         if self._spans is not None:
@@ -300,7 +304,7 @@ class Ledger:
 
     @property
     def wall_seconds(self) -> float:
-        """Seconds since the account began."""
+        """Seconds since the account's start."""
         return now() - self.start
 
     def seconds(self, phase: str, category: Category | None = None) -> float:
@@ -311,23 +315,22 @@ class Ledger:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """The account so far, JSON-ready; what still runs is charged up to now.
+        """The account so far, JSON-ready; running phases are charged up to now.
 
         wall_seconds; categories: seconds of each; entries: of each phase x category seconds, calls, bytes, points and
-        flops; overlapped: the same of what other threads did; files: of each kind and direction; waited_seconds: for
-        each rank that was waited for; timeline.
+        flops; overlapped: the same for the work of other threads; files: of each kind and direction; waited_seconds:
+        by the rank that was waited for; timeline.
         """
         wall = self._charge(self._main) - self.start
         entries = list(self._main.entries.values())
         with self._lock:
-            lines = list(self._lines)
-        beside = [entry for line in lines for entry in line.entries.values()]
+            others = list(self._others)
         files: dict[tuple[str, str], FileAccount] = {}
-        for line in (self._main, *lines):
-            for key, account in line.files.items():
+        for thread in (self._main, *others):
+            for key, account in thread.files.items():
                 files.setdefault(key, FileAccount()).add(account)
         overlapped: dict[tuple[str, str], Entry] = {}
-        for entry in beside:
+        for entry in (entry for thread in others for entry in thread.entries.values()):
             sum_ = overlapped.setdefault((entry.phase, entry.category), Entry(entry.phase, entry.category))
             for name in ("seconds", "calls", "bytes", "points", "flops"):
                 setattr(sum_, name, getattr(sum_, name) + getattr(entry, name))
@@ -345,41 +348,41 @@ class Ledger:
         }
 
     def spans(self) -> list[tuple[str, Category, float, float, int]]:
-        """What was traced: phase, category, begin and end on now()'s clock, line (0: the main one)."""
+        """The spans of a trace: phase, category, begin and end on now()'s clock, thread (0: the main one)."""
         return list(self._spans or ())
 
-    def _line(self) -> _Line:
+    def _thread_account(self) -> _ThreadAccount:
         if threading.get_ident() == self._thread:
             return self._main
-        line: _Line | None = getattr(self._beside, "line", None)
-        if line is None:
-            line = self._beside.line = _Line(now())
+        thread: _ThreadAccount | None = getattr(self._other, "account", None)
+        if thread is None:
+            thread = self._other.account = _ThreadAccount(now())
             with self._lock:
-                self._lines.append(line)
-        return line
+                self._others.append(thread)
+        return thread
 
-    def _charge(self, line: _Line) -> float:
-        """Give the seconds since the last charge to what is running; the time now."""
+    def _charge(self, thread: _ThreadAccount) -> float:
+        """Add the seconds since the last charge to the running entry; returns the time."""
         time = now()
-        if line.running:
-            entry = line.running[-1][0]
-            entry.seconds += time - line.mark
-            if self._timed and line is self._main and self.timeline is not None:
-                self.timeline.add(entry, line.mark, time)
-        line.mark = time
+        if thread.running:
+            entry = thread.running[-1][0]
+            entry.seconds += time - thread.mark
+            if self._timed and thread is self._main and self.timeline is not None:
+                self.timeline.add(entry, thread.mark, time)
+        thread.mark = time
         return time
 
-    def _keep(self, entry: Entry, begin: float, end: float, line: _Line) -> None:
+    def _keep(self, entry: Entry, begin: float, end: float, thread: _ThreadAccount) -> None:
         assert self._spans is not None
-        if len(self._spans) < MOST_SPANS:
-            number = 0 if line is self._main else 1 + self._lines.index(line)
+        if len(self._spans) < MAX_SPANS:
+            number = 0 if thread is self._main else 1 + self._others.index(thread)
             self._spans.append((entry.phase, entry.category, begin, end, number))
         else:
             self.dropped_spans += 1
 
 
-class _Stretch:
-    """Where the timeline goes on."""
+class _Interval:
+    """Context manager of the timeline's interval."""
 
     def __init__(self, ledger: Ledger, name: str) -> None:
         self._ledger, self._name = ledger, name
@@ -395,72 +398,72 @@ class _Stretch:
 
 
 def current() -> Ledger | None:
-    """The ledger that is open here."""
+    """The current ledger; None where none is open."""
     return _open.get()
 
 
 def phase(name: str, bytes: int = 0) -> AbstractContextManager[None]:
-    """A phase of computation."""
+    """Context of a phase of computation."""
     return _span(name, "compute", bytes)
 
 
 def communication(name: str | None = None, bytes: int = 0) -> AbstractContextManager[None]:
-    """Messages of `bytes`; without a name, of the phase around."""
+    """Context of messages of `bytes`; without a name they belong to the enclosing phase."""
     return _span(name, "communication", bytes)
 
 
 def io(name: str | None = None, bytes: int = 0) -> AbstractContextManager[None]:
-    """`bytes` from or to files; they are also those of the innermost `file`."""
+    """Context of `bytes` read or written, which also count for the innermost `file`; name as of `communication`."""
     ledger = _open.get()
-    if ledger is not None and (line := ledger._line()).files_open:
-        line.files_open[-1].bytes += bytes
+    if ledger is not None and (thread := ledger._thread_account()).files_open:
+        thread.files_open[-1].bytes += bytes
     return _span(name, "io", bytes)
 
 
 def idle(name: str | None = None) -> AbstractContextManager[None]:
-    """Waiting for other ranks, or for a thread that works beside the main line."""
+    """Context of waiting for other ranks or another thread; name as of `communication`."""
     return _span(name, "idle", 0)
 
 
 def waiting_for(rank: int) -> AbstractContextManager[None]:
-    """Waiting for one rank: idle, and noted who was waited for."""
+    """Context of waiting for one rank: idle, and the seconds are noted for that rank."""
     ledger = _open.get()
     return _NOTHING if ledger is None else _Wait(ledger, rank)
 
 
 def work(points: float = 0.0, flops: float = 0.0, bytes: int = 0) -> None:
-    """Add what was done to the phase that is running here."""
+    """Add cell updates, floating-point operations and bytes to the running phase."""
     ledger = _open.get()
-    if ledger is not None and (line := ledger._line()).running:
-        entry = line.running[-1][0]
+    if ledger is not None and (thread := ledger._thread_account()).running:
+        entry = thread.running[-1][0]
         entry.points += points
         entry.flops += flops
         entry.bytes += bytes
 
 
 def file(kind: str, direction: Literal["read", "write"], own: float = 1.0) -> AbstractContextManager[None]:
-    """A file, or the part of one, from open to close; `kind` is its class: model, image, …
+    """Context of a file, or a part of one, from open to close.
 
-    own: share of the bytes that no other rank moves too.
+    kind: class of files in the record, such as "record". own: fraction of the bytes that no other rank moves too.
     """
     ledger = _open.get()
     return _NOTHING if ledger is None else _File(ledger, kind, direction, own)
 
 
 def flush() -> AbstractContextManager[None]:
-    """Flushing what was written: input/output, and told apart in the innermost `file`."""
+    """Context of flushing a file: category io; also counted as flush_seconds of the innermost `file`."""
     ledger = _open.get()
     return _NOTHING if ledger is None else _Flush(ledger)
 
 
 def timeline(name: str) -> AbstractContextManager[None]:
-    """A stretch whose course in time is kept; the first one only."""
+    """Context of an interval whose timeline is recorded; only the first one of a ledger is."""
     ledger = _open.get()
-    return _NOTHING if ledger is None or ledger.timeline is not None else _Stretch(ledger, name)
+    return _NOTHING if ledger is None or ledger.timeline is not None else _Interval(ledger, name)
 
 
 def carried(function: Callable[P, T]) -> Callable[P, T]:
-    """`function` for another thread, with the ledger that is open here: what it accounts is overlapped."""
+    """`function` for another thread, with the current ledger, which accounts its work as overlapped."""
     ledger = _open.get()
 
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -474,7 +477,7 @@ def carried(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def awaited(work: Future[T], name: str | None = None) -> T:
-    """What a thread beside the main line comes to; waiting for it is idle, without a name of the phase around."""
+    """The result of another thread's work; waiting for it is idle; name as of `communication`."""
     if work.done():
         return work.result()
     with idle(name):

@@ -1,4 +1,4 @@
-"""Progress of a run's tasks: a bar on a terminal, a plain line now and then in a log, nothing when quiet."""
+"""Progress display of a run's tasks: a bar on a terminal, now and then a line in a log, nothing with --quiet."""
 
 import math
 import os
@@ -11,25 +11,29 @@ from typing import TYPE_CHECKING, Protocol, Self, TextIO
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-# A line in a log at most this often, and then only when a tenth of the work is full or after a long silence.
+# Lines in a log are at least LINE_SECONDS apart, and come with each tenth of the work or after SILENCE_SECONDS.
 LINE_SECONDS, SILENCE_SECONDS = 10.0, 600.0
 
-# The bar is drawn at most this often, by the thread that computes: one of its own would disturb the run.
+# Between updates of the bar, by the computing thread: one of its own would disturb the run.
 BAR_SECONDS = 0.25
 
 
 class Display(Protocol):
-    """What shows the progress of a run."""
+    """Interface of the progress displays."""
 
     def show(self, time: float, state: "State", last: bool) -> None:
         """Show `state` at `time` (s) if it is due, and certainly if it is the last."""
 
     def close(self) -> None:
-        """Leave the terminal or log as it is meant to stay."""
+        """End the display; what was written last stays."""
 
 
 class State:
-    """Tasks and steps done. Work is counted in tasks; the one under way counts by its steps."""
+    """Counts of tasks and steps done; the task under way counts as the fraction of its steps that are done.
+
+    Args:
+        label: of the run, such as its command. task: what its tasks are called. tasks: number of them. start: time, s.
+    """
 
     def __init__(self, label: str, task: str, tasks: int, start: float) -> None:
         self.label, self.task, self.tasks, self.start = label, task, tasks, start
@@ -38,12 +42,12 @@ class State:
         self.underway = False
 
     def fraction(self) -> float:
-        """Part of all work that is done, 0 to 1."""
+        """Fraction of all work that is done, 0 to 1."""
         part = self.task_done / self.task_steps if self.underway and self.task_steps else 0.0
         return (self.done_tasks + min(part, 1.0)) / self.tasks if self.tasks else 1.0
 
     def words(self, time: float) -> tuple[str, str, str]:
-        """Which task, steps a second and time left, in words."""
+        """Number of the task, steps per second and remaining time, as text."""
         elapsed, fraction = time - self.start, self.fraction()
         task = f"{self.task} {min(self.done_tasks + self.underway, self.tasks)} of {self.tasks}"
         rate = f"{self.done_steps / elapsed:.4g} steps/s" if elapsed > 0 and self.done_steps else "- steps/s"
@@ -54,13 +58,15 @@ class State:
 class Progress:
     """Progress over the tasks of a run, shown on `stream` by rank 0 only.
 
-    with Progress(10, now=now, rank=comm.rank, quiet=quiet, label="migrate", task="shot") as progress:
+    with Progress(10, now=now, rank=comm.rank, quiet=quiet, label="sweep", task="case") as progress:
         progress.start_task(0, steps)       # steps of this task
         progress.advance(k)                 # after every k of them
         progress.finish_task()
 
+    tasks    number of them. label, task: of the run and of one of its tasks, for the text
     now      the ledger's clock, s
-    environ  FATHOMETER_TTY=1 says that a pipe ends on a terminal (mpirun's), COLUMNS how wide that is
+    quiet    show nothing
+    environ  FATHOMETER_TTY=1: the pipe to mpirun ends on a terminal; COLUMNS: its width
     """
 
     def __init__(
@@ -108,13 +114,13 @@ class Progress:
         self._show()
 
     def finish_task(self) -> None:
-        """The task under way is done, whatever its count of steps says."""
+        """The task under way is done, whatever the number of its steps so far."""
         self._state.done_tasks += 1
         self._state.underway = False
         self._show()
 
     def complete(self) -> None:
-        """All tasks are done, also those that others have taken."""
+        """All tasks are done, those of other groups of ranks too."""
         self._state.done_tasks = self._state.tasks
 
     def _show(self, last: bool = False) -> None:
@@ -131,14 +137,14 @@ class Progress:
 
 
 def on_terminal(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """Whether what is written to `stream` ends on a terminal that can move its cursor."""
+    """Whether `stream` is, or is passed on to, a terminal with cursor control."""
     if environ.get("TERM") == "dumb":
         return False
     return stream.isatty() or environ.get("FATHOMETER_TTY") == "1"
 
 
 def duration(seconds: float) -> str:
-    """Seconds in words: "42 s", "3 min 05 s", "2 h 07 min"."""
+    """Seconds as text: "42 s", "3 min 05 s", "2 h 07 min"."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -149,7 +155,7 @@ def duration(seconds: float) -> str:
 
 
 class _Lines:
-    """Plain lines for a log."""
+    """Display for a log: plain lines."""
 
     def __init__(self, stream: TextIO, time: float) -> None:
         self._stream, self._time, self._tenth = stream, time, 0
@@ -175,7 +181,7 @@ class _Lines:
 
 
 class _Bar:
-    """A bar on a terminal."""
+    """Display for a terminal: a bar, redrawn in place."""
 
     def __init__(self, stream: TextIO, environ: Mapping[str, str]) -> None:
         # Imported here, so that the ranks that show nothing do not load it.
@@ -183,7 +189,7 @@ class _Bar:
         from rich.progress import BarColumn, TextColumn
         from rich.progress import Progress as RichProgress
 
-        columns = environ.get("COLUMNS", "")[:4]  # wider is no terminal
+        columns = environ.get("COLUMNS", "")[:4]  # no terminal is wider than that
         console = Console(file=stream, force_terminal=True, width=int(columns) if columns.isdecimal() else None)
         self._rich = RichProgress(
             TextColumn("{task.description}"),

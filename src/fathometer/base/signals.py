@@ -1,7 +1,8 @@
-"""How a command ends that is told to: by Ctrl-C, by the end of a batch job, by whoever started its ranks.
+"""Termination signals: Ctrl-C, the end of a batch job, the launcher of the ranks.
 
-The main thread is told as soon as it comes back from a kernel or from MPI, or has finished what it is held for; a
-process that does not come back in time, as one that waits for a rank that has ended, is ended by a thread of its own.
+A signal raises KeyboardInterrupt in the main thread as soon as that returns from a kernel or from MPI, or leaves a
+section in which interrupts are deferred. A process whose main thread does not return in time, as one that waits in MPI
+for a rank that has ended, is ended by a watchdog thread.
 """
 
 from __future__ import annotations
@@ -15,79 +16,82 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-INTERRUPTED = 130  # as shells count it: 128 + SIGINT
-RESUMABLE = 75  # as sendmail and batch systems count it: a failure that will pass
-PATIENCE_SECONDS = 6.0  # from the signal to the end at the latest; mpirun then takes two more to clear up
+INTERRUPTED = 130  # exit code: 128 + SIGINT, the shells' convention
+RESUMABLE = 75  # exit code: EX_TEMPFAIL of sysexits.h, a temporary failure
+GRACE_SECONDS = 6.0  # from the signal to the end at the latest; mpirun then needs two more
 
-# Ctrl-C; the end of a batch job, also what mpirun makes of its own end; the end of the terminal; and what mpirun passes
-# on to its ranks, which it does with none of the others.
+# Ctrl-C; the end of a batch job, also what mpirun sends its ranks when it ends; the end of the terminal; and the one
+# signal that Open MPI's mpirun forwards to its ranks.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
 
 
 @dataclass
-class _Held:
-    """How deep in blocks that are not interrupted, and whether a signal has come there."""
+class _Deferral:
+    """Depth of nested sections in which interrupts are deferred, and whether a signal is pending."""
 
     depth: int = 0
-    waiting: bool = False
+    pending: bool = False
 
 
-_current: ContextVar[_Held | None] = ContextVar("held", default=None)  # of the `interruptible` block
+_current: ContextVar[_Deferral | None] = ContextVar("deferral", default=None)  # of the `interruptible` block
 
 
 def hold() -> None:
-    """Until `release`, signals of an `interruptible` block wait: what other ranks have begun with this one is finished
-    first, or they would be left alone in it."""
-    held = _current.get()
-    if held is not None:
-        held.depth += 1
+    """Defer interrupts of the `interruptible` block until `release`: a collective call that other ranks have entered
+    must be completed, or they would wait in it for ever."""
+    deferral = _current.get()
+    if deferral is not None:
+        deferral.depth += 1
 
 
 def release() -> None:
-    """Raises KeyboardInterrupt where a signal came since `hold`."""
-    held = _current.get()
-    if held is not None:
-        held.depth -= 1
-        if held.waiting and not held.depth:
-            held.waiting = False
+    """End of the section that `hold` began. Raises KeyboardInterrupt where a signal came in it."""
+    deferral = _current.get()
+    if deferral is not None:
+        deferral.depth -= 1
+        if deferral.pending and not deferral.depth:
+            deferral.pending = False
             raise KeyboardInterrupt
 
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within the block the signals raise KeyboardInterrupt, but only once: clearing up is not interrupted again."""
-    before: dict[signal.Signals, Any] = {}
-    held = _Held()
+    """Within the block the first of the signals raises KeyboardInterrupt; later ones are ignored, so that cleaning up
+    is not interrupted."""
+    previous: dict[signal.Signals, Any] = {}
+    deferral = _Deferral()
 
     def interrupt(*_: object) -> None:
-        for one in before:
-            signal.signal(one, signal.SIG_IGN)
-        if held.depth:
-            held.waiting = True
+        for number in previous:
+            signal.signal(number, signal.SIG_IGN)
+        if deferral.depth:
+            deferral.pending = True
         else:
             raise KeyboardInterrupt
 
-    for one in SIGNALS:
-        if signal.getsignal(one) is not signal.SIG_IGN:  # as under nohup
-            before[one] = signal.signal(one, interrupt)
-    outer = _current.set(held)
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+            previous[number] = signal.signal(number, interrupt)
+    outer = _current.set(deferral)
     try:
         yield
     finally:
         _current.reset(outer)
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
+        for number, handler in previous.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 @contextmanager
-def prompt(end: Callable[[], None], seconds: float = PATIENCE_SECONDS) -> Iterator[None]:
-    """Call `end`, which is to end the process, on another thread where a signal has come and the block has not ended
-    some seconds later. Within `interruptible`, on the main thread."""
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
+def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterator[None]:
+    """Call `end`, which is to end the process, on another thread where the block still runs `seconds` after a signal.
+
+    To be used within `interruptible`, on the main thread.
+    """
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
 
     def watch() -> None:
-        while number := os.read(heard, 1):
+        while number := os.read(read_end, 1):
             if number[0] in SIGNALS:
                 break
         else:
@@ -96,14 +100,14 @@ def prompt(end: Callable[[], None], seconds: float = PATIENCE_SECONDS) -> Iterat
             end()
 
     done = threading.Event()
-    before = signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    thread = threading.Thread(target=watch, name="prompt end", daemon=True)
+    previous = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    thread = threading.Thread(target=watch, name="signal watchdog", daemon=True)
     thread.start()
     try:
         yield
     finally:
         done.set()
-        signal.set_wakeup_fd(before)
-        os.close(told)
+        signal.set_wakeup_fd(previous)
+        os.close(write_end)
         thread.join()
-        os.close(heard)
+        os.close(read_end)

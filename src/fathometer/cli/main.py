@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import Ledger, current, now, process_start
-from fathometer.base.signals import INTERRUPTED, PATIENCE_SECONDS, RESUMABLE, interruptible, prompt
+from fathometer.base.signals import GRACE_SECONDS, INTERRUPTED, RESUMABLE, interruptible, watchdog
 from fathometer.cli import registry
 from fathometer.cli.command import Command, Options, RankCall, trace_of
 from fathometer.cli.error_lines import HEAD_START_SECONDS, print_error, print_error_once
@@ -64,7 +64,7 @@ def _start(command: Command, options: Options, words: list[str]) -> int:
     code = start_ranks(options.ranks, options.threads, words, _interrupted_code(options), restarts)
     if code is not None:
         return code
-    with prompt(lambda: _end_process(options)):
+    with watchdog(lambda: _end_process(options)):
         return _run_rank(command, options, words)
 
 
@@ -86,10 +86,10 @@ def _run_rank(command: Command, options: Options, words: list[str]) -> int:
         return _end_world(comm, print_error(error))
     except KeyboardInterrupt:
         # The first rank that ends, ends all: rank 0 is to have cleared up and printed by then, however slow its disk
-        # is, and the others get a moment for it. A rank that is still somewhere in MPI is ended by `prompt`.
+        # is, and the others get a moment for it. A rank that is still somewhere in MPI is ended by `watchdog`.
         if comm.rank == 0:
             _print_interrupted(options)
-        all_arrived(comm, HEAD_START_SECONDS if comm.rank == 0 else 2 * PATIENCE_SECONDS)
+        all_arrived(comm, HEAD_START_SECONDS if comm.rank == 0 else 2 * GRACE_SECONDS)
         return _end_world(comm, _interrupted_code(options))
     except MemoryError:
         return _end_world(comm, print_error(FathometerError(f"rank {comm.rank} ran out of memory")))

@@ -1,4 +1,4 @@
-"""What a key of the survey file may hold, in words, from its type and constraints."""
+"""The constraints of an input file's key in words, from its type annotation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from pydantic import BaseModel
 
 @dataclass(frozen=True)
 class Allowed:
-    """Puts a type into words where its constraints cannot: the words of the check that stands beside it."""
+    """The words for a type that a validator beside it checks, in place of those derived from its constraints."""
 
     words: str
 
 
 def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     """The words for a type with its constraints: `int, [Ge(2), Le(16), MultipleOf(2)]` is "an even integer
-    from 2 to 16"."""
+    from 2 to 16". Raises TypeError for a type that input files do not have."""
     for item in metadata:
         if isinstance(item, Allowed):
             return item.words
@@ -29,7 +29,7 @@ def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     if origin is Literal:
         return " or ".join(f'"{value}"' for value in arguments)
     if origin in (Union, UnionType):
-        return " or ".join(constraint(one) for one in arguments if one is not NoneType)
+        return " or ".join(constraint(branch) for branch in arguments if branch is not NoneType)
     if origin is tuple:
         return _list(arguments, metadata)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -46,7 +46,7 @@ def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
 
 
 def _keys(model: type[BaseModel]) -> list[str]:
-    """The keys of a table, the required ones first; `kind`, which tells tables apart, with its value."""
+    """The keys of a table, the required ones first; the discriminator `kind` with its value."""
     fields = model.model_fields
     names = sorted(fields, key=lambda name: not fields[name].is_required())
     return [f"kind = {constraint(fields[name].annotation)}" if name == "kind" else name for name in names]

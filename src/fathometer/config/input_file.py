@@ -1,4 +1,4 @@
-"""Reading an input file: TOML to a checked model, or one clear error."""
+"""Reading an input file: TOML to a validated model, or an error of one line."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ from fathometer.config.table import Table
 
 
 class InputFile(Table):
-    """The whole input of one run; `directory` is the folder that its relative paths start from."""
+    """Base class of the models of whole input files, which remember the file's path."""
 
     _path: Path = PrivateAttr(default=Path("input"))
 
@@ -31,9 +31,9 @@ Input = TypeVar("Input", bound=InputFile)
 
 
 def validated(model: type[Input], values: dict[str, Any], path: Path) -> Input:
-    """An input given as nested dictionaries, checked against its model.
+    """An input given as nested dictionaries, validated by its model.
 
-    path: the file that they stand for: it names the input in errors, and its folder is where relative paths start.
+    path: of the file, for errors; its folder is where relative paths start.
     Raises InputError with one line that names the first wrong key.
     """
     try:
@@ -45,7 +45,7 @@ def validated(model: type[Input], values: dict[str, Any], path: Path) -> Input:
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The values of a TOML file; `what` names it in errors ("the survey file").
+    """The values of a TOML file; `what` names it in errors ("the input file").
 
     Raises InputError with one line that names the file.
     """

@@ -1,5 +1,4 @@
-"""One line about what is wrong in a survey file: the key as it stands in the file, what was found and what is
-allowed."""
+"""One line for an error of an input file: the key and its place, what was found, what is allowed."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -10,19 +9,19 @@ from pydantic.fields import FieldInfo
 
 from fathometer.config.constraints import constraint
 
-_LONGEST_VALUE = 60
+_MAX_VALUE_LENGTH = 60  # characters
 # Names that pydantic gives to branches of a union.
 _BRANCHES = frozenset({"str", "float", "int", "bool"})
-# Of the problems that the branches of a union report for one key, the last of these tells most.
-_TELLING = ("union_tag_not_found", "union_tag_invalid", "value_error")
+# Of the problems that the branches of a union report for one key, the last of these explains most.
+_PRECEDENCE = ("union_tag_not_found", "union_tag_invalid", "value_error")
 
 
 def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[BaseModel]) -> str:
-    """Put the first problem into one line and say how many more there are.
+    """The first problem in one line, with the number of the others.
 
     `values` is the input as it was read, `root` the model that refused it. Unknown keys come first: a
-    misspelt key is also a missing one, and the spelling explains both. A union reports every branch; they
-    count as one problem.
+    misspelt key is also a missing one, and the spelling explains both. The problems of a union's branches
+    count as one.
     """
     problems: dict[tuple[str, ...], list[Any]] = {}
     for item in error.errors(include_url=False, include_input=False):
@@ -30,8 +29,8 @@ def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[
     lines: list[tuple[int, str]] = []
     for place, items in problems.items():
         if any(other[: len(place)] == place and len(other) > len(place) for other in problems):
-            continue  # another branch of a union; the branch that was meant has a problem further in
-        item = max(items, key=lambda one: _TELLING.index(one["type"]) if one["type"] in _TELLING else -1)
+            continue  # another branch of a union; the intended branch has a problem further in
+        item = max(items, key=lambda e: _PRECEDENCE.index(e["type"]) if e["type"] in _PRECEDENCE else -1)
         unknown = item["type"] == "extra_forbidden"
         lines.append((0 if unknown else 1, _line(place, item, values, root)))
     lines.sort(key=lambda line: line[0])
@@ -47,8 +46,8 @@ def _line(place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, 
     if item["type"] == "union_tag_not_found":
         return f"{name}{'.' if len(place) > 1 else ' '}kind: missing; allowed: {_kinds(field)}"
     if item["type"] == "union_tag_invalid":
-        found = _value((*place, "kind"), values)
-        return f"{name}{'.' if len(place) > 1 else ' '}kind: found {found}; allowed: {_kinds(field)}"
+        kind = _value((*place, "kind"), values)
+        return f"{name}{'.' if len(place) > 1 else ' '}kind: found {kind}; allowed: {_kinds(field)}"
     if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
         return f"{name}: missing; needed: {_allowed(field)}"
     if item["type"] == "value_error":
@@ -70,7 +69,7 @@ def _unknown(place: tuple[str, ...], values: Mapping[str, Any], root: type[BaseM
     model = _chosen(models, _get(tuple(parents), values))
     known = list(model.model_fields) if model is not None else []
     if not parents:
-        known_words = ", ".join(f"[{one}]" for one in known)
+        known_words = ", ".join(f"[{section}]" for section in known)
         near = get_close_matches(key, known, 1, 0.5)
         homes = [section for section in known if key in _keys(root.model_fields[section])]
         if isinstance(values.get(key), Mapping) or not homes:
@@ -114,11 +113,11 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
     """All models that a type can hold."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for one in get_args(annotation) for model in _models(one)]
+    return [model for argument in get_args(annotation) for model in _models(argument)]
 
 
 def _tags(models: list[type[BaseModel]]) -> set[str]:
-    """The values of `kind` that tell these models apart."""
+    """The values of the discriminator `kind` of these models."""
     return {
         str(tag)
         for model in models
@@ -128,7 +127,7 @@ def _tags(models: list[type[BaseModel]]) -> set[str]:
 
 
 def _chosen(models: list[type[BaseModel]], value: Any) -> type[BaseModel] | None:
-    """The model that the table's `kind` chooses."""
+    """The model that the table's `kind` selects."""
     kind = value.get("kind") if isinstance(value, Mapping) else None
     for model in models:
         if len(models) == 1 or kind in _tags([model]):
@@ -154,7 +153,7 @@ def _kinds(field: FieldInfo | None) -> str:
 
 def _allowed(field: FieldInfo | None) -> str:
     if field is None:
-        return "tables with the sections of a survey"
+        return "tables, one for each section"
     words = constraint(field.annotation, field.metadata)
     extra = field.json_schema_extra
     unit = extra.get("unit") if isinstance(extra, dict) else None
@@ -171,8 +170,8 @@ def _get(place: tuple[str, ...], values: Mapping[str, Any]) -> Any:
 
 
 def _value(place: tuple[str, ...], values: Mapping[str, Any]) -> str:
-    """What was found, as TOML writes it, cut where it is long."""
+    """The value in TOML's notation, cut where it is long."""
     value = _get(place, values)
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+    return text if len(text) <= _MAX_VALUE_LENGTH else text[: _MAX_VALUE_LENGTH - 1] + "…"

@@ -1,4 +1,4 @@
-"""The reference of an input file's keys, in Markdown, made from the models that check it."""
+"""The reference of an input file's keys in Markdown, generated from its models."""
 
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -9,8 +9,8 @@ from pydantic.fields import FieldInfo
 from fathometer.base.errors import InputError
 from fathometer.config.constraints import constraint
 
-BEGIN = "<!-- keys:begin -->"
-END = "<!-- keys:end -->"
+BEGIN_MARKER = "<!-- keys:begin -->"
+END_MARKER = "<!-- keys:end -->"
 
 
 def reference(root: type[BaseModel]) -> str:
@@ -28,11 +28,11 @@ def reference(root: type[BaseModel]) -> str:
 def with_reference(text: str, name: str, root: type[BaseModel]) -> str:
     """The text of a page with the reference between its markers; raises InputError that names the page where
     they are missing."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = text.partition(BEGIN_MARKER)
+    _, end, after = rest.partition(END_MARKER)
     if not begin or not end:
-        raise InputError(f"{name}: found no {BEGIN} … {END}; needed: both, in this order")
-    return f"{before}{BEGIN}\n{reference(root)}{END}{after}"
+        raise InputError(f"{name}: found no {BEGIN_MARKER} … {END_MARKER}; needed: both, in this order")
+    return f"{before}{BEGIN_MARKER}\n{reference(root)}{END_MARKER}{after}"
 
 
 def _tables(path: tuple[str, ...], field: FieldInfo) -> Iterator[tuple[tuple[str, ...], type[BaseModel]]]:
@@ -46,7 +46,7 @@ def _tables(path: tuple[str, ...], field: FieldInfo) -> Iterator[tuple[tuple[str
 def _models(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
-    return [model for one in get_args(annotation) for model in _models(one)]
+    return [model for argument in get_args(annotation) for model in _models(argument)]
 
 
 def _part(path: tuple[str, ...], model: type[BaseModel]) -> list[str]:

@@ -1,4 +1,7 @@
-"""Sections that the input files of several applications have."""
+"""Sections that the input files of several applications have in common.
+
+Their keys and meanings are those of the published input files; `imaging` and its like stay for that reason.
+"""
 
 from typing import Literal
 

@@ -7,13 +7,13 @@ from pydantic_core import PydanticCustomError
 
 
 class Table(BaseModel):
-    """A table of an input file: unknown keys, strings for numbers, NaN and infinity are errors; immutable."""
+    """A table of an input file, immutable; unknown keys, strings for numbers, NaN and infinity are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 def key(meaning: str, unit: str = "", default: Any = ...) -> Any:
-    """A key with its meaning and unit ("" where it has none); without a default it is required."""
+    """A key of a table: meaning, unit ("" where it has none) and default; without a default it is required."""
     return Field(default, description=meaning, json_schema_extra={"unit": unit})
 
 
@@ -23,5 +23,5 @@ def section(meaning: str, kind: type[Table]) -> Any:
 
 
 def not_allowed() -> PydanticCustomError:
-    """The error of a check whose words stand beside it (constraints.Allowed); a ValueError brings a whole sentence."""
+    """The error of a validator whose type says in words what is allowed (constraints.Allowed)."""
     return PydanticCustomError("not_allowed", "not allowed")

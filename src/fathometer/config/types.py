@@ -1,4 +1,4 @@
-"""Types of keys that many input files have."""
+"""Types of keys: numbers, files, ranges."""
 
 import math
 from typing import Annotated
@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Strict
 from fathometer.config.constraints import Allowed
 from fathometer.config.table import not_allowed
 
-MOST_VALUES = 10_000_000  # of a range: an input that is meant has fewer
+MAX_RANGE_VALUES = 10_000_000  # of a range; more are a typing error
 
 
 def _path_name(name: str) -> str:
@@ -27,8 +27,8 @@ def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float
     if (last - first) * step < 0.0:
         raise ValueError(f"{found}, the step leads away from the last value; allowed: step {-step:g}")
     steps = (last - first) / step
-    if not steps < MOST_VALUES:
-        raise ValueError(f"{found} is {steps:.3g} places; allowed: at most {MOST_VALUES}")
+    if not steps < MAX_RANGE_VALUES:
+        raise ValueError(f"{found} is {steps:.3g} places; allowed: at most {MAX_RANGE_VALUES}")
     if abs(steps - round(steps)) > 1e-6:
         below, above = (first + math.floor(steps) * step, first + math.ceil(steps) * step)
         raise ValueError(
@@ -37,7 +37,7 @@ def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float
     return values
 
 
-# A TOML array arrives as a list, so the tuple itself is not strict; its items are.
+# TOML arrays are lists, so the tuple itself is not validated strictly; its items are.
 Loose = Strict(False)
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]

@@ -27,7 +27,7 @@ from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import HaloExchange, HaloField
-from fathometer.parallel.threads import Binding, Tasks
+from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import VERSION, Machine
 from fathometer.runs.probes import Probes
 from fathometer.storage.volumes.block import VolumeInfo
@@ -61,7 +61,7 @@ def calibrate(
     measured: dict[str, Any] = {}
     with collective_errors(comm, LONG_NAP_SECONDS):
         if comm.rank == 0:
-            team = Tasks(len(cpus), len(cpus), len(cpus), cpus)
+            team = ThreadCounts(len(cpus), len(cpus), len(cpus), cpus)
             team.use(len(cpus))
             say("memory bandwidth")
             measured["triad_bytes_per_second"] = _triad_bytes_per_second()
@@ -71,7 +71,7 @@ def calibrate(
             whole_host = replace(binding, threads=len(cpus), cpus=list(cpus))
             for probe in probes:
                 measured |= probe.machine_figures(folder, team, whole_host, seconds_of, say)
-            own = Tasks(binding.threads, 1, 1, tuple(binding.cpus) if binding.pinned else ())
+            own = ThreadCounts(binding.threads, 1, 1, tuple(binding.cpus) if binding.pinned else ())
             own.use(binding.threads)
     if comm.rank:
         return None

@@ -24,7 +24,7 @@ from fathometer.lab.statistics import Typical, interleave, timed, typical
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
-from fathometer.parallel.threads import Binding, Tasks
+from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account
@@ -100,7 +100,7 @@ def measure(
     say: Callable[[str], None],
 ) -> Measured:
     """Collective. Rates with all ranks of a communicator, `threads` threads each, on `cpus` where they are pinned."""
-    team = Tasks(threads, threads, threads, cpus)
+    team = ThreadCounts(threads, threads, threads, cpus)
     team.use(threads)
     cost = probes.step_cost(options.physics, options.order, options.grid, comm.size)
     ranks = choose_ranks(options.grid, comm.size, cost.halo_cells)

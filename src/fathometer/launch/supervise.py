@@ -1,8 +1,8 @@
-"""Ranks that this program starts itself, looked after until they end.
+"""Supervision of an mpirun that this process has started: signals passed on, exit code.
 
-mpirun ends its ranks a second after it was told to end itself, and then returns 1, whatever they return. So it has a
-process group of its own, where no terminal reaches it, and this process stays above it: what it is told, it tells the
-ranks by the one signal that mpirun passes on, and waits for their end.
+An mpirun that receives SIGINT or SIGTERM kills its ranks a second later and returns 1, whatever they return. So it gets
+a process group of its own, which the terminal's signals do not reach, and this process stays its parent: signals that
+arrive here are sent on as the one signal that mpirun forwards to its ranks, and their end is waited for.
 """
 
 from __future__ import annotations
@@ -18,48 +18,57 @@ from typing import Any
 
 from fathometer.base.errors import InputError
 
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE_SECONDS = 8.0  # that the ranks have to end before mpirun is told to end them
-LAST_SECONDS = 2.0  # that mpirun has for it
-NAP_SECONDS = 0.5  # between looks at whether it was asked to end
+TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+RANKS_GRACE_SECONDS = 8.0  # from the forwarded signal to SIGTERM for mpirun
+MPIRUN_GRACE_SECONDS = 2.0  # from SIGTERM to SIGKILL
+POLL_SECONDS = 0.5  # between checks whether termination was requested
 _PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True)
-class Ended:
-    """How the ranks ended: mpirun's exit code, 128 + the signal where one killed a rank or mpirun itself; whether this
-    process was told to end them."""
+class ExitStatus:
+    """How mpirun ended.
+
+    Attributes:
+        code: its exit code; 128 + N where signal N killed a rank or mpirun itself.
+        requested: whether this process had received a signal to end.
+    """
 
     code: int
-    asked: bool
+    requested: bool
 
     @property
     def killed(self) -> bool:
-        """Whether a signal ended them that did not come through this process."""
-        return not self.asked and self.code > 128
+        """Whether ranks were killed by a signal that did not come through this process."""
+        return not self.requested and self.code > 128
 
 
-def look_after(words: Sequence[str], environ: Mapping[str, str], passed_on: signal.Signals) -> Ended:
-    """Run mpirun until it ends, and tell it by the signal `passed_on` when this process is told to end or, later, by
-    SIGTERM and SIGKILL. Should this process be killed, mpirun is told to end. Raises InputError where it cannot be run.
+def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal: signal.Signals) -> ExitStatus:
+    """Run mpirun until it ends.
+
+    Args:
+        words: its command line. environ: its environment.
+        forwarded_signal: sent to mpirun when this process receives a signal to end; SIGTERM and SIGKILL follow later.
+
+    Should this process be killed, the kernel sends mpirun SIGTERM. Raises InputError where mpirun cannot be executed.
     """
     libc = ctypes.CDLL(None)
-    asked = False
+    requested = False
 
     def end(*_: object) -> None:
-        nonlocal asked
-        if not asked:
-            asked = True
-            _tell(process, passed_on)
+        nonlocal requested
+        if not requested:
+            requested = True
+            _send(process, forwarded_signal)
 
-    def pause(*_: object) -> None:  # Ctrl-Z; mpirun pauses its ranks
-        _tell(process, signal.SIGTSTP)
+    def pause(*_: object) -> None:  # Ctrl-Z; mpirun stops its ranks
+        _send(process, signal.SIGTSTP)
         os.kill(os.getpid(), signal.SIGSTOP)
-        _tell(process, signal.SIGCONT)
+        _send(process, signal.SIGCONT)
 
-    heeded = [one for one in (*ENDS, signal.SIGTSTP) if signal.getsignal(one) is not signal.SIG_IGN]
-    before: dict[signal.Signals, Any] = {}
-    signal.pthread_sigmask(signal.SIG_BLOCK, heeded)  # until there is a process to tell
+    handled = [s for s in (*TERMINATION_SIGNALS, signal.SIGTSTP) if signal.getsignal(s) is not signal.SIG_IGN]
+    previous: dict[signal.Signals, Any] = {}
+    signal.pthread_sigmask(signal.SIG_BLOCK, handled)  # until there is a process to send them to
     try:
         try:
             process = subprocess.Popen(
@@ -67,47 +76,48 @@ def look_after(words: Sequence[str], environ: Mapping[str, str], passed_on: sign
                 env=dict(environ),
                 stdin=subprocess.DEVNULL,
                 process_group=0,
-                preexec_fn=lambda: _begin(libc, heeded),
+                preexec_fn=lambda: _prepare_child(libc, handled),
             )
         except OSError as error:
             raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
-        before = {one: signal.signal(one, pause if one is signal.SIGTSTP else end) for one in heeded}
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded)
-        return Ended(_wait(process, lambda: asked), asked)
+        previous = {s: signal.signal(s, pause if s is signal.SIGTSTP else end) for s in handled}
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
+        return ExitStatus(_wait(process, lambda: requested), requested)
     finally:
-        for one, handler in before.items():
-            signal.signal(one, signal.SIG_DFL if handler is None else handler)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, heeded)
+        for number, handler in previous.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
 
 
-def _begin(libc: ctypes.CDLL, blocked: Sequence[signal.Signals]) -> None:
-    """In the new process: its end comes with its parent's; it heeds signals again."""
+def _prepare_child(libc: ctypes.CDLL, blocked: Sequence[signal.Signals]) -> None:
+    """In the new process, before mpirun is executed: SIGTERM when the parent ends; signals unblocked."""
     libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
 
 
-def _wait(process: subprocess.Popen[bytes], asked: Callable[[], bool]) -> int:
-    """The exit code, as shells count it."""
-    code = _within(process, NAP_SECONDS)
-    while code is None and not asked():
-        code = _within(process, NAP_SECONDS)
-    for seconds, then in ((PATIENCE_SECONDS, signal.SIGTERM), (LAST_SECONDS, signal.SIGKILL)):
+def _wait(process: subprocess.Popen[bytes], requested: Callable[[], bool]) -> int:
+    """The exit code in the shells' convention, 128 + N for signal N."""
+    code = _wait_for(process, POLL_SECONDS)
+    while code is None and not requested():
+        code = _wait_for(process, POLL_SECONDS)
+    for seconds, then in ((RANKS_GRACE_SECONDS, signal.SIGTERM), (MPIRUN_GRACE_SECONDS, signal.SIGKILL)):
         if code is None:
-            code = _within(process, seconds)
+            code = _wait_for(process, seconds)
         if code is None:
-            _tell(process, then)
+            _send(process, then)
     if code is None:
         code = process.wait()
     return code if code >= 0 else 128 - code
 
 
-def _within(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _wait_for(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """The return code; None where the process still runs after so many seconds."""
     try:
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return None
 
 
-def _tell(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+def _send(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
         process.send_signal(number)

@@ -1,4 +1,4 @@
-"""Ranks that fail together: what goes wrong on one is raised on all, so that none waits for another."""
+"""Collective error handling, and collective calls that can be interrupted and whose waiting time is accounted."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGEST_MESSAGE = 1 << 30  # bytes in one MPI call
-NAP_SECONDS = 1e-4  # that a waiting rank leaves its cores to the others
-LONG_NAP_SECONDS = 5e-3  # the same, where others measure on these cores
-PATIENCE_SECONDS = 5.0  # that a failing rank waits for the others to fail too
+NAP_SECONDS = 1e-4  # between tests of a request, during which a waiting rank leaves its core to others
+LONG_NAP_SECONDS = 5e-3  # the same while other ranks are timed on these cores
+PATIENCE_SECONDS = 5.0  # that `all_arrived` waits for the other ranks
 
 
 def barrier(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
-    """Collective. Wait for all ranks, but not inside one MPI call, in which Python would not heed an interrupt.
+    """Collective. MPI_Ibarrier with MPI_Test and sleep in turns: inside MPI_Barrier Python could not be interrupted.
 
-    nap: seconds between looks at the others.
+    nap: seconds of each sleep. The waiting time is accounted as idle. Raises KeyboardInterrupt.
     """
     with synchronised(comm, nap):
         pass
@@ -33,13 +33,15 @@ def barrier(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> None:
 
 @contextmanager
 def synchronised(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
-    """Collective. The same before the block, which is not interrupted: it is for a short exchange with the others, who
-    would wait inside MPI for a rank that had left."""
+    """Collective. A `barrier`, then the block with interrupts deferred.
+
+    The block is a short collective call: a rank interrupted in it would leave the others waiting inside MPI.
+    """
     with ledger.idle():
-        everyone = comm.Ibarrier()
+        request = comm.Ibarrier()
         while True:
             hold()
-            if everyone.Test():
+            if request.Test():
                 break
             release()
             sleep(nap)
@@ -50,13 +52,14 @@ def synchronised(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None
 
 
 def all_arrived(comm: MPI.Intracomm, patience: float | None = None) -> bool:
-    """Whether all ranks have come to the same end: an error that only some saw must not leave the others waiting.
+    """Whether all ranks call this within some seconds: asked by a rank that ends with an error, before MPI_Abort, since
+    ranks that did not see the error may be waiting in a collective call.
 
-    patience: seconds that they have for it; None: PATIENCE_SECONDS.
+    patience: seconds to wait for the other ranks; None: PATIENCE_SECONDS.
     """
-    everyone = comm.Ibarrier()
+    request = comm.Ibarrier()
     deadline = ledger.now() + (PATIENCE_SECONDS if patience is None else patience)
-    while not everyone.Test():
+    while not request.Test():
         if ledger.now() > deadline:
             return False
         sleep(NAP_SECONDS)
@@ -64,13 +67,16 @@ def all_arrived(comm: MPI.Intracomm, patience: float | None = None) -> bool:
 
 
 def allgather(comm: MPI.Intracomm, value: T) -> list[T]:
-    """Collective. The values of all ranks; waiting for the last of them is accounted as waiting."""
+    """Collective. MPI_Allgather of any Python object: the values in order of rank.
+
+    Waiting for the last rank is accounted as idle, the call itself as communication.
+    """
     with synchronised(comm), ledger.communication():
         return comm.allgather(value)
 
 
 def allreduce(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"]) -> Any:
-    """Collective. The ranks' values put together; waiting for the last of them is accounted as waiting."""
+    """Collective. MPI_Allreduce of a Python number with MPI_MIN, MPI_MAX or MPI_SUM, accounted as in `allgather`."""
     from mpi4py import MPI
 
     with synchronised(comm), ledger.communication():
@@ -79,9 +85,11 @@ def allreduce(comm: MPI.Intracomm, value: Any, op: Literal["MIN", "MAX", "SUM"])
 
 @contextmanager
 def collective_errors(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator[None]:
-    """Collective. Runs the block on every rank; the first rank's FathometerError, if any, is raised on all.
+    """Collective. Run the block on every rank, then gather the ranks' errors: the FathometerError of the lowest rank
+    that has one is raised on all ranks, so that none goes on to a collective call which another never enters.
 
-    The block may hold no collective call that a rank which fails would miss. nap: as of `meet`.
+    The block itself may make no collective call that a rank would miss by failing before it. Other exceptions than
+    FathometerError are not gathered. nap: as in `barrier`.
     """
     error: FathometerError | None = None
     try:

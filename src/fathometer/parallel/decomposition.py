@@ -1,6 +1,6 @@
-"""A grid cut into blocks, one a rank, over a Cartesian arrangement of ranks.
+"""Domain decomposition: a grid cut into blocks, one per rank of a Cartesian process grid.
 
-Everything is arithmetic on (shape, ranks per axis, rank): no communicator is needed to know who owns what.
+Everything is arithmetic on (shape, ranks per axis, rank); no communicator is needed.
 Ranks are numbered with z fastest. *Global* indices count cells of the whole grid, *local* ones a rank's owned cells.
 """
 
@@ -16,7 +16,7 @@ Index3 = tuple[int, int, int]
 
 
 def split(cells: int, parts: int, part: int) -> tuple[int, int]:
-    """Half-open range of the cells of one part; sizes differ by one at most, the larger parts spread evenly.
+    """Half-open range of the cells of part number `part` of `parts`; sizes differ by one at most.
 
     >>> [split(10, 3, part) for part in range(3)]
     [(0, 3), (3, 6), (6, 10)]
@@ -26,7 +26,11 @@ def split(cells: int, parts: int, part: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """One rank's place in the grid: `shape` (cells), `ranks` (per axis), `rank`, and which axes are periodic."""
+    """One rank's block of a grid.
+
+    Attributes:
+        shape: cells of the whole grid (x, y, z). ranks: per axis. rank: number, z fastest. periodic: per axis.
+    """
 
     shape: Index3
     ranks: Index3 = (1, 1, 1)
@@ -35,11 +39,12 @@ class Decomposition:
 
     @property
     def size(self) -> int:
+        """Number of ranks."""
         return self.ranks[0] * self.ranks[1] * self.ranks[2]
 
     @property
     def coordinates(self) -> Index3:
-        """The rank's place on each axis."""
+        """The rank's coordinates in the process grid."""
         _, py, pz = self.ranks
         return self.rank // (py * pz), self.rank // pz % py, self.rank % pz
 
@@ -50,11 +55,12 @@ class Decomposition:
 
     @property
     def hi(self) -> Index3:
-        """Global index behind the last owned cell."""
+        """Global index one past the last owned cell."""
         return self._bounds(1)
 
     @property
     def local_shape(self) -> Index3:
+        """Owned cells (x, y, z)."""
         (x0, y0, z0), (x1, y1, z1) = self.lo, self.hi
         return x1 - x0, y1 - y0, z1 - z0
 
@@ -64,15 +70,16 @@ class Decomposition:
 
     def neighbour(self, offset: Sequence[int]) -> int | None:
         """Rank at `offset` (-1, 0, 1 per axis) from this one; None outside the grid."""
-        place = []
+        coordinates = []
         for axis, step in enumerate(offset):
             c = self.coordinates[axis] + step
             if not 0 <= c < self.ranks[axis]:
                 if not self.periodic[axis]:
                     return None
                 c %= self.ranks[axis]
-            place.append(c)
-        return (place[0] * self.ranks[1] + place[1]) * self.ranks[2] + place[2]
+            coordinates.append(c)
+        x, y, z = coordinates
+        return (x * self.ranks[1] + y) * self.ranks[2] + z
 
     def has_neighbour(self, axis: int, side: int) -> bool:
         """Whether another block lies beyond `side` (-1 or 1) of `axis`."""
@@ -82,7 +89,7 @@ class Decomposition:
 
 
 def arrangements(size: int, two_dimensional: bool) -> Iterator[Index3]:
-    """All ways to arrange `size` ranks over x, y, z."""
+    """All process grids (x, y, z) of `size` ranks; one rank in y where the grid has two dimensions."""
     for px in divisors(size):
         rest = size // px
         for py in [1] if two_dimensional else divisors(rest):
@@ -90,13 +97,13 @@ def arrangements(size: int, two_dimensional: bool) -> Iterator[Index3]:
 
 
 def divisors(number: int) -> list[int]:
-    """All of them, in order."""
+    """All divisors, in increasing order."""
     small = [n for n in range(1, math.isqrt(number) + 1) if number % n == 0]
     return small + [number // n for n in reversed(small) if n * n != number]
 
 
 def halo_cells(shape: Index3, ranks: Index3) -> int:
-    """Cells in the faces between blocks: what a step sends, per plane of halo and direction."""
+    """Cells of all faces between blocks: what one exchange sends per direction and plane of halo depth."""
     nx, ny, nz = shape
     return (ranks[0] - 1) * ny * nz + (ranks[1] - 1) * nx * nz + (ranks[2] - 1) * nx * ny
 
@@ -105,17 +112,19 @@ def _fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
     return all(p == 1 or n // p >= thinnest for n, p in zip(shape, ranks, strict=True))
 
 
-def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None = None) -> Index3:
-    """Ranks per axis: those wanted, or those that send the fewest halo bytes, z cut only where nothing else fits.
+def choose_ranks(
+    shape: Index3, size: int, thinnest: int, wanted: Index3 | None = None, name: str = "ranks per axis"
+) -> Index3:
+    """Ranks per axis: the requested ones, or those with the fewest halo bytes, z cut only where nothing else fits.
 
-    Rows along z are the vectors of the kernels and the pieces of every message; cutting them costs both, so an
-    arrangement without cuts in z always comes first.
+    Rows along z are the kernels' vector loops and the contiguous pieces of every message; cutting them makes both
+    slower, so process grids without cuts in z come first.
 
     Args:
         shape: cells of the whole grid (x, y, z); ny = 1 in two dimensions.
         size: number of ranks.
         thinnest: fewest cells that a block may have along a cut axis.
-        wanted: ranks per axis asked for by the user.
+        wanted: ranks per axis requested by the user; None: none. name: of that request in messages.
     Raises:
         InputError: if the number of ranks is not the product, or a block would be too thin.
     """
@@ -125,13 +134,13 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
         asked = [wanted[a] for a in axes]
         if wanted[0] * wanted[1] * wanted[2] != size:
             raise InputError(
-                f"[parallel] decomposition: {asked} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
+                f"{name}: {asked} is for {wanted[0] * wanted[1] * wanted[2]} ranks, "
                 f"but {size} {'is' if size == 1 else 'are'} running"
             )
         if not _fits(shape, wanted, thinnest):
             most = [max(1, shape[a] // thinnest) for a in axes]
             raise InputError(
-                f"[parallel] decomposition: {asked} cuts the grid of {cells} cells (padding included)"
+                f"{name}: {asked} cuts the grid of {cells} cells (padding included)"
                 f" into parts thinner than the {thinnest} cells that the stencil reaches;"
                 f" at most {most} ranks fit along {', '.join('xyz'[a] for a in axes)}"
             )
@@ -147,11 +156,11 @@ def choose_ranks(shape: Index3, size: int, thinnest: int, wanted: Index3 | None 
 
 
 def best_ranks(shape: Index3, size: int, thinnest: int) -> Index3 | None:
-    """The arrangement that `choose_ranks` prefers; None where parts would be too thin in all of them."""
+    """The process grid that `choose_ranks` prefers; None where all have blocks thinner than `thinnest` cells."""
     fitting = (r for r in arrangements(size, shape[1] == 1) if _fits(shape, r, thinnest))
     return min(fitting, key=lambda r: (r[2] > 1, halo_cells(shape, r), r), default=None)
 
 
 def largest_size(shape: Index3, thinnest: int, below: int) -> int:
-    """The largest usable number of ranks under `below`."""
+    """The largest number of ranks below `below` for which there is a process grid."""
     return next(size for size in range(below - 1, 0, -1) if best_ranks(shape, size, thinnest) is not None)

@@ -1,4 +1,4 @@
-"""Groups of neighbouring ranks, each with work of its own."""
+"""Groups of consecutive ranks, each with a communicator."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Group:
-    """One of `groups` groups of neighbouring ranks: its number, its first rank, its size."""
+    """A group of consecutive ranks.
+
+    Attributes:
+        number: of this group, from 0. groups: how many there are. first: its first rank. size: number of its ranks.
+    """
 
     number: int
     groups: int
@@ -22,7 +26,7 @@ class Group:
 
     @classmethod
     def of(cls, rank: int, size: int, ranks_per_group: int) -> Self:
-        """The group of a rank, of `size` ranks in groups of (nearly) ranks_per_group.
+        """The group of `rank` where `size` ranks are divided into groups of at least ranks_per_group.
 
         >>> [Group.of(rank, 5, 2).number for rank in range(5)]
         [0, 0, 0, 1, 1]
@@ -34,7 +38,7 @@ class Group:
 
 
 def split_into_groups(comm: MPI.Intracomm, ranks_per_group: int) -> tuple[Group, MPI.Intracomm]:
-    """Collective. This rank's group, and a communicator of its ranks: `comm` itself where there is one group only."""
+    """Collective. This rank's group and its communicator, by MPI_Comm_split; `comm` itself where there is one group."""
     from mpi4py import MPI
 
     group = Group.of(comm.rank, comm.size, ranks_per_group)

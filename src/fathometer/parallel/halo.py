@@ -1,12 +1,12 @@
-"""Exchange of halo cells between neighbouring blocks, by persistent requests.
+"""Halo exchange between neighbouring blocks, by persistent MPI requests.
 
     for each neighbour (a face, and by option an edge or a corner), for each field:
         receive its owned cells into my halo; send my owned cells next to it
-    for each neighbour that sends to me: an empty message, which tells that it has come to the exchange
-    start: start all; test: let messages travel; wait: wait for the neighbours, then finish all
+    for each neighbour that sends to me: an empty message, sent when it starts the exchange
+    start: MPI_Startall; test: MPI_Testall, for progress; wait: for the neighbours' empty messages, then for all
 
-Every message is one subarray of a field array (no packing here), cut so that a single call moves at most 1 GiB. The
-empty messages tell waiting for a neighbour that is late from waiting for its cells to arrive.
+Every message is an MPI subarray datatype of a field array, cut so that a single call moves at most 1 GiB. The empty
+messages separate the time of waiting for a late neighbour (idle) from that of the transfer (communication).
 """
 
 from __future__ import annotations
@@ -29,7 +29,11 @@ Region = tuple[slice, slice, slice]
 
 @dataclass(frozen=True)
 class HaloField:
-    """An array [x, y, z] with halo, the index of its first owned cell, and the axes whose faces travel."""
+    """A field with halo.
+
+    Attributes:
+        array: [x, y, z], any dtype. first: index of its first owned cell. axes: whose faces are exchanged.
+    """
 
     array: np.ndarray
     first: Index3
@@ -37,7 +41,7 @@ class HaloField:
 
 
 def directions(axes: Sequence[int], corners: bool) -> Iterator[Index3]:
-    """Offsets of the neighbours that take part: faces of the given axes, or all faces, edges and corners."""
+    """Offsets (-1, 0, 1 per axis) of the neighbours: across faces of `axes`, or across all faces, edges and corners."""
     for x, y, z in itertools.product((-1, 0, 1), repeat=3):
         cut = [axis for axis, step in enumerate((x, y, z)) if step]
         if (corners and cut) or (len(cut) == 1 and cut[0] in axes):
@@ -45,7 +49,10 @@ def directions(axes: Sequence[int], corners: bool) -> Iterator[Index3]:
 
 
 def region(first: Index3, shape: Index3, direction: Index3, depth: int, halo: bool) -> Region:
-    """The cells next to a neighbour: my halo (`halo`) or my owned cells that it needs."""
+    """Local slices of the cells towards a neighbour: the halo (`halo`), or the owned cells that it receives.
+
+    first: index of the first owned cell. shape: owned cells. direction: offset of the neighbour. depth: planes.
+    """
     slices = []
     for start, n, step in zip(first, shape, direction, strict=True):
         if step == 0:
@@ -59,7 +66,7 @@ def region(first: Index3, shape: Index3, direction: Index3, depth: int, halo: bo
 
 
 def pieces(cells: Region, itemsize: int, largest: int = LARGEST_MESSAGE) -> Iterator[Region]:
-    """Cut a region along its slowest axes until no piece has more than `largest` bytes."""
+    """The region in parts of at most `largest` bytes, cut along its slowest axes; itemsize: bytes of a cell."""
     lengths = [s.stop - s.start for s in cells]
     if lengths[0] * lengths[1] * lengths[2] * itemsize <= largest:
         yield cells
@@ -73,14 +80,14 @@ def pieces(cells: Region, itemsize: int, largest: int = LARGEST_MESSAGE) -> Iter
 
 
 class HaloExchange:
-    """Fills the halos of some arrays, again and again.
+    """Halo exchange of some arrays, set up once and repeated.
 
     Args:
         comm: communicator whose ranks are those of the decomposition.
         decomposition: this rank's block.
         fields: the arrays, of any dtype; their halo must be at least `depth` wide on every cut axis.
-        depth: planes that travel.
-        corners: whether halo edges and corners are filled too (all axes then).
+        depth: planes that are exchanged.
+        corners: whether halo edges and corners are filled too (all axes then). largest: bytes of a message, at most.
 
     Attributes:
         bytes_sent: by this rank in one exchange.
@@ -97,8 +104,8 @@ class HaloExchange:
     ) -> None:
         self._requests: list[MPI.Prequest] = []
         self._types: list[MPI.Datatype] = []
-        self._arrivals: list[tuple[int, MPI.Prequest]] = []
-        self._calls: list[MPI.Prequest] = []
+        self._arrivals: list[tuple[int, MPI.Prequest]] = []  # sender, empty message from it
+        self._announcements: list[MPI.Prequest] = []  # empty messages to the receivers
         self.bytes_sent = 0
         shape = decomposition.local_shape
         tag = 0
@@ -106,17 +113,17 @@ class HaloExchange:
         senders: dict[int, None] = {}
         for field in fields:
             itemsize = field.array.itemsize
-            # A fixed order of directions gives sender and receiver the same tag for the same message.
+            # The same order of directions on all ranks gives both ends of a message the same tag.
             for direction in directions(range(3), True):
                 opposite = (-direction[0], -direction[1], -direction[2])
-                wanted = set(directions(field.axes, corners))
-                # Pieces of one face are told apart by the order of their requests: messages do not overtake.
-                if direction in wanted and (to := decomposition.neighbour(direction)) is not None:
+                exchanged = set(directions(field.axes, corners))
+                # Parts of one face have the same tag: MPI's messages do not overtake, so their order matches them.
+                if direction in exchanged and (to := decomposition.neighbour(direction)) is not None:
                     for part in pieces(region(field.first, shape, direction, depth, False), itemsize, largest):
                         self._requests.append(comm.Send_init([field.array, 1, self._subarray(field, part)], to, tag))
                         self.bytes_sent += itemsize * math.prod(s.stop - s.start for s in part)
                         receivers[to] = None
-                if direction in wanted and (source := decomposition.neighbour(opposite)) is not None:
+                if direction in exchanged and (source := decomposition.neighbour(opposite)) is not None:
                     for part in pieces(region(field.first, shape, opposite, depth, True), itemsize, largest):
                         self._requests.append(
                             comm.Recv_init([field.array, 1, self._subarray(field, part)], source, tag)
@@ -124,7 +131,7 @@ class HaloExchange:
                         senders[source] = None
                 tag += 1
         for rank in receivers:
-            self._calls.append(comm.Send_init([None, 0, MPI.BYTE], rank, tag))
+            self._announcements.append(comm.Send_init([None, 0, MPI.BYTE], rank, tag))
         for rank in senders:
             self._arrivals.append((rank, comm.Recv_init([None, 0, MPI.BYTE], rank, tag)))
 
@@ -136,14 +143,14 @@ class HaloExchange:
         return subarray
 
     def start(self) -> None:
-        """Begin an exchange of what the arrays hold now."""
+        """Start sending the owned cells and receiving the halos."""
         if self._requests:
             with ledger.communication("halo exchange", bytes=self.bytes_sent):
-                MPI.Prequest.Startall(self._calls + [request for _, request in self._arrivals])
+                MPI.Prequest.Startall(self._announcements + [request for _, request in self._arrivals])
                 MPI.Prequest.Startall(self._requests)
 
     def test(self) -> None:
-        """Let messages travel: without a progress thread they move only inside MPI calls."""
+        """Let MPI make progress: without a progress thread messages advance only inside MPI calls."""
         if self._requests:
             with ledger.communication("halo exchange"):
                 MPI.Request.Testall(self._requests)
@@ -151,7 +158,7 @@ class HaloExchange:
     def wait(self) -> None:
         """Finish the exchange: the halos are filled, and owned cells may be written again.
 
-        Not inside one MPI call, in which Python would not heed an interrupt while a neighbour is silent.
+        By MPI_Test in a loop: inside MPI_Waitall Python could not be interrupted while a neighbour is late.
         """
         if not self._requests:
             return
@@ -160,17 +167,17 @@ class HaloExchange:
                 if not arrival.Test():
                     with ledger.waiting_for(rank):
                         while not arrival.Test():
-                            os.sched_yield()  # where ranks share a core, the silent neighbour may need it
-            while not MPI.Request.Testall(self._calls + self._requests):
+                            os.sched_yield()  # where ranks share a core, the late neighbour may need it
+            while not MPI.Request.Testall(self._announcements + self._requests):
                 os.sched_yield()
 
     def close(self) -> None:
-        """Give the requests and datatypes back to MPI; no exchange may be under way."""
-        for request in [*self._requests, *self._calls, *(request for _, request in self._arrivals)]:
+        """Free the requests and datatypes; no exchange may be in progress."""
+        for request in [*self._requests, *self._announcements, *(request for _, request in self._arrivals)]:
             request.Free()
         for datatype in self._types:
             datatype.Free()
         self._requests.clear()
-        self._calls.clear()
+        self._announcements.clear()
         self._arrivals.clear()
         self._types.clear()

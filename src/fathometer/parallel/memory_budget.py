@@ -1,4 +1,4 @@
-"""What a run needs of each host's memory, asked before anything large is allocated."""
+"""Memory budget of each host: what a run may allocate there, and a check before it does."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from fathometer.parallel.collectives import barrier
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-MEMORY_SHARE = 0.7  # of a host's memory that a run may take: what a production code found safe on nodes of 48 GB
-USABLE = 0.9  # of what is free now; the rest is left to the interpreter, MPI's buffers and what no estimate sees
+MEMORY_SHARE = 0.7  # fraction of a host's memory for a run: what a production code found safe on nodes of 48 GB
+USABLE_SHARE = 0.9  # fraction of the free memory; the rest is for the interpreter, MPI's buffers and the unforeseen
 
 
 def usable_memory(comm: MPI.Intracomm, share: float = MEMORY_SHARE) -> int:
-    """Collective. Bytes that the ranks of this rank's host may take together; asked before they have taken any.
+    """Collective. Bytes that the ranks of this host may allocate together; to be called before they allocate any.
 
-    share: of all of the host's memory; what is free now may be less.
+    share: fraction of the host's memory, at most; what is free now may be less.
     """
     host = _ranks_of_host(comm)
-    usable: int = host.bcast(int(min(USABLE * available_memory(), share * total_memory())))
+    usable: int = host.bcast(int(min(USABLE_SHARE * available_memory(), share * total_memory())))
     host.Free()
     return usable
 
 
 def memory_of_rank(comm: MPI.Intracomm, usable: int) -> float:
-    """Collective. Bytes for each rank on the host where that is least. usable: on this rank's host."""
+    """Collective. The least over all hosts of the usable bytes per rank; usable: bytes on this rank's host."""
     host = _ranks_of_host(comm)
     own = usable / host.size
     host.Free()
@@ -37,7 +37,7 @@ def memory_of_rank(comm: MPI.Intracomm, usable: int) -> float:
 
 
 def spare_memory(own: int, usable: int, comm: MPI.Intracomm) -> int:
-    """Collective. Bytes left for each rank of this rank's host beside the `own` bytes of every one of them."""
+    """Collective. Bytes per rank that are left of the host's `usable` ones after each of its ranks takes its `own`."""
     host = _ranks_of_host(comm)
     spare: int = (usable - host.allreduce(own)) // host.size
     host.Free()
@@ -47,10 +47,14 @@ def spare_memory(own: int, usable: int, comm: MPI.Intracomm) -> int:
 def require_memory(
     parts: Mapping[str, int], usable: int, comm: MPI.Intracomm, advice: str = "use more hosts or a smaller grid"
 ) -> int:
-    """Collective. Bytes that this rank needs: the sum of `parts` (name: bytes), of which `usable` are on its host.
+    """Collective. Check that the ranks' memory fits their hosts; returns the bytes that this rank needs.
 
-    Raises InputError, the same on all ranks, where the ranks of a host need more than it has: how much is needed and
-    available there, which part is the largest, and what to change (`advice`).
+    Args:
+        parts: bytes of this rank by the name of what takes them. usable: bytes for all ranks of this host.
+        advice: what to change, for the message.
+
+    Raises InputError, the same on all ranks, where the ranks of a host need more than is usable there: how much is
+    needed and available, and the parts, the largest first.
     """
     own = sum(parts.values())
     host = _ranks_of_host(comm)
@@ -69,7 +73,7 @@ def require_memory(
 
 
 def _ranks_of_host(comm: MPI.Intracomm) -> MPI.Intracomm:
-    """Collective. The ranks of this rank's host, which the caller frees."""
+    """Collective. A communicator of the ranks of this host, by MPI_Comm_split_type; the caller frees it."""
     from mpi4py import MPI
 
     barrier(comm)

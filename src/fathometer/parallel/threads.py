@@ -1,7 +1,7 @@
-"""Which cpus each rank of a node gets, how many threads it runs on them, and where they are bound.
+"""OpenMP threads of each rank: how many, on which cpus, and their pinning.
 
-The launcher's affinity masks decide. A mask that no other rank touches is used as it is; ranks that share a
-mask divide it; when there are more ranks than cpus they take turns, are told so, and nothing is pinned.
+The cpus come from the launcher's affinity masks. A mask that overlaps no other rank's is used as it is; ranks with the
+same mask divide it; where they outnumber its cpus these are oversubscribed and nothing is pinned.
 """
 
 import itertools
@@ -20,16 +20,21 @@ from fathometer.base.errors import InputError
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-# More threads of one rank on a cpu are a slip of the pen, and may be more than the system can start.
-MOST_ON_A_CPU = 16
+# More threads of one rank on a cpu are a typing error, and may be more than the system can start.
+MAX_THREADS_PER_CPU = 16
 
-# Where a cpu is: (package, core). Two cpus with equal places are hardware threads of one core.
+# (package, core) of a cpu. Cpus with equal places are hardware threads of one core.
 Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One rank's cpus in the order its threads take them, its threads, and whether cpus are used twice."""
+    """Cpus and threads of one rank.
+
+    Attributes:
+        cpus: in order of the threads that are pinned to them. threads: number of them.
+        oversubscribed: whether some cpu has more than one thread.
+    """
 
     cpus: list[int]
     threads: int
@@ -38,7 +43,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Binding:
-    """Where one rank runs, for the record. `mask` is what the launcher gave, `actual` each thread's mask."""
+    """Threads of one rank and where they run, for the record.
+
+    Attributes:
+        rank, local_rank: in the communicator, on the host. ranks_on_host: number of them.
+        threads, cpus, oversubscribed: as of Choice. pinned: whether each thread is bound to its cpu.
+        wait_policy: OMP_WAIT_POLICY. mask: affinity mask from the launcher. actual: mask of each thread.
+    """
 
     rank: int
     host: str
@@ -53,13 +64,18 @@ class Binding:
     actual: list[list[int]]
 
     def as_dict(self) -> dict[str, object]:
-        """The same, as JSON takes it."""
+        """The same, JSON-ready."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
-class Tasks:
-    """Threads of a rank, task by task: time steps, images outside them, traces from and to files; and its cpus."""
+class ThreadCounts:
+    """Threads of a rank by kind of work. The names are those of the keys in input files (config/sections.py).
+
+    Attributes:
+        propagate: of time steps. imaging: of other kernels on whole arrays. io: of data from and to files.
+        cpus: that the threads are pinned to, in order; (): not pinned.
+    """
 
     propagate: int
     imaging: int
@@ -67,39 +83,45 @@ class Tasks:
     cpus: tuple[int, ...] = ()
 
     def use(self, number: int) -> None:
-        """Make the kernels' team one of so many threads (0: as it is), each on its cpu."""
+        """Set the number of OpenMP threads of the kernels (0: unchanged) and pin each to its cpu."""
         from fathometer import _native
 
         if number and _native.threads() != number:
             _native.set_threads(number)
-            if self.cpus:  # threads that were not there before have the mask of the first one
+            if self.cpus:  # new threads inherit the mask of the first one
                 _native.pin_threads(list(self.cpus))
 
-    def on_traces(self, function: Callable[[np.ndarray], np.ndarray], traces: np.ndarray) -> np.ndarray:
-        """function(traces) by the threads for traces, each some rows; it treats every row by itself."""
-        if self.io == 1 or len(traces) < 2 * self.io:
-            return function(traces)
-        with ThreadPoolExecutor(self.io, "traces", *_masked(self.cpus)) as pool:
-            return np.concatenate(list(pool.map(function, np.array_split(traces, self.io))))
+    def map_rows(self, function: Callable[[np.ndarray], np.ndarray], rows: np.ndarray) -> np.ndarray:
+        """function(rows), computed by `io` threads with some rows each; the function must treat rows independently.
 
-    def beside(self, name: str) -> ThreadPoolExecutor:
-        """A thread that works beside the time steps, on the cpus that these leave free, if they leave any."""
-        return ThreadPoolExecutor(1, name, *_masked(self.cpus[self.propagate :] or self.cpus))
+        rows: array of any dtype whose first axis is divided; the results are joined along their first axis.
+        """
+        if self.io == 1 or len(rows) < 2 * self.io:
+            return function(rows)
+        with ThreadPoolExecutor(self.io, "rows", *_affinity_setter(self.cpus)) as pool:
+            return np.concatenate(list(pool.map(function, np.array_split(rows, self.io))))
+
+    def background_thread(self, name: str) -> ThreadPoolExecutor:
+        """An executor of one thread for work during the time steps, on the cpus that these leave free, if any."""
+        return ThreadPoolExecutor(1, name, *_affinity_setter(self.cpus[self.propagate :] or self.cpus))
 
 
-def _masked(cpus: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
-    """What a new thread begins with: it has the mask of the one that starts it, which is pinned to one cpu."""
+def _affinity_setter(cpus: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Initializer and arguments of a thread pool: a new thread inherits the mask of a thread pinned to one cpu."""
     return (os.sched_setaffinity, (0, cpus)) if cpus else (None, ())
 
 
-def tasks_of(wanted: Mapping[str, int | str], binding: Binding) -> Tasks:
-    """Threads of each task; "auto" is all of the rank's. Raises InputError for more than these."""
-    most = binding.threads
-    for task, number in wanted.items():
-        if isinstance(number, int) and number > most:
-            raise InputError(f"[threads] {task}: found {number}; allowed: 1 to {most}, the threads of a rank")
-    numbers = {task: number if isinstance(number, int) else most for task, number in wanted.items()}
-    return Tasks(**numbers, cpus=tuple(binding.cpus) if binding.pinned else ())
+def thread_counts(requested: Mapping[str, int | str], binding: Binding, section: str = "threads") -> ThreadCounts:
+    """The requested threads of each kind of work; "auto": all threads of the rank.
+
+    Raises InputError for more than the rank has; section: where the request stands, for the message.
+    """
+    available = binding.threads
+    for work, number in requested.items():
+        if isinstance(number, int) and number > available:
+            raise InputError(f"{section} {work}: found {number}; allowed: 1 to {available}, the threads of a rank")
+    numbers = {work: number if isinstance(number, int) else available for work, number in requested.items()}
+    return ThreadCounts(**numbers, cpus=tuple(binding.cpus) if binding.pinned else ())
 
 
 def choose_cpus(
@@ -108,27 +130,28 @@ def choose_cpus(
     threads: int | None = None,
     places: Mapping[int, Place] | None = None,
 ) -> Choice:
-    """The cpus and threads of rank `local_rank`, given the affinity masks of its node's ranks, in order of
-    rank.
+    """The cpus and threads of rank `local_rank`.
 
-    threads  None: one for each cpu of the rank
-    places   cpu -> (package, core); where given, whole cores are handed out, neighbours to one rank, and
-             threads fill the cores before their second hardware threads. None: each cpu is its own core
+    Args:
+        masks: affinity masks of the ranks of a node, in order of rank.
+        threads: of the rank; None: one for each of its cpus.
+        places: (package, core) of the cpus; where given, ranks get whole neighbouring cores, whose first hardware
+            threads are used before the second ones. None: each cpu is a core.
     """
     where = {cpu: (0, cpu) for mask in masks for cpu in mask} | dict(places or {})
     shares = divide(masks, where)
-    mine = _cores_first(shares[local_rank], where)
-    wanted = threads if threads is not None else len(mine)
-    # Crowded ranks are not pinned: they float over their mask, and so over the cpus of all who share it.
+    own = _cores_first(shares[local_rank], where)
+    count = threads if threads is not None else len(own)
+    # Oversubscribed ranks are not pinned: they run anywhere in their mask, and so on the cpus of all who share it.
     around = [shares[rank] for ranks in _sharing(masks) if local_rank in ranks for rank in ranks]
     cpus = list(itertools.chain.from_iterable(around))
-    crowded = len(set(cpus)) < len(cpus)
+    used_twice = len(set(cpus)) < len(cpus)
     too_few = threads is not None and any(threads > len(share) for share in around)
-    return Choice(cpus=mine[:wanted], threads=wanted, oversubscribed=crowded or too_few)
+    return Choice(cpus=own[:count], threads=count, oversubscribed=used_twice or too_few)
 
 
 def divide(masks: Sequence[set[int]], where: Mapping[int, Place]) -> list[list[int]]:
-    """Each rank's own cpus. No cpu is given twice unless ranks that share a mask outnumber its cpus."""
+    """The cpus of each rank. No cpu is assigned twice unless ranks that share a mask outnumber its cpus."""
     shares: list[list[int]] = [[] for _ in masks]
     for ranks in _sharing(masks):
         cpus = set().union(*(masks[rank] for rank in ranks))
@@ -142,13 +165,13 @@ def divide(masks: Sequence[set[int]], where: Mapping[int, Place]) -> list[list[i
 
 
 def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
-    """Set this rank's threads and pin them, by the masks of all ranks on its node; collective over `comm`.
+    """Collective. Set this rank's number of OpenMP threads and pin them, by the masks of all ranks on its node.
 
-    threads  OpenMP threads of this rank; None: as many as it has cpus
+    threads: of this rank; None: as many as it has cpus.
 
-    Threads are not pinned where cpus are used more than once, nor where a lone rank leaves some of its cpus
+    Threads are not pinned where cpus are oversubscribed, nor where a single rank leaves some of its cpus
     idle: another program may have pinned itself to the same first ones. Pair with `unbind`: pinning narrows
-    the calling thread's own mask. Raises InputError where `threads` is not positive, or beyond all reason.
+    the calling thread's own mask. Raises InputError where `threads` is not positive, or too large for the cpus.
     """
     from mpi4py import MPI
 
@@ -164,10 +187,9 @@ def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
     finally:
         node.Free()
     cpus = len(set().union(*masks))
-    if threads is not None and threads > MOST_ON_A_CPU * cpus:
-        raise InputError(
-            f"--threads {threads}: at most {MOST_ON_A_CPU * cpus} threads a rank are allowed on the {cpus} cpus here"
-        )
+    limit = MAX_THREADS_PER_CPU * cpus
+    if threads is not None and threads > limit:
+        raise InputError(f"--threads {threads}: at most {limit} threads a rank are allowed on the {cpus} cpus here")
     choice = choose_cpus(masks, local_rank, threads, places(set().union(*masks)))
     pinned = not choice.oversubscribed and (len(masks) > 1 or choice.threads == len(mask))
     _native.set_threads(choice.threads)
@@ -189,31 +211,31 @@ def bind(comm: "MPI.Intracomm", threads: int | None) -> Binding:
 
 
 def displaced(binding: Binding) -> str | None:
-    """What is other than was asked for, in words: fewer threads, or threads that have left their cpus."""
+    """How the threads deviate from the binding, in words: fewer of them, or some on other cpus; None: not at all."""
     from fathometer import _native
 
     if len(binding.actual) < binding.threads:
         return f"{binding.threads} threads were asked for, {len(binding.actual)} run"
     if binding.pinned:
-        for number, (cpus, wanted) in enumerate(zip(_native.thread_binding(), binding.cpus, strict=False)):
-            if set(cpus) != {wanted}:
-                return f"thread {number} was put on cpu {wanted} and may now run on {sorted(cpus)}"
+        for number, (cpus, cpu) in enumerate(zip(_native.thread_binding(), binding.cpus, strict=False)):
+            if set(cpus) != {cpu}:
+                return f"thread {number} was put on cpu {cpu} and may now run on {sorted(cpus)}"
     return None
 
 
 def unbind(binding: Binding) -> None:
-    """Give every thread of this process the mask back that it had before `bind`."""
+    """Restore the affinity mask before `bind` for every thread of this process."""
     if not binding.pinned:
         return
     for task in Path("/proc/self/task").iterdir():
         try:
             os.sched_setaffinity(int(task.name), binding.mask)
-        except OSError:  # the thread ended meanwhile
+        except OSError:  # the thread has ended meanwhile
             continue
 
 
 def places(cpus: set[int], root: Path = Path("/sys/devices/system/cpu")) -> dict[int, Place]:
-    """Package and core of each of `cpus`, as Linux tells under `root`; cpus it does not know are left out."""
+    """Package and core of each of `cpus`, from Linux's files under `root`; unknown cpus are left out."""
     found: dict[int, Place] = {}
     for cpu in cpus:
         folder = root / f"cpu{cpu}" / "topology"
@@ -228,7 +250,7 @@ def places(cpus: set[int], root: Path = Path("/sys/devices/system/cpu")) -> dict
 
 
 def _sharing(masks: Sequence[set[int]]) -> list[list[int]]:
-    """The ranks in groups: two ranks whose masks overlap are in one group."""
+    """Groups of ranks whose masks overlap, directly or by way of others."""
     groups: list[tuple[list[int], set[int]]] = []
     for rank, mask in enumerate(masks):
         members, cpus = [rank], set(mask)
@@ -243,7 +265,7 @@ def _sharing(masks: Sequence[set[int]]) -> list[list[int]]:
 
 
 def _split(cpus: set[int], ranks: int, where: Mapping[int, Place]) -> list[list[int]]:
-    """`cpus` in `ranks` parts that differ by one core at most; the first parts are the larger ones."""
+    """`cpus` divided into `ranks` parts that differ by one core at most; the first parts are the larger ones."""
     by_core: dict[Place, list[int]] = {}
     for cpu in sorted(cpus):
         by_core.setdefault(where[cpu], []).append(cpu)
@@ -257,17 +279,18 @@ def _split(cpus: set[int], ranks: int, where: Mapping[int, Place]) -> list[list[
 
 
 def _deal(masks: Sequence[set[int]]) -> list[list[int]]:
-    """Masks that overlap but differ: each cpu, least wanted first, to the rank with the fewest so far."""
+    """Division of masks that overlap but differ: each cpu, those of the fewest masks first, goes to the rank with the
+    fewest cpus so far."""
     parts: list[list[int]] = [[] for _ in masks]
-    wanted_by = {cpu: [rank for rank, mask in enumerate(masks) if cpu in mask] for cpu in set().union(*masks)}
-    for cpu in sorted(wanted_by, key=lambda cpu: (len(wanted_by[cpu]), cpu)):
-        poorest = min(wanted_by[cpu], key=lambda rank: (len(parts[rank]), len(masks[rank]), rank))
+    claimants = {cpu: [rank for rank, mask in enumerate(masks) if cpu in mask] for cpu in set().union(*masks)}
+    for cpu in sorted(claimants, key=lambda cpu: (len(claimants[cpu]), cpu)):
+        poorest = min(claimants[cpu], key=lambda rank: (len(parts[rank]), len(masks[rank]), rank))
         parts[poorest].append(cpu)
     return [sorted(part or mask) for part, mask in zip(parts, masks, strict=True)]
 
 
 def _cores_first(cpus: Sequence[int], where: Mapping[int, Place]) -> list[int]:
-    """`cpus` with one of each core before the second of any."""
+    """`cpus` ordered so that each core's first hardware thread comes before any second one."""
     seen: dict[Place, int] = {}
     turn = {}
     for cpu in sorted(cpus):

@@ -1,1 +1,1 @@
-"""What a run will cost on a machine: the machine file, phases, the search for a layout."""
+"""Prediction of what a run costs on a machine: the machine file."""

@@ -1,6 +1,7 @@
-"""What a plan needs to know of a machine: MACHINE.json, measured by `fathometer calibrate` or written by hand.
+"""The machine file, MACHINE.json, of a cost prediction: measured by `fathometer calibrate` or written by hand.
 
-Rates are those of a whole node with all its cores at work, unless their description says otherwise.
+Rates are those of a whole node with all its cores in use, unless their description says otherwise. Some keys and values
+name the first application's work (physics, trace, shot): they are part of the published format.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ VERSION = 1
 
 
 class Rate(Table):
-    """The propagator's rate on grids of one kind and size."""
+    """Cell updates per second of the time steps on grids of one kind and size."""
 
     physics: Literal["vti", "isotropic"] = key("equation")
     dimensions: Literal[2, 3] = key("of the grid")
@@ -36,7 +37,7 @@ class Rate(Table):
 
 
 class Machine(Table):
-    """A machine. Beyond what is needed, 0 seconds mean that something costs no time."""
+    """The model of a machine file. Optional times default to 0 s: no cost."""
 
     schema_version: Literal[1] = key("of this description")
     name: Annotated[str, MinLen(1)] = key("of the machine, for people")
@@ -73,10 +74,10 @@ class Machine(Table):
         return self
 
     def points_per_second(self, physics: str, dimensions: int, order: int, points: float) -> float:
-        """Of a node, for a part of a grid with so many points.
+        """Cell updates per second of a node on a block of `points` cells.
 
-        Of the rates for this physics and dimension (else of any), those of the nearest order are interpolated in the
-        logarithm of the points; a further order costs in proportion to its flops.
+        Of the rates for this physics and number of dimensions (else of any), those of the nearest order are
+        interpolated in the logarithm of the points; other orders and physics are scaled by their flops per cell.
         """
         alike = [r for r in self.rates if (r.physics, r.dimensions) == (physics, dimensions)]
         other = 1.0
@@ -86,13 +87,13 @@ class Machine(Table):
             other = _flops(nearest.order, nearest.physics, nearest.dimensions) / _flops(
                 nearest.order, physics, dimensions
             )
-        orders = sorted({r.order for r in alike}, key=lambda one: (abs(one - order), one))
+        orders = sorted({r.order for r in alike}, key=lambda measured: (abs(measured - order), measured))
         table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
         scale = _flops(orders[0], physics, dimensions) / _flops(order, physics, dimensions)
         return exp(_between(table, log(points))) * scale * other
 
-    def written(self) -> bytes:
-        """As it stands in a file."""
+    def to_json(self) -> bytes:
+        """The content of its file."""
         return (json.dumps(self.model_dump(mode="json"), indent=2) + "\n").encode()
 
 
@@ -103,7 +104,7 @@ def _flops(order: int, physics: str, dimensions: int) -> int:
 
 
 def _between(table: list[tuple[float, float]], x: float) -> float:
-    """Linear between the points of a table, constant beyond its ends."""
+    """Linear interpolation in a sorted table of (x, y), constant beyond its ends."""
     place = bisect_left(table, (x,))
     if place in (0, len(table)):
         return table[min(place, len(table) - 1)][1]
@@ -111,8 +112,8 @@ def _between(table: list[tuple[float, float]], x: float) -> float:
     return y0 + (y1 - y0) * (x - x0) / (x1 - x0)
 
 
-def usual_place() -> Path:
-    """Where the description of this machine lies: in the user's cache folder, under the host's name.
+def default_path() -> Path:
+    """The path of this host's machine file: in the user's cache folder, under the host's name.
 
     Raises InputError where there is no home.
     """
@@ -123,7 +124,7 @@ def usual_place() -> Path:
 
 
 def load_machine(path: Path) -> Machine:
-    """Read and check a MACHINE.json; InputError in one line that names the file and the first wrong key."""
+    """Read and validate a machine file; raises InputError of one line that names the file and the first wrong key."""
     try:
         values = json.loads(path.read_bytes().decode("utf-8"))
     except OSError as error:
@@ -141,5 +142,5 @@ def load_machine(path: Path) -> Machine:
 
 
 def save_machine(path: Path, machine: Machine) -> None:
-    """Write a MACHINE.json, whole or not at all; FathometerError where that fails."""
-    atomic.write(path, machine.written())
+    """Write a machine file atomically; raises FathometerError where that fails."""
+    atomic.write(path, machine.to_json())

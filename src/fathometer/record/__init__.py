@@ -1,1 +1,1 @@
-"""The record of a run: its envelope, accounts of ranks, machine, usage, trace, roofline."""
+"""The record of a run: envelope, ledgers of all ranks, machine, resource usage, trace, roofline."""

@@ -1,4 +1,4 @@
-"""The envelope that every run leaves: run.json. run.schema.json, beside this file, describes it."""
+"""The record that every run writes, run.json; its JSON schema is run.schema.json, beside this file."""
 
 import dataclasses
 import json
@@ -14,15 +14,17 @@ from fathometer.base import ledger
 from fathometer.storage import atomic
 
 SCHEMA_VERSION = 2
-RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"  # in the folder of a run's results
+RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"  # file names in a run's output folder
 SCHEMA = Path(__file__).with_name("run.schema.json")
 
 
 @dataclasses.dataclass(frozen=True)
 class Figure:
-    """A figure of merit: a number with its SI unit, which way is better, and what it is there for.
+    """A figure of merit.
 
-    role  "merit": what runs are compared by; "context": what explains the merits
+    Attributes:
+        value: in `unit`, an SI base unit. direction: which values are better.
+        role: "merit": for the comparison of runs; "context": explains the merits.
     """
 
     name: str
@@ -44,10 +46,15 @@ def record(
     reasons: Sequence[str] = (),
     finished: bool = True,
 ) -> dict[str, Any]:
-    """The envelope as a dictionary that JSON takes as it is.
+    """The record as a dictionary of JSON's types.
 
-    reasons  why the run's results or figures are not to be trusted; a run without any is valid
-    finished whether the run came to its end
+    Args:
+        command: its words. input: the validated input. machine: from record.machine. account: the ranks' ledgers, from
+            record.ranks. results: of the application.
+        reasons: why the results or figures are not to be trusted; a run without any is valid.
+        finished: whether the run came to its end.
+
+    Raises TypeError for a value that has no JSON type.
     """
     envelope: dict[str, Any] = plain(
         {
@@ -66,21 +73,21 @@ def record(
 
 
 def write_record(path: Path, envelope: Mapping[str, Any]) -> None:
-    """Write the envelope as JSON to `path`, which appears whole or not at all.
+    """Write a record as JSON to `path`, atomically.
 
     Raises FathometerError that names the file when it cannot be written.
     """
     text = json.dumps(plain(envelope), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    # A name that is not UTF-8 holds lone surrogates: JSON knows them as escapes.
+    # File names that are not UTF-8 contain lone surrogates, which JSON can only hold as escapes.
     with ledger.file("record", "write"):
         atomic.write(path, text.encode(errors="backslashreplace"))
 
 
 def plain(value: Any) -> Any:
-    """`value` in JSON's own types; NumPy numbers and arrays, paths, dataclasses, tuples and sets converted.
+    """`value` in JSON's types; NumPy numbers and arrays, paths, dataclasses, tuples and sets are converted.
 
-    A number that JSON does not know (NaN, infinity) becomes null: a record must not be lost over one figure.
-    Raises TypeError for anything else.
+    NaN and infinity, which JSON does not have, become null: a record must not be lost because of one figure.
+    Raises TypeError for any other type.
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})

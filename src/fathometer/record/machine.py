@@ -1,4 +1,4 @@
-"""The machine that a run used, for its record (Linux)."""
+"""Description of a run's machine and software, for its record (Linux)."""
 
 import os
 import platform
@@ -18,10 +18,9 @@ PACKAGES = ("fathometer", "h5py", "mpi4py", "numpy", "pydantic", "scipy", "segyi
 
 
 def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
-    """Hardware and software of this process's host, JSON-ready; what cannot be found out is None.
+    """Hardware and software of this process's host, JSON-ready; what cannot be determined is None.
 
-    paths: whose file systems are told.
-    Call it where MPI may be initialised and the kernels loaded: it asks both what they are.
+    paths: files and folders whose file systems are described. MPI is initialised and the kernels are loaded.
     """
     from mpi4py import MPI
 
@@ -50,20 +49,20 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
 
 @cache
 def _own_commit() -> str | None:
-    """The commit of this program, asked once in a process."""
+    """The commit of this program, cached in the process."""
     return commit(Path(__file__).resolve().parents[1])
 
 
 def _launcher() -> dict[str, object] | None:
-    """Who started the ranks and with what numbers, as far as it told; None where nobody did."""
+    """Name and numbers of ranks of the launcher (launch.mpirun.World); None without one."""
     world = launched(os.environ)
     return None if world is None else asdict(world)
 
 
 def commit(package: Path) -> str | None:
-    """The commit of the checkout that the package folder lies in and "-dirty" where tracked files differ.
+    """The git commit of the checkout that contains the package folder, with "-dirty" where tracked files differ.
 
-    None where the package is not run from its own checkout (src/fathometer of one).
+    None where the package does not run from a checkout of its own (src/fathometer).
     """
     root = package.parent.parent
     if package.parent.name != "src" or not (root / ".git").exists():

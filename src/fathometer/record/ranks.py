@@ -1,6 +1,6 @@
-"""The ranks' ledgers put together: least, mean and most of each number, on which rank, and what makes rates of them.
+"""The ledgers of all ranks in a record: minimum, mean and maximum of each number over the ranks, and totals.
 
-Only lengths of time are compared: clocks of different hosts are never subtracted.
+Only durations are compared: clocks of different hosts are never subtracted.
 """
 
 from __future__ import annotations
@@ -13,28 +13,25 @@ from fathometer.base.ledger import CATEGORIES
 from fathometer.parallel.threads import Binding, displaced
 from fathometer.record.usage import since, usage
 
-MOST_WAITING = 0.1  # share of a rank's time that its threads may be kept from their cpus in a valid run
-MOST_TIMELINES = 8  # of ranks, in a record
+MAX_RUN_QUEUE_SHARE = 0.1  # fraction of its threads' time that a rank may wait for cpus in a valid run
+MAX_TIMELINES = 8  # of ranks, in a record
 
 
 def spread(values: Sequence[float]) -> dict[str, Any]:
-    """How a number differs from rank to rank. imbalance: max / mean, 1 where all are 0."""
+    """Statistics of a number over the ranks: min, mean, max, max_rank, imbalance (max / mean; 1 where all are 0)."""
     mean = sum(values) / len(values)
-    most = max(values)
+    largest = max(values)
     return {
         "min": min(values),
         "mean": mean,
-        "max": most,
-        "max_rank": values.index(most),
-        "imbalance": most / mean if mean else 1.0,
+        "max": largest,
+        "max_rank": values.index(largest),
+        "imbalance": largest / mean if mean else 1.0,
     }
 
 
 def account(ranks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The ledger of a record.
-
-    ranks: own_account of each rank, in order.
-    """
+    """The entry "ledger" of a record; ranks: own_account of each rank, in order."""
     return {
         "wall_seconds": spread([rank["wall_seconds"] for rank in ranks]),
         "categories": {c: spread([rank["categories"][c] for rank in ranks]) for c in CATEGORIES},
@@ -42,20 +39,20 @@ def account(ranks: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "overlapped": _entries(ranks, "overlapped"),
         "files": _files(ranks),
         "ranks": [_rank(rank) for rank in ranks],
-        "timelines": [_timeline(rank) for rank in ranks[:MOST_TIMELINES] if rank["timeline"] is not None],
+        "timelines": [_timeline(rank) for rank in ranks[:MAX_TIMELINES] if rank["timeline"] is not None],
     }
 
 
 def own_account(binding: Binding, peak_memory: int | None = None) -> dict[str, Any]:
-    """What this rank tells the others at the end: its ledger, and what the system says of it; JSON-ready.
+    """This rank's ledger, binding and resource usage at the end of a run, JSON-ready.
 
-    peak_memory: bytes, where what came after it was measured is not the run's own.
+    peak_memory: bytes of the run, where the process's own peak includes more than the run; None: the process's.
     """
-    here = ledger.current() or ledger.Ledger()
-    used = usage() if here.used_before is None else since(here.used_before, usage())
+    own = ledger.current() or ledger.Ledger()
+    used = usage() if own.used_before is None else since(own.used_before, usage())
     if peak_memory is not None:
         used["peak_memory_bytes"] = peak_memory
-    return here.as_dict() | {
+    return own.as_dict() | {
         "rank": binding.rank,
         "host": binding.host,
         "binding": binding.as_dict(),
@@ -65,15 +62,15 @@ def own_account(binding: Binding, peak_memory: int | None = None) -> dict[str, A
 
 
 def disturbances(ranks: Sequence[dict[str, Any]]) -> list[str]:
-    """Why the times of a run are not to be trusted, as far as a program can see; ranks: own_account of each."""
-    crowded = sorted({str(rank["host"]) for rank in ranks if rank["binding"]["oversubscribed"]})
-    reasons = [f"ranks or threads share cores on {host}" for host in crowded]
+    """Reasons not to trust the times of a run, such as oversubscribed cpus or swapping; ranks: own_account of each."""
+    oversubscribed = sorted({str(rank["host"]) for rank in ranks if rank["binding"]["oversubscribed"]})
+    reasons = [f"ranks or threads share cores on {host}" for host in oversubscribed]
     for rank in ranks:
         where, use = f"rank {rank['rank']} on {rank['host']}", rank["usage"]
         if use["swapped_bytes"]:
             reasons.append(f"{where}: {use['swapped_bytes'] / 1e6:.1f} MB are swapped out of memory")
         waited = (use["run_queue_seconds"] or 0.0) / (rank["wall_seconds"] * rank["binding"]["threads"])
-        if waited > MOST_WAITING and rank["host"] not in crowded:
+        if waited > MAX_RUN_QUEUE_SHARE and rank["host"] not in oversubscribed:
             reasons.append(f"{where}: its threads waited for a cpu {100 * waited:.0f} % of the time: others used it")
         if rank["displaced"]:
             reasons.append(f"{where}: {rank['displaced']}")
@@ -85,10 +82,13 @@ def unaccounted(rank: dict[str, Any]) -> float:
     return float(rank["wall_seconds"] - sum(rank["categories"].values()))
 
 
-def seconds(told: dict[str, Any], phases: Iterable[str], category: str | None = None) -> float:
-    """The most seconds that any rank of a record spent in some phases together, in one category or all."""
+def seconds(account: dict[str, Any], phases: Iterable[str], category: str | None = None) -> float:
+    """Seconds that some phases took together, in one category or all: the maximum over the ranks.
+
+    account: the entry "ledger" of a record.
+    """
     names = set(phases)
-    most: float = max(
+    largest: float = max(
         sum(
             seconds
             for phase, spent in rank["phases"].items()
@@ -96,21 +96,21 @@ def seconds(told: dict[str, Any], phases: Iterable[str], category: str | None = 
             for name, seconds in spent.items()
             if category in (None, name)
         )
-        for rank in told["ranks"]
+        for rank in account["ranks"]
     )
-    return most
+    return largest
 
 
 def _rank(rank: dict[str, Any]) -> dict[str, Any]:
     phases: dict[str, dict[str, float]] = {}
     for entry in rank["entries"]:
         phases.setdefault(entry["phase"], {})[entry["category"]] = entry["seconds"]
-    kept = ("rank", "host", "wall_seconds", "categories", "waited_seconds", "usage")
-    return {key: rank[key] for key in kept} | {"unaccounted_seconds": unaccounted(rank), "phases": phases}
+    keys = ("rank", "host", "wall_seconds", "categories", "waited_seconds", "usage")
+    return {key: rank[key] for key in keys} | {"unaccounted_seconds": unaccounted(rank), "phases": phases}
 
 
 def _entries(ranks: Sequence[dict[str, Any]], which: str) -> list[dict[str, Any]]:
-    """Each phase x category over the ranks, in the order in which they first occur; 0 where a rank has none."""
+    """Statistics of each phase x category over the ranks, in order of first occurrence; 0 where a rank has none."""
     tables = [{(e["phase"], e["category"]): e for e in rank[which]} for rank in ranks]
     keys = dict.fromkeys(key for table in tables for key in table)
 
@@ -133,14 +133,14 @@ def _entries(ranks: Sequence[dict[str, Any]], which: str) -> list[dict[str, Any]
 
 
 def _files(ranks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What each kind of file took: bytes of all ranks, over the seconds of the rank that took longest."""
+    """Each kind of file and direction: bytes of all ranks, seconds of the slowest rank, and their quotient."""
     tables = [{(f["kind"], f["direction"]): f for f in rank["files"]} for rank in ranks]
-    found = []
+    rows = []
     for kind, direction in dict.fromkeys(key for table in tables for key in table):
         here = [table[kind, direction] for table in tables if (kind, direction) in table]
-        total, took = sum(f["bytes"] for f in here), max(f["seconds"] for f in here)
+        total, slowest = sum(f["bytes"] for f in here), max(f["seconds"] for f in here)
         overlap = sum(f["overlap_bytes"] for f in here)
-        found.append(
+        rows.append(
             {
                 "kind": kind,
                 "direction": direction,
@@ -148,16 +148,16 @@ def _files(ranks: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
                 "own_bytes": total - overlap,
                 "overlap_bytes": overlap,
                 "calls": sum(f["calls"] for f in here),
-                "seconds": took,
+                "seconds": slowest,
                 "flush_seconds": max(f["flush_seconds"] for f in here),
-                "bytes_per_second": total / took if took else None,
+                "bytes_per_second": total / slowest if slowest else None,
             }
         )
-    return found
+    return rows
 
 
 def _timeline(rank: dict[str, Any]) -> dict[str, Any]:
-    """A rank's timeline; beyond rank 0 by category only, which keeps records small."""
+    """A rank's timeline; on ranks above 0 by category only, which keeps records small."""
     timeline: dict[str, Any] = rank["timeline"]
     rows = timeline["rows"]
     if rank["rank"]:

@@ -1,7 +1,8 @@
-"""What the memory and the arithmetic of a run's processors give, all ranks at once: the roof over its kernel.
+"""Roofline measurement: memory bandwidth (triad) and peak flops (multiply-adds) of a run's cpus, all ranks at once.
 
-Short, since every run pays for it: some rounds within a tenth of a second or so, the best of which counts. What other
-programs do at that moment enters; `fathometer stencil` measures longer, in turns with the kernel.
+Short, since it is part of every run: the best of some rounds within a tenth of a second or so. Load from other programs
+at that moment enters; `fathometer stencil` measures longer, in turns with the kernel. In records the measurement and
+its phase are named "yardstick".
 """
 
 from __future__ import annotations
@@ -17,57 +18,60 @@ from fathometer.parallel.collectives import allgather, barrier
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from fathometer.parallel.threads import Tasks
+    from fathometer.parallel.threads import ThreadCounts
 
-TIMES_THE_CACHE = 4  # that the three arrays are together, on the ranks of a host
-MOST_BYTES = 1 << 28  # of a rank's three arrays
-ITEM = 4  # float32
-ROUNDS, PATIENCE_SECONDS = 5, 0.08  # of each kind: at least two rounds, no more when time is up
-MULTIPLY_ADDS = 300_000  # rounds in registers: a millisecond or two
+CACHE_MULTIPLE = 4  # size of the three arrays on all ranks of a host over that of its last-level caches
+MAX_BYTES = 1 << 28  # of a rank's three arrays
+ITEM_BYTES = 4  # float32
+MAX_ROUNDS, MAX_SECONDS = 5, 0.08  # of each kernel; at least two rounds
+MULTIPLY_ADD_ROUNDS = 300_000  # in registers: a millisecond or two
 ORIGIN = "Triad and multiply-adds were measured at the end of the run, for a fraction of a second, all ranks at once."
 
 
-def yardstick(comm: MPI.Intracomm, tasks: Tasks, ranks_on_host: int) -> dict[str, float | str]:
-    """Collective. Of all ranks together, with the threads of their time steps: bytes a second of the triad (float32, 12
-    bytes an element) and flops a second of multiply-adds."""
+def measure_roofline(comm: MPI.Intracomm, threads: ThreadCounts, ranks_on_host: int) -> dict[str, float | str]:
+    """Collective. Sums over all ranks, each with its threads for time steps: triad_bytes_per_second (float32, 12 bytes
+    per element), multiply_add_flops_per_second; and a sentence on their source.
+
+    threads: of this rank. ranks_on_host: number of ranks on this host, which share its last-level caches.
+    """
     from fathometer import _native
 
-    tasks.use(tasks.propagate)
-    busy = ranks_on_host * tasks.propagate
+    threads.use(threads.propagate)
+    busy = ranks_on_host * threads.propagate
     cache = caches()
     last = cache.shared * -(-busy // max(1, cache.sharing))
-    elements = max(1, min(MOST_BYTES, TIMES_THE_CACHE * last // ranks_on_host) // (3 * ITEM))
+    elements = max(1, min(MAX_BYTES, CACHE_MULTIPLE * last // ranks_on_host) // (3 * ITEM_BYTES))
     arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
-    _native.triad(*arrays)  # the pages come
+    _native.triad(*arrays)  # first touch of the pages
     _native.multiply_adds(1000)
-    triad: list[float] = []
+    triad: list[float] = []  # seconds of each round
     flops: list[float] = []
-    rounds = ROUNDS
+    rounds = MAX_ROUNDS
     barrier(comm)
     started = now()
-    for number in range(ROUNDS):
+    for number in range(MAX_ROUNDS):
         triad.append(_timed(comm, lambda: _native.triad(*arrays)))
-        flops.append(_timed(comm, lambda: _native.multiply_adds(MULTIPLY_ADDS)))
+        flops.append(_timed(comm, lambda: _native.multiply_adds(MULTIPLY_ADD_ROUNDS)))
         # Rank 0's clock decides for all.
         with ledger.communication():
-            if number and comm.bcast(now() - started > PATIENCE_SECONDS, 0):
+            if number and comm.bcast(now() - started > MAX_SECONDS, 0):
                 rounds = number + 1
                 break
-    done = _native.multiply_adds(1) * MULTIPLY_ADDS
-    told = allgather(comm, (3 * ITEM * elements, done, triad, flops))
+    flops_per_round = _native.multiply_adds(1) * MULTIPLY_ADD_ROUNDS
+    ranks = allgather(comm, (3 * ITEM_BYTES * elements, flops_per_round, triad, flops))
     return {
         "triad_bytes_per_second": max(
-            sum(one[0] for one in told) / max(one[2][n] for one in told) for n in range(rounds)
+            sum(rank[0] for rank in ranks) / max(rank[2][n] for rank in ranks) for n in range(rounds)
         ),
         "multiply_add_flops_per_second": max(
-            sum(one[1] for one in told) / max(one[3][n] for one in told) for n in range(rounds)
+            sum(rank[1] for rank in ranks) / max(rank[3][n] for rank in ranks) for n in range(rounds)
         ),
         "source": ORIGIN,
     }
 
 
 def _timed(comm: MPI.Intracomm, work: Callable[[], object]) -> float:
-    """Seconds of work that all ranks begin together."""
+    """Seconds of `work`, which all ranks start together."""
     with ledger.idle():
         comm.Barrier()
     begin = now()

@@ -1,8 +1,8 @@
 """The spans of all ranks in the Trace Event format, which Perfetto and chrome://tracing open.
 
 Reference: "Trace Event Format", the Chromium project. A rank is a process, its main line thread 0; microseconds. Ranks
-of one host share its clock. The time axis of each host starts when its first rank left a barrier of all ranks:
-between hosts, spans lie right to within that barrier's length, and no clocks are subtracted.
+of one host share its clock. The time axis of each host starts when its first rank left a barrier of all ranks: between
+hosts, spans are aligned to within the duration of that barrier, and no clocks are subtracted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fathometer.storage import atomic
 
 
 def zero(comm: MPI.Intracomm) -> float:
-    """Collective. The zero of this rank's time axis, on its host's clock."""
+    """Collective. The origin of this rank's time axis, s on its host's clock."""
     host = comm.Split_type(MPI.COMM_TYPE_SHARED)
     barrier(comm)
     start: float = host.bcast(now())
@@ -29,16 +29,19 @@ def zero(comm: MPI.Intracomm) -> float:
 
 
 def write_trace(path: Path, account: Ledger, start: float, comm: MPI.Intracomm) -> None:
-    """Collective. Write the spans of all ranks, rank 0 doing so. Raises FathometerError where that fails."""
+    """Collective. Write the spans of all ranks into one file, on rank 0.
+
+    account: this rank's ledger, tracing. start: from `zero`. Raises FathometerError where the file cannot be written.
+    """
     spans = account.spans()
     before = max(0.0, start - min((begin for _, _, begin, _, _ in spans), default=start))
-    # Viewers drop what lies before 0: all axes begin as long before the barrier as the first rank began.
+    # Viewers drop spans before 0: all axes start as long before the barrier as the earliest span of any rank.
     before = allreduce(comm, before, "MAX")
     ranks = comm.gather((socket.gethostname(), start - before, spans, account.dropped_spans))
     with collective_errors(comm):
         if ranks is not None:
-            events = [event for rank, told in enumerate(ranks) for event in _events(rank, *told)]
-            dropped = sum(told[3] for told in ranks)
+            events = [event for rank, spans_of_rank in enumerate(ranks) for event in _events(rank, *spans_of_rank)]
+            dropped = sum(spans_of_rank[3] for spans_of_rank in ranks)
             trace = {"traceEvents": events, "displayTimeUnit": "ms", "otherData": {"dropped_spans": dropped}}
             atomic.write(path, json.dumps(trace, separators=(",", ":")).encode())
 

@@ -1,10 +1,10 @@
-"""The interface between an application and everything around it: command line, plans, batch jobs, benchmarks, pages.
+"""The interface between an application and the command line, plans, batch jobs, benchmarks and pages.
 
-An application turns an input file (TOML) into results on disk and a record of the run. Seismic imaging is one; ocean
-waves or a reactive flow would be others. Nothing outside an application's folder names its modules: `cli/` finds the
-object that satisfies `Application` in its registry and calls the methods below. To add an application:
+An application turns an input file (TOML) into results on disk and a record of the run, such as the simulation of ocean
+waves or of a reactive flow. Nothing outside an application's package names its modules: `cli/` finds the object that
+satisfies `Application` in its registry and calls the methods below. To add an application:
 
-1. A folder beside `seismic/` with a module `application.py`. It holds a class with what `Application` lists, and one
+1. A package of `fathometer` with a module `application.py`. It holds a class with what `Application` lists, and one
    instance of it. The registry imports this module in every process, also for `--help`: it may import only the
    standard library, `fathometer.base` and this module; everything else is imported inside the methods.
 2. A line in `cli/registry.py`: the name of the application, and "module:object".
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from fathometer.runs.context import Context, Outcome
     from fathometer.runs.probes import Probes
 
-Panel = dict[str, Any]  # what a page draws: a `kind` that report/page.py knows, and what this kind needs
+Panel = dict[str, Any]  # a figure or table of a page: its `kind`, one of those of report/page.py, and that kind's data
 
 
 @dataclass(frozen=True)
 class Heading:
-    """What ran, at the top of a page.
+    """The heading of a page.
 
     Attributes:
         title: kind of run. subject: what it was run on, such as the name of the input file without its suffix.
@@ -62,15 +62,18 @@ class Heading:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """What a run will cost: `record` for programs (JSON-ready, SI units with the unit in the key), `table` for people,
-    line by line."""
+    """Predicted cost of a run.
+
+    Attributes:
+        record: JSON-ready, SI units with the unit in the key. table: the same for people, line by line.
+    """
 
     record: Mapping[str, Any]
     table: Sequence[str]
 
 
 class RecordPanels(Protocol):
-    """What shows a record on a page. Applications have it; so have benchmarks, whose records have a page too.
+    """Interface that turns a record into the contents of a page; of applications and of benchmarks.
 
     Both methods raise one of ArithmeticError, AttributeError, LookupError, TypeError or ValueError for a record that no
     run has written; the command line turns these into one line that names the file.
@@ -91,7 +94,7 @@ class Application(RecordPanels, Protocol):
 
     @property
     def name(self) -> str:
-        """The entry "application" of its records."""
+        """Its name: the entry "application" of its records."""
         ...
 
     @property
@@ -101,19 +104,19 @@ class Application(RecordPanels, Protocol):
 
     @property
     def resume_hints(self) -> Mapping[str, str]:
-        """Commands of which an interrupted run can be resumed (its exit code is 75 instead of 130), each with what to
-        tell people then: "--resume goes on with ..."."""
+        """Commands whose interrupted runs can be resumed (exit code 75 instead of 130), each with the sentence to print
+        then: "--resume goes on with ..."."""
         ...
 
     @property
     def sections(self) -> frozenset[str]:
-        """Sections (top-level tables) that all of its input files have: `plan` and `submit` tell by them whose a file
-        is."""
+        """Sections (top-level tables) that all of its input files have: `plan` and `submit` find the application of a
+        file by them."""
         ...
 
     @property
     def plan_options(self) -> frozenset[str]:
-        """Options of `fathometer plan` that its plans heed, by their names in `options`: "ranks", "velocities", ..."""
+        """Options of `fathometer plan` that its plans use, by their names in `options`: "ranks", "within", ..."""
         ...
 
     @property
@@ -130,7 +133,7 @@ class Application(RecordPanels, Protocol):
         ...
 
     def load(self, path: Path) -> Any:
-        """Read and check an input file. Raises InputError: one line with the file and the first key that is wrong."""
+        """Read and validate an input file. Raises InputError of one line with the file and the first wrong key."""
         ...
 
     def protect_inputs(self, input: Any, outputs: Iterable[Path]) -> None:
@@ -169,5 +172,5 @@ class Application(RecordPanels, Protocol):
         ...
 
     def probes(self) -> Probes | None:
-        """What benchmarks of the machine measure of this application; None: nothing."""
+        """What benchmarks of the machine can measure of this application; None: nothing."""
         ...

@@ -1,55 +1,52 @@
-"""Claims on tasks that several runs share, as the tasks of a job array do, without MPI between them.
+"""Claims on tasks that several runs share, as the jobs of a job array do, without MPI between them.
 
-claims      a task belongs to the run that holds the lock of its file NNNNNN.claim, and is settled once something stands
-            in that. The system releases the locks of a run that ends, however it ends: its task is free again.
-the end     a run that finds no more free tasks releases the journal's lock (folder_lock.py), and tries to have it
-            alone. Of runs that do this at the same time one succeeds, which is the last: it looks for tasks of runs
-            that died, does them, and makes the results. The others have nothing left to do.
+A task belongs to the run that holds the lock of its file NNNNNN.claim; text in that file marks the task as settled,
+done or set aside. The system releases the locks of a process that ends, however it ends: the task is free again.
 
-The locks are those of the file system: it must share them between the hosts, as NFS and Lustre (mounted with flock) do.
+A run that finds no more free tasks releases the lock of the journal (folder_lock.py) and tries to take it exclusively.
+Of runs that do this at the same time the last one succeeds: it does the tasks of runs that died and writes the results;
+the others have nothing left to do.
 """
 
 from __future__ import annotations
 
-import fcntl
-import os
 from pathlib import Path
 
 from fathometer.base import ledger
-from fathometer.storage import atomic
+from fathometer.base.errors import FathometerError
+from fathometer.storage.lock import FileLock, LockError
 
 
 class Claims:
-    """The tasks that this process has taken, of those that several runs share."""
+    """The tasks that this process has claimed, of those that several runs share.
+
+    Args:
+        folder: of the journal, which holds the claims' files.
+
+    FathometerError from any method: the file of a claim cannot be written or locked.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._held: dict[int, int] = {}
+        self._locks: dict[int, FileLock] = {}
 
     def take(self, task: int) -> bool:
-        """Whether the task was free, and is this process's now."""
-        path = self._folder / f"{task:06d}.claim"
-        with atomic.writing(path), ledger.io():
-            handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
-            free = False
+        """Claim a task; False where it is settled, or claimed by another process."""
+        lock = FileLock(self._folder / f"{task:06d}.claim")
+        with ledger.io():
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                free = os.fstat(handle).st_size == 0
-            except BlockingIOError:
-                pass
-            finally:
-                if not free:
-                    os.close(handle)
+                free = lock.acquire() and not lock.read()
+            except LockError as error:
+                raise FathometerError(f"{lock.path}: cannot be written: {error.reason}") from None
+            if not free:
+                lock.close()
         if free:
-            self._held[task] = handle
+            self._locks[task] = lock
         return free
 
     def settle(self, task: int) -> None:
-        """The journal holds what became of the task."""
-        handle = self._held.pop(task, None)
-        if handle is not None:
-            with atomic.writing(self._folder / f"{task:06d}.claim"), ledger.io():
-                try:
-                    os.pwrite(handle, b"settled\n", 0)
-                finally:
-                    os.close(handle)
+        """Mark a claimed task as one whose outcome is in the journal."""
+        lock = self._locks.pop(task, None)
+        if lock is not None:
+            with ledger.io(), lock:
+                lock.write("settled")

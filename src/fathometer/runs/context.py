@@ -1,4 +1,4 @@
-"""How a command runs beside its input, and what it leaves."""
+"""Context of a command, and its outcome."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ from typing import Any
 from fathometer.parallel.threads import Binding
 from fathometer.runs.options import RunOptions
 
-Panel = dict[str, Any]
-
 
 @dataclass(frozen=True)
 class Context:
-    """How a command runs, beside its input.
+    """What a command needs to run beside its input.
 
     Attributes:
-        command: its words, for the record. quiet: no progress. binding: where the threads of this rank are.
-        say: prints a line for people; does nothing when quiet and on ranks above 0.
+        command: its words, for the record. quiet: no progress display. binding: cpus of this rank's threads.
+        say: prints a line; does nothing with --quiet and on ranks above 0.
         publish: writes the page of a record with the application's panels into a file; None: there is no page.
         options: what to do with an earlier run's results in the same folder.
     """
@@ -28,16 +26,16 @@ class Context:
     quiet: bool
     binding: Binding
     say: Callable[[str], None]
-    publish: Callable[[Path, dict[str, Any], list[Panel]], None] | None = None
+    publish: Callable[[Path, dict[str, Any], list[dict[str, Any]]], None] | None = None
     options: RunOptions = field(default_factory=RunOptions)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a command leaves.
+    """What a command has produced.
 
     Attributes:
-        files: its files by kind. record: complete on rank 0 only. failed: why tasks are not in the results, by number.
+        files: its files by kind. record: complete on rank 0 only. failed: reasons of failed tasks, by number.
     """
 
     files: dict[str, Path]

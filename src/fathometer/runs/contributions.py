@@ -1,4 +1,4 @@
-"""Contributions of tasks to the volumes of the results, on disk until they are added up (summation.py)."""
+"""Contributions of tasks to the volumes of the results: files of the journal until they are summed (summation.py)."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from fathometer.storage import atomic
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import write_volume
 
-UNFLUSHED = Strategy.of("posix-shared:sync=none")  # what is written is flushed by `flush`
+UNFLUSHED = Strategy.of("posix-shared:sync=none")  # `flush` flushes the files later
 
 
 @dataclass(frozen=True, eq=False)
 class Window:
-    """A window of the whole volumes with this rank's values in it.
+    """A window of the whole volumes with the values of this rank's block.
 
     Attributes:
-        grid: of the window; grid.first: its place in the whole grid. start: this rank's first cell in the window.
-        volumes: this rank's cells by the volume's name, (nx, ny, nz) each.
+        grid: of the window; grid.first: index of its first cell in the whole grid.
+        start: index of this rank's first cell in the window.
+        volumes: this rank's block by the name of the volume, (nx, ny, nz), float32 or float64.
     """
 
     grid: Grid
@@ -46,10 +47,14 @@ def contribute(
     seconds: float,
     comm: MPI.Intracomm,
 ) -> Contribution:
-    """Collective. Write the contribution of a task into files, then a line into the journal (group: its file).
+    """Collective. Write the contribution of a task into files, then its line into the journal.
 
-    A process may die at any time; for a host that dies there is `flush`. seconds: that the task took.
-    Raises NotFiniteError, or FathometerError where the system refuses, on all ranks.
+    This order makes the journal safe against the death of processes; `flush` makes it safe against that of a host.
+
+    Args:
+        group: number of the group of ranks. seconds: duration of the task.
+
+    Raises NotFiniteError, or FathometerError where a file cannot be written, on all ranks.
     """
     grid, start, kind = window.grid, window.start, journal.kind
     parts: dict[str, VolumePart] = {}
@@ -60,7 +65,7 @@ def contribute(
         parts[name] = VolumePart(peak, allreduce(comm, checksum(values, grid.shape, start), "SUM") % MODULUS)
         info = volume_info(grid, values.dtype, "")
         block = values.reshape([values.shape[a] for a in grid.axes])
-        with ledger.file(kind_of_files(journal), "write"):
+        with ledger.file(file_kind(journal), "write"):
             path = journal.contribution(task, name)
             write_volume(path, info, block, [start[a] for a in grid.axes], comm, UNFLUSHED)
     x, y, z = (a + n for a, n in zip(grid.first, grid.shape, strict=True))
@@ -71,24 +76,24 @@ def contribute(
     return contribution
 
 
-def kind_of_files(journal: Journal) -> str:
-    """The kind of contributions and their sums in the account of files."""
+def file_kind(journal: Journal) -> str:
+    """The kind of file, in the ledger, of contributions and their sums."""
     return f"{journal.kind.contribution}s"
 
 
 def peak_of(values: np.ndarray) -> float:
-    """The largest magnitude; infinity where a number is not finite, since a maximum over ranks may lose a NaN."""
+    """The largest magnitude; infinity where a value is not finite, since MPI_MAX may lose a NaN."""
     peak = float(max(values.max(initial=0.0), -values.min(initial=0.0)))
     return peak if math.isfinite(peak) else math.inf
 
 
 def flush(journal: Journal, group: int, contributions: Sequence[Contribution], comm: MPI.Intracomm) -> None:
-    """Collective. Flush these contributions to the device, and note that in the journal."""
+    """Collective. Flush the files of these contributions to the device, then write that into the journal."""
     with collective_errors(comm):
         for contribution in contributions:
             for name in contribution.parts:
                 path = journal.contribution(contribution.task, name)
-                with atomic.writing(path), ledger.file(kind_of_files(journal), "write"), ledger.flush():
+                with atomic.writing(path), ledger.file(file_kind(journal), "write"), ledger.flush():
                     atomic.flush_file(path)
     with collective_errors(comm):
         if comm.rank == 0:

@@ -1,16 +1,16 @@
-"""Sums that do not depend on the order of their terms, for partial images.
+"""Reproducible summation of volumes: sums that do not depend on the order of their terms.
 
-A term x is cut, by truncation, at places of a grid of powers of two that is the same for all terms of all sums:
+A term x is truncated at powers of two that are the same for all terms of all sums:
 
     x = a 2^(40 t) + b 2^(40 (t - 1)) + rest,   |a|, |b| < 2^40 integers
 
-t, the *top*, is the one that the largest term's peak needs. a and b are added as 64-bit integers, which is exact; the
-rest is left out. What a term contributes to a place never depends on the other terms: where a larger term raises the
-top, the lower place is dropped as if it had never been kept. So the sum depends on the set of its terms alone. The idea
-is that of Demmel & Nguyen (2013, Fast reproducible floating-point summation, ARITH 21), with one grid for a volume
+t, the *top*, is the least one for which the peak of the largest term fits. a and b are added as 64-bit integers, which
+is exact; the rest is dropped. The limbs of a term never depend on the other terms: where a larger term raises the top,
+the lower limb is dropped as if it had never been stored. So the sum depends on the set of its terms alone. The method
+is that of Demmel & Nguyen (2013, Fast reproducible floating-point summation, ARITH 21), with one top for a volume
 instead of one for each number.
 
-What is left out of a term is below 2^-40 of the largest term's peak, mostly far below; 2^23 terms fit.
+The truncation error of a term is below 2^-40 of the largest term's peak, mostly far below; 2^23 terms do not overflow.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import numpy as np
 
 from fathometer import _native
 
-BITS = 40  # between places
-LOWEST = -20  # top; smaller terms are below 10^-230
-LIMBS = 2
+BITS = 40  # of a limb
+LOWEST = -20  # smallest top; smaller terms are below 10^-230
+LIMBS = 2  # a and b
 Limbs = np.ndarray  # int64 (LIMBS, ...): a and b of each number
 
 
 def top_of(peak: float) -> int:
-    """The place that a volume of this largest magnitude (finite) needs."""
+    """The top of a volume whose largest magnitude is `peak` (finite)."""
     return LOWEST if peak == 0 else max(LOWEST, (math.frexp(peak)[1] - 1) // BITS)
 
 
@@ -38,8 +38,8 @@ def add(limbs: Limbs, top: int, values: np.ndarray) -> None:
     _native.add_exactly(values, limbs[0], limbs[1], 2.0 ** (BITS * top), 2.0 ** (BITS * (top - 1)))
 
 
-def raised(limbs: Limbs, top: int, higher: int) -> Limbs:
-    """The same sum with a higher top, the places below dropped; `limbs` itself where they are equal."""
+def with_top(limbs: Limbs, top: int, higher: int) -> Limbs:
+    """The same sum with a higher top, lower limbs dropped; `limbs` itself where the tops are equal."""
     if higher == top:
         return limbs
     zero = np.zeros_like(limbs[0])
@@ -47,6 +47,6 @@ def raised(limbs: Limbs, top: int, higher: int) -> Limbs:
 
 
 def value(limbs: Limbs, top: int, dtype: np.dtype[Any]) -> np.ndarray:
-    """The sum as floating-point numbers."""
+    """The sum in floating point, of the shape of one limb."""
     total = limbs[0] * 2.0 ** (BITS * top) + limbs[1] * 2.0 ** (BITS * (top - 1))
     return np.asarray(total, dtype)

@@ -1,4 +1,4 @@
-"""Comparison of fingerprints: what must be the same for the tasks of two runs to be added up."""
+"""Comparison of fingerprints: the input and version that two runs must share for their tasks to be combined."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def differences(before: Any, now: Any, where: str = "") -> list[str]:
-    """Where two nested JSON values differ, a line each: "survey.imaging.every: 4 then, 8 now"."""
+    """Differences of two nested JSON values, a line each: "input.grid.spacing: 4 then, 8 now"."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         keys = [*before, *(key for key in now if key not in before)]
         return [

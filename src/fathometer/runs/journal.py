@@ -1,17 +1,17 @@
-"""The journal of a resumable run, on disk: whatever ends a run, finished tasks are not lost.
+"""The journal of a resumable run: files from which a later run knows the finished tasks, whatever ended this one.
 
 OUTPUT/journal/
-    survey.json          fingerprint of what is computed, written once
-    RUN-GROUP.jsonl      a line a task, finished or set aside; a file for each run and group of ranks
-    NNNNNN-VOLUME.npy    contribution of the task to a volume of the results; there before its line is
-    NAME.sum             contributions added up (contributions.py); it replaces them
+    survey.json          fingerprint of the computation, written once
+    RUN-GROUP.jsonl      a line for each task, finished or failed; a file for each run and group of ranks
+    NNNNNN-VOLUME.npy    contribution of the task to a volume of the results; written before its line
+    NAME.sum             sum of contributions (sum_file.py), which replaces them
     NNNNNN.claim         the task was taken by a group of this run, or of several that share the tasks (claims.py)
     finished             the results are written
-    lock                 held by the run; the system releases it with the process
+    lock                 held by the run (folder_lock.py); the system releases it with the process
 
-A task is done when its line is there, and its contribution or a sum that holds it. Where the host itself went down,
-lines may have reached the disk without the contributions they stand for: those behind the last line that marks a flush
-are compared with their checksums when the run is resumed. On disk the number of a task has the key "shot".
+A task is done when its line exists, and its contribution or a sum that contains it. After a crash of the host, lines
+may be on disk without their contributions: those after the last line that marks a flush are verified by their checksums
+when the run is resumed. The names survey.json and "shot", the key of a task's number, belong to the format.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ from fathometer.runs.sum_file import SumFile
 from fathometer.storage import atomic
 
 FOLDER = "journal"
+FINGERPRINT = "survey.json"  # file name
 TASK_KEY = "shot"  # of the number of a task in a line
-MOST_READS = 20  # of a journal that others are writing, until its files agree
+MAX_READS = 20  # of a journal that other runs are writing, until its files are consistent
 NAP_SECONDS = 0.2  # between them
 
 
 @dataclass(frozen=True)
 class VolumePart:
-    """Contribution of a task to one volume: largest magnitude, and the checksum of its cells (checksum.py)."""
+    """A task's contribution to one volume: its largest magnitude, and its checksum (checksum.py)."""
 
     peak: float
     checksum: int
@@ -53,8 +54,8 @@ class Contribution:
     """Contribution of a finished task to the volumes of the results.
 
     Attributes:
-        task: its number. lo, hi: the window of the whole volumes' cells that it adds to (half-open).
-        parts: what it adds to each volume. seconds, ranks: that it took.
+        task: its number. lo, hi: half-open window of cells of the whole volumes, (x, y, z) each.
+        parts: by the name of the volume. seconds: of the task. ranks: that worked on it.
     """
 
     task: int
@@ -66,27 +67,28 @@ class Contribution:
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Self:
-        """From a line of the journal. Raises KeyError, TypeError, ValueError where it is none."""
+        """From a line of the journal. Raises KeyError, TypeError or ValueError for any other line."""
         parts = {name: VolumePart(float(part["peak"]), int(part["checksum"])) for name, part in line["parts"].items()}
         lo, hi = ((int(a), int(b), int(c)) for a, b, c in (line["lo"], line["hi"]))
         return cls(int(line[TASK_KEY]), lo, hi, parts, float(line["seconds"]), int(line["ranks"]))
 
     def line(self) -> dict[str, Any]:
-        """The same for a line of the journal."""
+        """Its line of the journal, JSON-ready."""
         values = asdict(self)
         return {TASK_KEY: values.pop("task")} | values
 
 
 @dataclass
 class Journal:
-    """The state of a run as its folder told it when it was opened; afterwards each group knows its own tasks.
+    """State of a run as read from its folder; afterwards each group of ranks updates its own tasks only.
 
     Attributes:
-        done: finished tasks by number. failed: reasons of those set aside. sums: of the contributions of done tasks.
-        finished: the results are written. run: name of this run. unflushed: done tasks whose contributions may not have
-            reached the device. repaired: fingerprints of inputs that some done tasks are of, and which were replaced
-            since. claims: of a run that shares the tasks. others_at_work: earlier contributions are theirs to add up,
-            or the last one's. kind: the words of the application.
+        folder: of the journal. done: finished tasks by number. failed: reasons of failed tasks by number.
+        sums: of contributions of done tasks. finished: the results are written. run: name of this run.
+        repaired: fingerprints of earlier versions of the repairable input, which some done tasks have used.
+        unflushed: done tasks whose contributions may not have reached the device.
+        claims: of a run that shares the tasks. others_at_work: other runs, or the last of them, sum up the earlier
+            contributions. kind: the application's terms.
     """
 
     folder: Path
@@ -103,14 +105,14 @@ class Journal:
 
     @property
     def loose(self) -> list[Contribution]:
-        """Contributions that are in no sum, by number of the task; none where others are at work."""
+        """Contributions that are in no sum, in order of the tasks; none where other runs are at work."""
         if self.others_at_work:
             return []
         held = {task for sum_file in self.sums for task in sum_file.tasks}
         return [contribution for task, contribution in sorted(self.done.items()) if task not in held]
 
     def left(self, tasks: Iterable[int]) -> list[int]:
-        """Those of the tasks that are neither done nor set aside."""
+        """Those of the tasks that are neither done nor failed."""
         return [task for task in tasks if task not in self.done and task not in self.failed]
 
     def contribution(self, task: int, volume: str) -> Path:
@@ -118,13 +120,13 @@ class Journal:
         return self.folder / f"{task:06d}-{volume}.npy"
 
     def take(self, tasks: Iterable[int]) -> Iterator[int]:
-        """Those of the tasks that no other group has taken, one by one, each taken when it is asked for."""
+        """Take those of the tasks that no other group has taken, one at each step of the iterator."""
         for task in tasks:
             if self.claims is not None:
                 if self.claims.take(task):
                     yield task
                 continue
-            # Of one run all groups end together: no lock is needed, which not all file systems share between hosts.
+            # The groups of one run end together, so that a file is enough: some file systems have no locks.
             path = self.folder / f"{task:06d}.claim"
             try:
                 with ledger.io():
@@ -136,18 +138,18 @@ class Journal:
             yield task
 
     def begun(self) -> int:
-        """Number of tasks that all groups have taken in this run."""
+        """Number of tasks that have been taken in this run, by any group."""
         return sum(1 for _ in self.folder.glob("*.claim"))
 
     def finish_task(self, group: int, contribution: Contribution) -> None:
-        """The contribution of a task is on disk."""
+        """Write the line of a task whose contribution is on disk. group: number of this group of ranks."""
         self._append(group, contribution.line())
         self._settle(contribution.task)
         self.done[contribution.task] = contribution
         self.failed.pop(contribution.task, None)
 
     def set_aside(self, group: int, task: int, reason: str) -> None:
-        """A task cannot be done; the others can."""
+        """Write the line of a task that has failed while others may succeed."""
         self._append(group, {TASK_KEY: task, "failed": reason})
         self._settle(task)
         self.failed[task] = reason
@@ -157,11 +159,11 @@ class Journal:
             self.claims.settle(task)
 
     def flushed(self, group: int) -> None:
-        """All contributions of the lines before are on the device."""
+        """Write that all contributions of the lines so far are on the device."""
         self._append(group, {"flushed": True}, sync=True)
 
     def _append(self, group: int, line: Mapping[str, Any], sync: bool = False) -> None:
-        """One line. A file of its own for each group: appending from several hosts is not safe everywhere."""
+        """Append a line to the file of a group; each has its own, since appending from several hosts is not safe."""
         path = self.folder / f"{self.run}-{group:04d}.jsonl"
         text = (json.dumps(plain(line), ensure_ascii=False) + "\n").encode(errors="backslashreplace")
         with atomic.writing(path), ledger.file("journal", "write"):
@@ -177,7 +179,7 @@ class Journal:
 
 
 def read_journal(folder: Path) -> Journal:
-    """The journal in a folder. Raises FathometerError where sums are damaged."""
+    """The journal in a folder. Raises FathometerError where a file cannot be read or sums are damaged."""
     journal = Journal(folder, finished=(folder / "finished").exists())
     for path in sorted(folder.glob("*.jsonl")):
         written: set[int] = set()  # by the lines of this file so far
@@ -197,11 +199,11 @@ def read_journal(folder: Path) -> Journal:
                     journal.done[contribution.task] = contribution
                     journal.unflushed.add(contribution.task)
                     written.add(contribution.task)
-            except (KeyError, TypeError, ValueError):  # cut short by what ended the run
+            except (KeyError, TypeError, ValueError):  # cut short when the run was ended
                 continue
     with suppress(OSError, ValueError):
-        journal.repaired = json.loads((folder / "survey.json").read_text(encoding="utf-8")).get("repaired", [])
-    # Before the sums are looked at: others place a sum before they remove what it holds.
+        journal.repaired = json.loads((folder / FINGERPRINT).read_text(encoding="utf-8")).get("repaired", [])
+    # Before the sums are read: other runs write a sum before they remove its contributions.
     absent = {
         task
         for task, contribution in ({} if journal.finished else journal.done).items()
@@ -218,9 +220,10 @@ def read_journal(folder: Path) -> Journal:
 
 
 def read_shared_journal(folder: Path) -> Journal:
-    """The journal in a folder into which others write at the same time.
+    """The journal in a folder into which other runs write at the same time.
 
-    Sums are those of others; what they do between two reads may seem to contradict itself, so it is read again.
+    The sums belong to those runs and are left out. Changes between two reads may look like damage, so that the journal
+    is read again, at most MAX_READS times. Raises FathometerError as `read_journal`.
     """
     reads = 0
     while True:
@@ -228,7 +231,7 @@ def read_shared_journal(folder: Path) -> Journal:
             journal = read_journal(folder)
         except FathometerError:
             reads += 1
-            if reads > MOST_READS:
+            if reads > MAX_READS:
                 raise
             sleep(NAP_SECONDS)
         else:

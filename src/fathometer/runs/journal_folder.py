@@ -1,4 +1,4 @@
-"""Opening, tidying and removing the journal in a folder of results."""
+"""Opening, cleaning and removing the journal in a run's output folder."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.record.envelope import RECORD, plain, write_record
 from fathometer.runs.checksum import checksum
 from fathometer.runs.fingerprint import differences
-from fathometer.runs.journal import FOLDER, Contribution, Journal, read_journal, read_shared_journal
+from fathometer.runs.journal import FINGERPRINT, FOLDER, Contribution, Journal, read_journal, read_shared_journal
 from fathometer.runs.options import RunKind, RunOptions
-from fathometer.runs.sum_file import Damaged, SumFile
+from fathometer.runs.sum_file import DamagedSumError, SumFile
 from fathometer.storage import atomic
 from fathometer.storage.volumes.volume import open_volume
 
-OWN = (".jsonl", ".npy", ".sum", ".claim")  # suffixes of a journal's files
-MOST_DIFFERENCES = 3  # in a message
+SUFFIXES = (".jsonl", ".npy", ".sum", ".claim")  # of a journal's files
+MAX_DIFFERENCES = 3  # in a message
 
 
 def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
-    """Raises InputError where an earlier run's journal is there and the options do not say what to do with it, and
-    where the folder is somebody else's."""
+    """Raises InputError where the folder holds an earlier run and the options do not say what to do with it, and where
+    its subfolder `journal` is not a journal."""
     folder = output / FOLDER
-    if not (folder / "survey.json").exists():
+    if not (folder / FINGERPRINT).exists():
         others = sorted(path.name for path in folder.iterdir() if path.name != "lock" and path.suffix != ".part")
         if others:
             raise InputError(
-                f"{folder}: holds {others[0]}, but no survey.json: it is no journal; allowed: another [output] "
+                f"{folder}: holds {others[0]}, but no {FINGERPRINT}: it is no journal; allowed: another [output] "
                 "directory, or without that folder"
             )
     if options.overwrite or options.resume:
@@ -49,12 +49,12 @@ def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
 
 
 def has_journal(output: Path) -> bool:
-    """Whether there is a journal in the folder of the results."""
-    return (output / FOLDER / "survey.json").exists()
+    """Whether there is a journal in the output folder."""
+    return (output / FOLDER / FINGERPRINT).exists()
 
 
 def results_of(output: Path) -> dict[str, Path]:
-    """The files that the record of a finished run in this folder names, by kind; none without one."""
+    """The files in the record of a finished run in this folder, by kind; none without a record."""
     try:
         files = json.loads((output / RECORD).read_text(encoding="utf-8"))["results"]["files"]
         return {str(kind): Path(path) for kind, path in files.items()}
@@ -65,17 +65,17 @@ def results_of(output: Path) -> dict[str, Path]:
 def open_journal(
     output: Path, fingerprint: Mapping[str, Any], run: str, options: RunOptions, kind: RunKind, alone: bool = True
 ) -> Journal:
-    """The journal in the folder of the results, which this run has locked and whose options were checked.
+    """Create or open the journal in the output folder, after it was locked and `check_options` called.
 
     Args:
-        fingerprint: of what is computed. run: a name for this run. alone: no other run works in the folder.
+        fingerprint: of the computation. run: a name for this run. alone: no other run works in the folder.
 
-    Raises InputError where the journal is of another input or version: what differs; FathometerError where it is
-    damaged. Other contents of kind.repairable are taken where failed tasks are to be tried again: of the tasks that are
-    done nothing is computed anew.
+    Raises InputError with the differences where the journal is of another input or version, FathometerError where it is
+    damaged. The entry kind.repairable of the fingerprint may differ with options.retry_failed; tasks that are done are
+    not repeated then.
     """
     folder = output / FOLDER
-    path = folder / "survey.json"
+    path = folder / FINGERPRINT
     if not options.resume or not path.exists():
         erase(folder)
         write_record(path, fingerprint)
@@ -88,13 +88,13 @@ def open_journal(
     differing = differences(before, plain(fingerprint))
     only_repairable = all(line.startswith(f"{kind.repairable}: ") for line in differing)
     if options.retry_failed and differing and only_repairable:
-        # What was wrong with some of them has been repaired: that is what --retry-failed is for.
+        # Input of failed tasks has been repaired: that is what --retry-failed is for.
         write_record(path, {**fingerprint, "repaired": [*repaired, before[kind.repairable]]})
     elif differing:
-        more = f" and {len(differing) - MOST_DIFFERENCES} more" if len(differing) > MOST_DIFFERENCES else ""
+        more = f" and {len(differing) - MAX_DIFFERENCES} more" if len(differing) > MAX_DIFFERENCES else ""
         raise InputError(
             f"{output}: --resume: holds the journal of another {kind.name}: "
-            f"{'; '.join(differing[:MOST_DIFFERENCES])}{more}; allowed: the same {kind.input} and version, or "
+            f"{'; '.join(differing[:MAX_DIFFERENCES])}{more}; allowed: the same {kind.input} and version, or "
             "--overwrite" + (f"; --retry-failed, where the {kind.repairable} were mended" if only_repairable else "")
         )
     if (folder / "finished").exists():
@@ -109,7 +109,8 @@ def open_journal(
 
 
 def conclude(journal: Journal) -> None:
-    """The results are written: what they were made of is removed, unless tasks were set aside, to be tried again."""
+    """Mark the results as written and remove the contributions, unless some tasks have failed: these can be tried
+    again."""
     if journal.failed:
         return
     atomic.write(journal.folder / "finished", b"")
@@ -117,32 +118,33 @@ def conclude(journal: Journal) -> None:
 
 
 def erase(folder: Path) -> None:
-    """Remove a journal, all but its lock. survey.json, which marks it as one, goes last; nothing goes without it."""
-    survey = folder / "survey.json"
-    if survey.exists():
+    """Remove a journal except for its lock. The fingerprint, which marks the folder as a journal, is removed last;
+    without it nothing but unfinished files is removed."""
+    fingerprint = folder / FINGERPRINT
+    if fingerprint.exists():
         for path in folder.iterdir():
-            if path.suffix in OWN or path.name == "finished":
+            if path.suffix in SUFFIXES or path.name == "finished":
                 atomic.remove(path)
-    for path in (*folder.glob(".*.part"), survey):
+    for path in (*folder.glob(".*.part"), fingerprint):
         atomic.remove(path)
 
 
 def clear(folder: Path) -> None:
-    """Remove what finished results were made of."""
+    """Remove contributions, sums, claims and unfinished files."""
     for path in folder.iterdir():
         if path.suffix in (".npy", ".sum", ".claim", ".part"):
             atomic.remove(path)
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what an earlier run was in the middle of, and what has been damaged since."""
+    """Remove unfinished and damaged files of an earlier run; the tasks of damaged contributions are to be repeated."""
     for path in folder.iterdir():
         if path.suffix in (".claim", ".part"):
             atomic.remove(path)
     for path in folder.glob("*.sum"):
         try:
             SumFile.read(path)
-        except Damaged:
+        except DamagedSumError:
             atomic.remove(path)
     journal = read_journal(folder)
     for contribution in journal.loose:
@@ -155,8 +157,8 @@ def _tidy(folder: Path) -> None:
 
 
 def _intact(journal: Journal, contribution: Contribution, values: bool) -> bool:
-    """Whether the files of a contribution have the size and head that were written, and, where that is asked, the
-    values, which are looked at again when they are added up."""
+    """Whether the files of a contribution are readable volumes of the right size and, with `values`, have the right
+    checksums. Checksums are always verified when contributions are summed."""
     cells = [b - a for a, b in zip(contribution.lo, contribution.hi, strict=True)]
     for name, part in contribution.parts.items():
         path = journal.contribution(contribution.task, name)
@@ -176,8 +178,8 @@ def _intact(journal: Journal, contribution: Contribution, values: bool) -> bool:
 
 
 def require_access(path: Path) -> None:
-    """Of a contribution that cannot be read as a volume: raises FathometerError where the system refuses to read it,
-    which says nothing of what it holds; returns where it has changed, or is gone."""
+    """Tell a damaged or missing contribution from an unreadable one: raises FathometerError where the system refuses to
+    read the file, which says nothing about its contents; returns where it is damaged or missing."""
     try:
         with path.open("rb") as file:
             file.read(1)

@@ -1,4 +1,4 @@
-"""The life of a resumable run in its folder: lock, journal, tasks alone or with other runs, what is left unfinished."""
+"""Life cycle of a resumable run in its output folder: lock, journal, shared tasks, record of an unfinished run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ Work = TypeVar("Work")
 
 @contextmanager
 def locked_folder(output: Path, options: RunOptions, kind: RunKind, comm: MPI.Intracomm) -> Iterator[Lock | None]:
-    """Collective. Hold the folder's lock; refuse a folder whose results must not be replaced. The lock, on rank 0."""
+    """Collective. Hold the folder's lock, on rank 0; refuse a folder whose results must not be replaced.
+
+    Raises InputError or FathometerError on all ranks, as the locks (folder_lock.py) and `check_options`.
+    """
     lock: Lock | None = None
     try:
         with ledger.phase("set up"), collective_errors(comm):
@@ -47,14 +50,16 @@ def locked_folder(output: Path, options: RunOptions, kind: RunKind, comm: MPI.In
 
 
 class ResumableRun:
-    """Collective, each method. The journal of a run as its folder has it, and the run's tasks.
+    """A resumable run and its journal; all methods are collective.
 
     Args:
-        output: the folder of the results, which `locked_folder` holds. lock: on rank 0. tasks: numbers of all tasks.
-        fingerprint: of what is computed; called on rank 0.
+        output: the output folder, locked by `locked_folder`. kind: the application's terms. tasks: all numbers.
+        fingerprint: returns that of the computation; called on rank 0. lock: on rank 0, None on the others.
 
     Attributes:
         journal: as it was opened last.
+
+    Raises InputError or FathometerError on all ranks, as `open_journal`.
     """
 
     def __init__(
@@ -69,9 +74,9 @@ class ResumableRun:
     ) -> None:
         self._output, self._kind, self._tasks, self._fingerprint = output, kind, tasks, fingerprint
         self._lock, self._comm, self._context = lock, comm, context
-        self.journal = self._opened(context.options)
+        self.journal = self._open(context.options)
 
-    def _opened(self, options: RunOptions) -> Journal:
+    def _open(self, options: RunOptions) -> Journal:
         journal: Journal | None = None
         comm, lock = self._comm, self._lock
         with ledger.phase("set up"):
@@ -100,25 +105,25 @@ class ResumableRun:
         return journal
 
     def all_tasks(self, work: Callable[[Journal], Work]) -> list[Work] | None:
-        """What `work` returned on each rank, for this run's tasks; None where other runs make the results.
+        """The results of `work` on each rank for this run's tasks; None where another run writes the results.
 
-        A run that shares its tasks and is the last one at work does those of runs that have ended early, too.
+        Of runs that share their tasks the last one also does the tasks of runs that have ended early.
         """
-        done = allgather(self._comm, work(self.journal))
+        results = allgather(self._comm, work(self.journal))
         options = replace(self._context.options, retry_failed=False)
         while options.share:
-            if not self._last():
+            if not self._is_last():
                 self._context.say(
                     f"{self._output}: others are at work on its last {self._kind.task}s, and make the results"
                 )
                 return None
-            self.journal = self._opened(options)
+            self.journal = self._open(options)
             if not self.journal.left(self._tasks):
                 break
-            done += allgather(self._comm, work(self.journal))
-        return done
+            results += allgather(self._comm, work(self.journal))
+        return results
 
-    def _last(self) -> bool:
+    def _is_last(self) -> bool:
         """Whether no other run that shares the tasks is at work any more."""
         last = True
         with collective_errors(self._comm):
@@ -127,9 +132,9 @@ class ResumableRun:
         return all(allgather(self._comm, last))
 
     def complete(self, errors: Mapping[int, FathometerError]) -> Journal:
-        """The journal as it is when all groups are ready; errors: of this run's tasks.
+        """The journal after all groups have finished; errors: of this run's tasks, by number.
 
-        Where all tasks have failed, the first one's error is raised, and nothing stays behind.
+        Where no task has succeeded, the journal is removed and the error of the first task raised, on all ranks.
         """
         with collective_errors(self._comm):
             if self._comm.rank == 0:
@@ -146,7 +151,7 @@ class ResumableRun:
 
 
 def finished_record_in(output: Path) -> dict[str, Any]:
-    """The record of the finished run in a folder. Raises FathometerError where it cannot be read."""
+    """The record of the finished run in an output folder. Raises FathometerError where it cannot be read."""
     path = output / RECORD
     try:
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -157,16 +162,16 @@ def finished_record_in(output: Path) -> dict[str, Any]:
 
 @contextmanager
 def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[str], dict[str, Any]]) -> Iterator[None]:
-    """Collective. A run whose input was accepted: should the block not reach its end, whatever ends it, there is a
-    record of what is known, marked as unfinished, in the folder of the results. An earlier run's record stays.
+    """Collective. Context of a run whose input is valid: while it runs, and if it does not reach its end, for whatever
+    reason, the output folder has a record marked as unfinished. An earlier run's record is not replaced.
 
-    record_of: makes the record for a reason, on rank 0.
+    record_of: returns the record for a reason, on rank 0.
     """
     path = output / UNFINISHED
 
     def write(reason: str) -> None:
         if comm.rank == 0:
-            with suppress(FathometerError):  # what hinders the results' writing is told where they are written
+            with suppress(FathometerError):  # the same error is raised where the results are written
                 write_record(path, record_of(f"unfinished: {reason}"))
 
     with ledger.phase("finish"):
@@ -174,13 +179,13 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
     try:
         yield
     except BaseException as error:
-        write(_words(error))
+        write(_reason(error))
         raise
     if comm.rank == 0:
         atomic.remove(path)
 
 
-def _words(error: BaseException) -> str:
+def _reason(error: BaseException) -> str:
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"
     return " ".join(str(error).split()) or type(error).__name__

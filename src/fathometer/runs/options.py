@@ -1,4 +1,4 @@
-"""What a resumable run is, and what the command line says of an earlier one in the same folder."""
+"""Options of a resumable run, and the application's terms for it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What is to become of an earlier run in the same folder.
+    """What to do with an earlier run in the same folder, and whether other runs share the tasks.
 
     Attributes:
-        resume: go on with it. overwrite: begin anew. retry_failed: tasks that were set aside are tried again.
-        share: the name that all runs say which share the tasks at the same time; "": there are none.
+        resume: continue it. overwrite: start again. retry_failed: tasks that have failed are tried again.
+        share: the name, the same for all, of runs that share the tasks at the same time; "": a single run.
     """
 
     resume: bool = False
@@ -22,15 +22,15 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class RunKind:
-    """The words of an application for its run, for messages, and what its journal depends on.
+    """An application's terms for its run, for messages and the ledger, and what its journal depends on.
 
     Attributes:
-        name: of the run ("migration"). task: of one of its tasks ("shot"). input: of what it reads ("survey, files").
-        contribution: of what a task adds to the results ("partial image"), volumes: of the results ("images"): phases
-            and kinds of files in the account are named after them.
-        repairable: entry of the fingerprint that may change where failed tasks are tried again ("traces").
-        result: kind of the file by which a record tells a finished run of this kind.
-        not_finite: what to look at where a contribution is not finite.
+        name: of the run, such as "simulation". task: of one of its tasks. input: of what it reads.
+        contribution: of what a task adds to the results. volumes: of the results. Phases and kinds of files in the
+            ledger are named after these two.
+        repairable: entry of the fingerprint that may change where failed tasks are tried again.
+        result: kind of file whose entry in a record shows that the folder holds results of this kind of run.
+        not_finite: advice for the message where a contribution is not finite.
     """
 
     name: str = "run"

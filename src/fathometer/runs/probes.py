@@ -1,6 +1,6 @@
-"""What benchmarks of a machine measure of an application: its time steps, and its own figures for the machine file.
+"""Interfaces by which benchmarks of a machine measure an application: time steps, figures for the machine file.
 
-`lab/` times, alternates and reports; it gets objects with these interfaces from the application and knows no physics.
+`lab/` times, alternates and reports; the application provides the objects and all that is specific to its equations.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from fathometer.parallel.decomposition import Index3
-from fathometer.parallel.threads import Binding, Tasks
+from fathometer.parallel.threads import Binding, ThreadCounts
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -29,13 +29,13 @@ class SecondsOf(Protocol):
 
 @dataclass(frozen=True)
 class StepCost:
-    """What a time step of one equation costs.
+    """Cost of a time step of one equation.
 
     Attributes:
         flops_per_point: floating-point operations for each cell.
         bytes_per_point: the fewest bytes that a step moves for each cell when each array is touched once.
         halo_cells: thinnest block of a rank, cells.
-        memory_bytes: what a rank holds, by what it is.
+        memory_bytes: of a rank, by the name of what takes them.
     """
 
     flops_per_point: int
@@ -62,25 +62,25 @@ class Stepper(Protocol):
 
 
 class Probes(Protocol):
-    """What an application lets benchmarks measure."""
+    """What benchmarks can measure of an application."""
 
     def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
         """Cost of a time step on `shape` cells (x, y, z; ny = 1: two dimensions) shared by so many ranks."""
         ...
 
     def stepper(
-        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: Tasks, comm: MPI.Intracomm
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
     ) -> Stepper:
         """Collective. Fields of an equation in `shape` cells, shared by `ranks` along x, y, z."""
         ...
 
-    def step_rates(self, threads: Tasks, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
         """On one rank with all cores of the host: rates of the time steps by equation, dimension, order and size, as a
         run without a search would take them."""
         ...
 
     def machine_figures(
-        self, folder: Path, threads: Tasks, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+        self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
     ) -> dict[str, Any]:
         """On one rank with all cores of the host: the application's other entries of a machine file, in seconds.
 

@@ -1,7 +1,7 @@
-"""Files of exact sums of partial images: RUN-N.sum in the journal.
+"""Files of exact sums of contributions: RUN-GROUP-N.sum in the journal.
 
-text, JSON: shots, shape, for each volume its top and checksum; blanks up to `data`
-int64, for each volume: limbs (2, nx, ny, nz), as exact.py has them
+JSON, padded with spaces up to the offset `data`: tasks (key "shots"), shape, top and checksum of each volume
+int64, for each volume: limbs (2, nx, ny, nz), as in exact_sum.py
 """
 
 from __future__ import annotations
@@ -21,39 +21,42 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.runs.exact_sum import LIMBS, Limbs
 from fathometer.storage import atomic
 
-SLAB_CELLS = 1 << 20  # of a volume that are added up at a time
-PAGE = 4096
-LONGEST = 1 << 28  # bytes of the text
-ITEM = 8
-CELL = LIMBS * ITEM  # bytes
-FULL = 2.0  # contributions are added up when they take so many times the bytes of their sum
+SLAB_CELLS = 1 << 20  # of a volume that are summed at a time
+PAGE_BYTES = 4096
+MAX_HEAD_BYTES = 1 << 28
+ITEM_BYTES = 8  # int64
+CELL_BYTES = LIMBS * ITEM_BYTES
+FOLD_RATIO = 2.0  # contributions are summed when they take so many times the bytes of their sum
 
 
-def most_waiting(cells: int) -> float:
-    """Bytes of contributions to one volume of so many cells that a group leaves in no sum."""
-    return FULL * CELL * cells
+def max_loose_bytes(cells: int) -> float:
+    """Bytes of contributions to one volume of so many cells that a group of ranks leaves unsummed, at most."""
+    return FOLD_RATIO * CELL_BYTES * cells
 
 
 def on_disk(cells: int, contribution: float, tasks: int) -> tuple[float, float]:
-    """Bytes of the contributions of a group's tasks, of so many bytes each, to one volume of so many cells, and of
-    their sums: at most, which is while they are added up and the sum before and the new one are there too; at the end
-    of all tasks."""
-    together = math.ceil(most_waiting(cells) / contribution)
+    """Bytes on disk of contributions to one volume and of their sums, for the tasks of one group of ranks.
+
+    cells: of the volume. contribution: bytes of each. tasks: number of them. Returns the maximum, reached while
+    contributions are summed and both the previous sum and the new one exist, and the bytes after all tasks.
+    """
+    together = math.ceil(max_loose_bytes(cells) / contribution)
     sums, loose = divmod(tasks, together)
-    most = min(tasks, together) * contribution + min(sums, 2) * CELL * cells
-    return most, loose * contribution + min(sums, 1) * CELL * cells
+    largest = min(tasks, together) * contribution + min(sums, 2) * CELL_BYTES * cells
+    return largest, loose * contribution + min(sums, 1) * CELL_BYTES * cells
 
 
-class Damaged(FathometerError):
-    """A sum that is none, or not whole."""
+class DamagedSumError(FathometerError):
+    """The file of a sum is incomplete or has another format."""
 
 
 @dataclass(frozen=True)
 class SumFile:
-    """A sum on disk, whole.
+    """A sum on disk, complete.
 
     Attributes:
-        shots: whose contributions it holds. shape: of each volume. tops, checksums: of each volume, by name.
+        tasks: whose contributions it contains. shape: cells of each volume (nx, ny, nz).
+        tops, checksums: of each volume, by name. data: offset of the limbs, bytes.
     """
 
     path: Path
@@ -65,89 +68,96 @@ class SumFile:
 
     @classmethod
     def planned(cls, path: Path, tasks: Sequence[int], shape: Index3, tops: Mapping[str, int]) -> Self:
-        """One to be written: its checksums are not known yet."""
+        """A sum that is to be written, without its checksums."""
         draft = cls(path, tuple(tasks), shape, tops, dict.fromkeys(tops, (1 << 64) - 1), 1 << 62)
-        return cls(path, tuple(tasks), shape, tops, {}, -(-len(draft._text()) // PAGE) * PAGE)
+        return cls(path, tuple(tasks), shape, tops, {}, -(-len(draft._text()) // PAGE_BYTES) * PAGE_BYTES)
 
     def _text(self) -> bytes:
-        told = {
+        entries = {
             "shots": self.tasks,
             "shape": self.shape,
             "data": self.data,
             "volumes": {name: {"top": top, "checksum": self.checksums[name]} for name, top in self.tops.items()},
         }
-        return json.dumps(told).encode() + b"\n"
+        return json.dumps(entries).encode() + b"\n"
 
     @property
     def head(self) -> bytes:
-        """What stands before the numbers."""
+        """The bytes before the limbs."""
         return self._text().ljust(self.data)
 
     @property
     def size(self) -> int:
         """Bytes of the file."""
-        return self.data + len(self.tops) * LIMBS * self._limb
+        return self.data + len(self.tops) * LIMBS * self._limb_bytes
 
     @property
-    def _limb(self) -> int:
-        return ITEM * self.shape[0] * self._plane
+    def _limb_bytes(self) -> int:
+        return ITEM_BYTES * self.shape[0] * self._plane_cells
 
     @property
-    def _plane(self) -> int:
+    def _plane_cells(self) -> int:
         return self.shape[1] * self.shape[2]
 
     def places(self, volume: str, first: int) -> list[int]:
-        """Where plane `first` (along x) of each limb of a volume begins."""
-        start = self.data + list(self.tops).index(volume) * LIMBS * self._limb
-        return [start + n * self._limb + ITEM * first * self._plane for n in range(LIMBS)]
+        """Offsets in the file, bytes, of plane `first` (along x) of each limb of a volume."""
+        start = self.data + list(self.tops).index(volume) * LIMBS * self._limb_bytes
+        return [start + n * self._limb_bytes + ITEM_BYTES * first * self._plane_cells for n in range(LIMBS)]
 
     def limbs(self, volume: str, first: int, end: int) -> Limbs:
-        """Of the planes first to end, int64 (2, end - first, ny, nz). FathometerError where they cannot be read."""
-        found = np.empty((LIMBS, end - first, *self.shape[1:]), np.int64)
+        """The limbs of the planes first to end - 1, int64 (2, end - first, ny, nz).
+
+        Raises FathometerError where they cannot be read.
+        """
+        limbs = np.empty((LIMBS, end - first, *self.shape[1:]), np.int64)
         try:
             handle = os.open(self.path, os.O_RDONLY)
             try:
-                for limb, place in zip(found, self.places(volume, first), strict=True):
+                for limb, place in zip(limbs, self.places(volume, first), strict=True):
                     if atomic.read_at(handle, atomic.octets(limb), place) < limb.nbytes:
                         raise FathometerError(f"{self.path}: ends too early")
             finally:
                 os.close(handle)
         except OSError as error:
             raise FathometerError(f"{self.path}: cannot be read: {error.strerror}") from None
-        return found
+        return limbs
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """What the head of a file tells. Damaged where it is none, or not whole; FathometerError where the system
-        refuses."""
+        """The sum in a file, whose head is read and whose size is checked.
+
+        Raises DamagedSumError where it is damaged, FathometerError where the system refuses to read it.
+        """
         try:
             with path.open("rb") as file:
-                told: dict[str, Any] = json.loads(file.readline(LONGEST))
-            x, y, z = told["shape"]
-            volumes = told["volumes"]
-            found = cls(
+                entries: dict[str, Any] = json.loads(file.readline(MAX_HEAD_BYTES))
+            x, y, z = entries["shape"]
+            volumes = entries["volumes"]
+            sum_file = cls(
                 path,
-                tuple(int(task) for task in told["shots"]),
+                tuple(int(task) for task in entries["shots"]),
                 (int(x), int(y), int(z)),
                 {name: int(volume["top"]) for name, volume in volumes.items()},
                 {name: int(volume["checksum"]) for name, volume in volumes.items()},
-                int(told["data"]),
+                int(entries["data"]),
             )
-            if path.stat().st_size != found.size:
+            if path.stat().st_size != sum_file.size:
                 raise ValueError
         except OSError as error:
             raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            raise Damaged(f"{path}: is damaged; --resume does the tasks again that it held") from None
-        return found
+            raise DamagedSumError(f"{path}: is damaged; --resume does the tasks again that it held") from None
+        return sum_file
 
     @classmethod
     def all_in(cls, folder: Path) -> list[Self]:
-        """The sums in a folder; one whose tasks another holds too was about to be removed when its run ended, and is
+        """The sums in a folder. One whose tasks are all in another was about to be removed when its run ended, and is
         removed now."""
-        found = sorted((cls.read(path) for path in folder.glob("*.sum")), key=lambda sum_file: -len(sum_file.tasks))
+        largest_first = sorted(
+            (cls.read(path) for path in folder.glob("*.sum")), key=lambda sum_file: -len(sum_file.tasks)
+        )
         kept: list[Self] = []
-        for sum_file in found:
+        for sum_file in largest_first:
             if any(set(sum_file.tasks) <= set(other.tasks) for other in kept):
                 atomic.remove(sum_file.path)
             else:

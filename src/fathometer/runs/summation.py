@@ -1,7 +1,7 @@
-"""Sums of contributions that do not depend on their order (exact_sum.py).
+"""Reproducible sums of contributions, independent of their order (exact_sum.py).
 
-fold     a group of ranks: contributions and sums become one sum, so that they never fill the disk
-total    all ranks: the sum of everything, each rank its cells of the whole volume
+fold     by a group of ranks: contributions and sums are replaced by one sum, which limits the disk space they take
+total    by all ranks: the sum of all terms, each rank its block of the whole volume
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import Index3, split
 from fathometer.runs.checksum import MODULUS, checksum
-from fathometer.runs.contributions import kind_of_files
-from fathometer.runs.exact_sum import LIMBS, Limbs, add, raised, top_of, value
+from fathometer.runs.contributions import file_kind
+from fathometer.runs.exact_sum import LIMBS, Limbs, add, top_of, value, with_top
 from fathometer.runs.journal import Contribution, Journal
 from fathometer.runs.journal_folder import require_access
 from fathometer.runs.sum_file import SLAB_CELLS, SumFile
@@ -30,12 +30,12 @@ from fathometer.storage import atomic
 from fathometer.storage.volumes.boxes import Box, slabs
 from fathometer.storage.volumes.volume import open_volume
 
-SUMMING_BYTES = 64  # of a cell of a slab: its limbs, those that are read, and what adding takes
+SUMMING_BYTES = 64  # per cell of a slab: its limbs, those that are read, and temporary arrays of the addition
 
 
 @dataclass(frozen=True)
 class Terms:
-    """What is to be added up: sums, and contributions that are in none of them."""
+    """Terms of a sum: earlier sums, and contributions that are in none of them."""
 
     journal: Journal
     sums: tuple[SumFile, ...]
@@ -43,13 +43,13 @@ class Terms:
 
     @property
     def tasks(self) -> list[int]:
-        """All of them, in order."""
+        """Numbers of all tasks whose contributions are summed, in order."""
         return sorted(
             [task for sum_file in self.sums for task in sum_file.tasks] + [c.task for c in self.contributions]
         )
 
     def top(self, volume: str) -> int:
-        """The place that the largest term needs."""
+        """The top of the sum of a volume: the largest of its terms."""
         return max(
             [sum_file.tops[volume] for sum_file in self.sums]
             + [top_of(c.parts[volume].peak) for c in self.contributions]
@@ -57,9 +57,10 @@ class Terms:
 
 
 def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MPI.Intracomm) -> SumFile:
-    """Collective. Replace terms by one sum in the file `path`; what it was made of is removed.
+    """Collective. Sum the terms into the file `path`, then remove their files.
 
-    shape: of the whole volume. Raises FathometerError on all ranks: a damaged term, a full disk.
+    names: of the volumes. shape: cells of the whole volume (nx, ny, nz). comm: the ranks that share the work.
+    Raises FathometerError on all ranks: a damaged term, a full disk.
     """
     planned = SumFile.planned(path, terms.tasks, shape, {name: terms.top(name) for name in names})
     part: Path | None = None
@@ -69,85 +70,89 @@ def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MP
     part = comm.bcast(part)
     assert part is not None
     try:
-        found: dict[str, int] = {}
+        checksums: dict[str, int] = {}
         with _verified(terms, comm) as checks, atomic.writing(path):
             handle = os.open(part, os.O_WRONLY)
             try:
                 for name in names:
-                    found[name] = _fold(planned, terms, name, comm, handle, checks)
+                    checksums[name] = _fold(planned, terms, name, comm, handle, checks)
                 with ledger.flush():
                     os.fsync(handle)
             finally:
                 os.close(handle)
-        made = replace(planned, checksums={n: allreduce(comm, found[n], "SUM") % MODULUS for n in names})
+        written = replace(planned, checksums={n: allreduce(comm, checksums[n], "SUM") % MODULUS for n in names})
         with collective_errors(comm), atomic.writing(path):
             if comm.rank == 0:
-                _place(part, made)
+                _place(part, written)
     except BaseException:
         if comm.rank == 0:
             atomic.remove(part)
         raise
     with collective_errors(comm):
         if comm.rank == 0:
-            for one in terms.sums:
-                atomic.remove(one.path)
+            for sum_file in terms.sums:
+                atomic.remove(sum_file.path)
             for contribution in terms.contributions:
                 for name in names:
                     atomic.remove(terms.journal.contribution(contribution.task, name))
-    return made
+    return written
 
 
-def _place(part: Path, made: SumFile) -> None:
+def _place(part: Path, sum_file: SumFile) -> None:
+    """Complete the unfinished file `part` by its head and rename it."""
     handle = os.open(part, os.O_WRONLY)
     try:
-        atomic.write_at(handle, memoryview(made.head), 0)
+        atomic.write_at(handle, memoryview(sum_file.head), 0)
         with ledger.flush():
             os.fsync(handle)
     finally:
         os.close(handle)
     with ledger.flush():
-        atomic.place(part, made.path)
+        atomic.place(part, sum_file.path)
 
 
 def _fold(planned: SumFile, terms: Terms, name: str, comm: MPI.Intracomm, handle: int, checks: Checks) -> int:
-    """This rank's planes of a volume; their checksum."""
+    """Write this rank's planes of the sum of a volume; returns their checksum."""
     nx, ny, nz = planned.shape
     first, end = split(nx, comm.size, comm.rank)
-    found = 0
+    checked = 0
     for lo, hi in _planes((first, 0, 0), (end, ny, nz)):
         limbs = _limbs(terms, name, planned.tops[name], (lo, hi), checks)
         for n, (limb, place) in enumerate(zip(limbs, planned.places(name, lo[0]), strict=True)):
-            found += checksum(limb, (LIMBS * nx, ny, nz), (n * nx + lo[0], 0, 0))
-            with ledger.file(kind_of_files(terms.journal), "write"), ledger.io(bytes=limb.nbytes):
+            checked += checksum(limb, (LIMBS * nx, ny, nz), (n * nx + lo[0], 0, 0))
+            with ledger.file(file_kind(terms.journal), "write"), ledger.io(bytes=limb.nbytes):
                 atomic.write_at(handle, atomic.octets(limb), place)
-    return found
+    return checked
 
 
 def summing_bytes(cells: int) -> int:
-    """Memory that `total` takes on a rank beside its result, for so many cells of it."""
+    """Bytes of memory that `total` takes on a rank in addition to its result of so many cells."""
     return SUMMING_BYTES * min(cells, SLAB_CELLS)
 
 
 def total(terms: Terms, name: str, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> np.ndarray:
-    """Collective. The sum of a volume on the cells of `box` (half-open, of the whole volume); the boxes of all ranks
-    must tile that. Raises FathometerError on all ranks: a damaged term."""
+    """Collective. The sum of a volume in `box`, (nx, ny, nz) of `dtype`.
+
+    box: half-open, in cells of the whole volume; the boxes of all ranks tile it. Raises FathometerError on all ranks
+    where a term is damaged.
+    """
     (x, y, z), (x1, y1, z1) = box
-    found = np.zeros((x1 - x, y1 - y, z1 - z), dtype)
+    result = np.zeros((x1 - x, y1 - y, z1 - z), dtype)
     top = terms.top(name)
     with _verified(terms, comm) as checks:
         for lo, hi in _planes(*box):
-            found[lo[0] - x : hi[0] - x] = value(_limbs(terms, name, top, (lo, hi), checks), top, dtype)
-    return found
+            result[lo[0] - x : hi[0] - x] = value(_limbs(terms, name, top, (lo, hi), checks), top, dtype)
+    return result
 
 
-Checks = dict[tuple[str, str], int]  # (file or shot, volume): checksum of what was read of it
-UNREADABLE = 1  # added to that of what cannot be read
+Checks = dict[tuple[str, str], int]  # (name of a sum's file or number of a task, volume): checksum of what was read
+UNREADABLE = 1  # added to the checksum of a contribution that cannot be read, which makes it wrong
 
 
 @contextmanager
 def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
-    """Collective. The block notes checksums of what it reads; a term whose own differs is removed, so that its tasks
-    are done again, and named in the error."""
+    """Collective. The block adds up checksums of what it reads; a term whose checksum is wrong is removed, so that its
+    tasks are repeated, and named in the FathometerError."""
     checks: Checks = {}
     with collective_errors(comm):
         yield checks
@@ -169,15 +174,15 @@ def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
 
 
 def _planes(lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
-    """Some whole planes at a time, as files of sums hold them, of a box that may be empty."""
+    """A box, which may be empty, in slabs of whole planes, the order of cells in files of sums."""
     return slabs(lo, hi, max(SLAB_CELLS, (hi[1] - lo[1]) * (hi[2] - lo[2])))
 
 
 def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs:
-    """The sum of a volume on some cells."""
+    """The sum of a volume in a box, int64 (2, nx, ny, nz), with the given top."""
     lo, hi = box
     limbs = np.zeros((LIMBS, *(b - a for a, b in zip(lo, hi, strict=True))), np.int64)
-    with ledger.file(kind_of_files(terms.journal), "read"):
+    with ledger.file(file_kind(terms.journal), "read"):
         for term in terms.sums:
             nx, ny, nz = term.shape
             with ledger.io(bytes=limbs.nbytes):
@@ -185,14 +190,14 @@ def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs
             for n, limb in enumerate(read):
                 place = n * nx + lo[0], lo[1], lo[2]
                 _note(checks, term.path.name, name, checksum(limb, (LIMBS * nx, ny, nz), place))
-            limbs += raised(read, term.tops[name], top)
+            limbs += with_top(read, term.tops[name], top)
         for c in terms.contributions:
             a, b = np.maximum(lo, c.lo), np.minimum(hi, c.hi)
             if (a < b).all():
                 path = terms.journal.contribution(c.task, name)
                 try:
                     values = _cells(path, a - c.lo, b - c.lo)
-                except InputError:  # no longer a volume
+                except InputError:  # damaged or missing
                     require_access(path)
                     _note(checks, str(c.task), name, UNREADABLE)
                     continue
@@ -207,7 +212,7 @@ def _note(checks: Checks, term: str, name: str, more: int) -> None:
 
 
 def _cells(path: Path, lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """Some cells of a contribution, (nx, ny, nz)."""
+    """The cells lo to hi of a contribution, (nx, ny, nz)."""
     with open_volume(path.name, path.parent) as volume:
         axes = (0, 2) if len(volume.info.shape) == 2 else (0, 1, 2)
         values = volume.read([int(lo[a]) for a in axes], [int(hi[a]) for a in axes])

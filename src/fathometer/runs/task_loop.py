@@ -1,7 +1,7 @@
-"""A group of ranks at work on the tasks of a resumable run.
+"""The loop of a group of ranks over the tasks of a resumable run.
 
-while there are tasks:      take the next; do it; put its contribution on disk and a line into the journal
-now and then:               flush contributions to the device; fold them into one sum where they take too much disk
+while there are tasks:      take the next; work on it; write its contribution, then a line of the journal
+from time to time:          flush contributions to the device; fold them into one sum where they take too much disk
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.groups import Group
 from fathometer.runs.contributions import Window, contribute, flush
 from fathometer.runs.journal import Contribution, Journal
-from fathometer.runs.sum_file import most_waiting
+from fathometer.runs.sum_file import max_loose_bytes
 from fathometer.runs.summation import Terms, fold
 
-FLUSH_PAUSE = 100  # times the seconds of a flush: until the next
+FLUSH_PAUSE = 100  # time between flushes, in durations of a flush
 
 
 class TaskWorker(Protocol):
-    """Collective, each method. How an application does the tasks of one group of ranks."""
+    """An application's work on the tasks of one group of ranks; all methods but `abandon` are collective."""
 
     def prepare(self, task: int, tasks: int) -> None:
-        """Get ready for a task; tasks: that this group may have to do in all. Raises what no task is at fault for."""
+        """Prepare for a task; tasks: the maximum number for this group. Raises errors that are not the task's own."""
 
     def work(self, task: int, progress: Progress) -> Window:
-        """Do the task; its contribution, valid until the next call.
+        """Do the task; returns its contribution, valid until the next call.
 
-        Raises InputError or NotFiniteError for what only this task is at fault for.
+        Raises InputError or NotFiniteError for errors of this task alone.
         """
 
     def reset(self) -> None:
-        """After an error of a task: let go of what it has left in the middle."""
+        """Discard the unfinished work of a task that has failed."""
 
     def close(self) -> None:
-        """All tasks are done: let go of everything."""
+        """Free everything, after all tasks."""
 
     def abandon(self) -> None:
-        """After any other error: let go of what would outlast the process, on this rank alone."""
+        """Free what would outlast the process, after any other error; on this rank alone."""
 
 
 @dataclass(frozen=True)
 class Volumes:
-    """The volumes that contributions add to: names, cells of each (nx, ny, nz), bytes of a number."""
+    """The volumes of the results: their names, cells of each (nx, ny, nz), bytes of a cell."""
 
     names: Sequence[str]
     shape: Index3
@@ -62,7 +62,7 @@ class Volumes:
 
 @dataclass
 class GroupWork:
-    """What a rank's group did: tasks, if this is the first rank of the group, and the errors of those that failed."""
+    """What a group has done: on its first rank the finished tasks, and the errors of failed tasks by number."""
 
     done: list[int] = field(default_factory=list)
     errors: dict[int, FathometerError] = field(default_factory=dict)
@@ -79,13 +79,13 @@ def run_tasks(
     progress: Progress,
     steps: int,
 ) -> GroupWork:
-    """Collective. Do those of the tasks that the journal does not have, each by one group; returns when all are ready.
+    """Collective. Do those of the tasks that are not in the journal, each by one group; returns when all are finished.
 
     Args:
-        tasks: in the order in which they are begun. comm: all ranks. group, ranks: this rank's group and its ranks.
-        steps: of a task, for the progress.
+        tasks: in the order in which they are started. comm: all ranks. group, ranks: this rank's group and its
+            communicator. steps: of a task, for the progress display.
 
-    Raises FathometerError and InputError, on all ranks of a group, for what no task of its own is at fault for.
+    Raises FathometerError and InputError, on all ranks of a group, for errors that are not a task's own.
     """
     loop = _GroupLoop(worker, journal, volumes, comm, group, ranks)
     left = journal.left(tasks)
@@ -115,7 +115,7 @@ class _GroupLoop:
         self.first = comm.rank == 0
         self.group, self.comm = group, ranks
         self.done = GroupWork()
-        # This group's part of what earlier runs left, so that it does not grow from run to run, and what it adds.
+        # Sums and contributions of earlier runs are divided among the groups, which fold them with their own.
         self._sums = journal.sums[group.number :: group.groups]
         self._waiting = journal.loose[group.number :: group.groups]  # in no sum yet
         self._folds = 0
@@ -124,10 +124,10 @@ class _GroupLoop:
         self._writing = f"write {journal.kind.contribution}"
 
     def run(self, left: Sequence[int], progress: Progress, steps: int) -> None:
-        """Those of the tasks that no other group takes."""
+        """Do those of the tasks that no other group takes."""
         most = -(-len(left) // self.group.groups)
         for task in self._taken(left):
-            begun = self.journal.begun() - 1 if self.first else 0  # who looks at the folder shows the progress
+            begun = self.journal.begun() - 1 if self.first else 0  # only rank 0 displays the progress
             progress.start_task(begun, steps)
             self._do(task, most, progress)
             progress.finish_task()
@@ -169,7 +169,7 @@ class _GroupLoop:
         self._fold_if_full()
 
     def _flush_if_due(self) -> None:
-        """Flushing takes at most a hundredth of the time, however short the tasks are."""
+        """Flush, but so seldom that this takes at most a hundredth of the time, however short the tasks are."""
         due = now() - self._flushed_at >= FLUSH_PAUSE * self._flush_seconds
         with ledger.communication():
             due = self.comm.bcast(due)
@@ -181,10 +181,10 @@ class _GroupLoop:
             self._flushed_at, self._flush_seconds = now(), now() - begin
 
     def _fold_if_full(self) -> None:
-        """So that contributions never take more than some times the bytes of the whole volumes."""
+        """Fold contributions into a sum where they take more than FOLD_RATIO times its bytes."""
         shape = self.volumes.shape
         waiting = sum(int(np.prod(np.subtract(c.hi, c.lo))) for c in self._waiting) * self.volumes.itemsize
-        if waiting < most_waiting(math.prod(shape)):
+        if waiting < max_loose_bytes(math.prod(shape)):
             return
         with ledger.phase(f"sum {self.journal.kind.volumes}"):
             self._folds += 1
@@ -195,7 +195,7 @@ class _GroupLoop:
 
 
 def merged(before: Mapping[str, Any], more: Mapping[str, Any], added: Sequence[str]) -> dict[str, Any]:
-    """Figures of several pieces of work put together: those named in `added` are sums, the others largest values."""
+    """Numbers of two pieces of work combined: sums for the names in `added`, maxima for the others."""
     values = dict(before)
     for name, value in more.items():
         values[name] = values.get(name, 0) + value if name in added else max(values.get(name, 0), value)

@@ -16,8 +16,8 @@ from fathometer.seismic.survey import Survey
 IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # which no other node sees
 
 
-def job_of(survey: Survey, program: Sequence[str], name: str | None, nodes: int, **asked: Any) -> Job:
-    """The job that migrates a survey; asked: further attributes of the job.
+def job_of(survey: Survey, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
+    """The job that migrates a survey; options: further attributes of the job.
 
     Raises InputError: a survey without gathers, a folder that the other nodes cannot see.
     """
@@ -32,7 +32,8 @@ def job_of(survey: Survey, program: Sequence[str], name: str | None, nodes: int,
         )
     path = survey.path.absolute()
     usual = "fathometer-" + re.sub(r"[^\w.-]", "-", path.stem)
-    return Job(tuple(program), path, output, output / FOLDER, name or usual, nodes, **asked)
+    command = (*program, "migrate", str(path), "--resume")
+    return Job(command, output, output / FOLDER, name or usual, nodes, task="shot", **options)
 
 
 def _there(path: Path) -> Path:

@@ -22,7 +22,7 @@ from fathometer.grid.grid import Grid
 from fathometer.grid.tiling import Tiling
 from fathometer.grid.tuning import Tuned, tune
 from fathometer.parallel.decomposition import Index3
-from fathometer.parallel.threads import Binding, Tasks
+from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
 from fathometer.runs.context import Context
 from fathometer.runs.probes import SecondsOf, StepCost
@@ -56,7 +56,7 @@ class HomogeneousStepper:
     """The propagator in a homogeneous model without absorbing sides."""
 
     def __init__(
-        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: Tasks, comm: MPI.Intracomm
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
     ) -> None:
         self._threads = threads
         self._propagator = Homogeneous(
@@ -97,12 +97,12 @@ class SeismicProbes:
         )
 
     def stepper(
-        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: Tasks, comm: MPI.Intracomm
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
     ) -> HomogeneousStepper:
         """Collective. See Probes."""
         return HomogeneousStepper(equation, order, shape, ranks, threads, comm)
 
-    def step_rates(self, threads: Tasks, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
         """The propagator in both physics and dimensions, with absorbing sides and no search for a tiling."""
         for equation, material in MATERIALS.items():
             for dimensions, shapes in SIZES.items():
@@ -124,7 +124,7 @@ class SeismicProbes:
                     )
 
     def machine_figures(
-        self, folder: Path, threads: Tasks, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+        self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
     ) -> dict[str, Any]:
         """Traces, checks of a model, weights of points, and what every run costs beside its work."""
         say("traces")
@@ -134,7 +134,7 @@ class SeismicProbes:
         return figures | run_seconds(folder, binding, seconds_of)
 
 
-def trace_seconds(threads: Tasks, seconds_of: SecondsOf) -> dict[str, float]:
+def trace_seconds(threads: ThreadCounts, seconds_of: SecondsOf) -> dict[str, float]:
     """One core's seconds for the traces of a shot and a time step: a part for the shot, a part for each trace.
 
     All cores share the traces, as in a run: each gets less than it would alone.
@@ -152,8 +152,8 @@ def trace_seconds(threads: Tasks, seconds_of: SecondsOf) -> dict[str, float]:
             return adjoint_of_inverse(resample(traces, 0.0, interval, -0.1, dt, TRACE_STEPS, 50.0), 100)
 
         both = [
-            seconds_of(partial(threads.on_traces, model, stepped)),
-            seconds_of(partial(threads.on_traces, migrate, sampled)),
+            seconds_of(partial(threads.map_rows, model, stepped)),
+            seconds_of(partial(threads.map_rows, migrate, sampled)),
         ]
         seconds.append(sum(both) / 2)
     each = max(0.0, (seconds[1] - seconds[0]) / (TRACES[1] - TRACES[0]))

@@ -16,6 +16,18 @@ from typing import Self
 from fathometer.base.errors import FathometerError
 
 
+class LockError(FathometerError):
+    """The file system refuses the lock, as one without flock does.
+
+    Attributes:
+        reason: the system's message.
+    """
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(f"{path}: cannot be locked: {reason}")
+        self.reason = reason
+
+
 class FileLock:
     """Exclusive or shared lock of a file or folder; a context manager, which lets go at the end.
 
@@ -33,7 +45,7 @@ class FileLock:
     Attributes:
         held: "exclusive", "shared" or None.
 
-    FathometerError from any method: the file cannot be opened, read or written, or its file system has no locks.
+    FathometerError from any method: the file cannot be opened, read or written; LockError: it cannot be locked.
     """
 
     def __init__(self, path: Path, create: bool = True) -> None:
@@ -57,12 +69,15 @@ class FileLock:
                 except BlockingIOError:
                     self.release()
                     return False
+                except OSError as error:
+                    self.close()
+                    raise LockError(self.path, error.strerror or str(error)) from None
                 if self._at_path():
                     break
                 self.close()  # its holder removed or replaced the file meanwhile: the one that is there now is locked
         except OSError as error:
             self.close()
-            raise self._failure("locked", error) from None
+            raise self._failure("written" if self._create else "locked", error) from None
         self.held = "shared" if shared else "exclusive"
         return True
 

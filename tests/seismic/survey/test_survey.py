@@ -13,7 +13,7 @@ from paths import ROOT
 from pydantic import BaseModel
 
 from fathometer.base.errors import InputError
-from fathometer.config.reference import BEGIN, END, reference, with_reference
+from fathometer.config.reference import BEGIN_MARKER, END_MARKER, reference, with_reference
 from fathometer.seismic.survey import AcquisitionTable, ModelTable, Survey, load_survey, survey_of
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -463,17 +463,17 @@ def test_every_key_is_in_the_reference() -> None:
 
 def test_the_user_guide_holds_the_reference() -> None:
     text = GUIDE.read_text(encoding="utf-8")
-    assert text.count(BEGIN) == text.count(END) == 1
-    assert f"{BEGIN}\n{reference(Survey)}{END}" in text, "run: make docs"
+    assert text.count(BEGIN_MARKER) == text.count(END_MARKER) == 1
+    assert f"{BEGIN_MARKER}\n{reference(Survey)}{END_MARKER}" in text, "run: make docs"
 
 
 def test_the_reference_is_written_between_the_markers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
-    page.write_text(f"before {BEGIN} old {END} after")
+    page.write_text(f"before {BEGIN_MARKER} old {END_MARKER} after")
     assert write_reference([str(page)]) == 0
-    assert page.read_text() == f"before {BEGIN}\n{reference(Survey)}{END} after"
+    assert page.read_text() == f"before {BEGIN_MARKER}\n{reference(Survey)}{END_MARKER} after"
     assert with_reference(page.read_text(), "page", Survey) == page.read_text()
-    page.write_text(f"{END} {BEGIN}")
+    page.write_text(f"{END_MARKER} {BEGIN_MARKER}")
     assert write_reference([str(page)]) == 2
     assert str(page) in capsys.readouterr().err
     assert write_reference([str(tmp_path / "gone.md")]) == 2

@@ -36,10 +36,10 @@ def run_on_ranks(call: RankCall) -> None:
     """Collective. Measure, and write the machine file."""
     from fathometer.lab.calibrate import calibrate
     from fathometer.parallel.collectives import collective_errors
-    from fathometer.plan.machine_file import save_machine, usual_place
+    from fathometer.plan.machine_file import default_path, save_machine
 
     options = call.options
-    path: Path = options.output or usual_place()
+    path: Path = options.output or default_path()
     with collective_errors(call.comm):
         if call.comm.rank == 0:
             if options.output is None:

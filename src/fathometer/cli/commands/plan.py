@@ -58,7 +58,7 @@ def run(options: Options) -> None:
     import mpi4py
 
     mpi4py.rc.initialize = False  # nothing here communicates
-    from fathometer.plan.machine_file import load_machine, usual_place
+    from fathometer.plan.machine_file import default_path, load_machine
     from fathometer.record.envelope import plain, write_record
 
     application = registry.of_input(options.survey)
@@ -67,7 +67,7 @@ def run(options: Options) -> None:
     if options.json is not None and not to_standard_output:
         require_writable(options.json)
         application.protect_inputs(input, [options.json])
-    machine = options.on or usual_place()
+    machine = options.on or default_path()
     if options.on is None and not machine.exists():
         raise InputError(
             "--on: left out, and this machine has not been measured; run `fathometer calibrate`, or name a MACHINE.json"

@@ -58,7 +58,7 @@ def run(options: Options) -> None:
         threads=options.threads,
         partition=options.partition,
         account=options.account,
-        tasks=options.array,
+        array_size=options.array,
     )
     if options.print:
         print_text(batch_script(job).rstrip("\n"))

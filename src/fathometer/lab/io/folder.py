@@ -7,8 +7,6 @@ of the folder's.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import platform
 import shutil
 import tempfile
@@ -22,6 +20,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
+from fathometer.storage.lock import FileLock
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -38,7 +37,7 @@ def scratch_folder(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Pat
     space.
     """
     created: Path | None = None
-    lock: int | None = None
+    lock: FileLock | None = None
     try:
         with collective_errors(comm):
             if comm.rank == 0:
@@ -69,34 +68,32 @@ def scratch_folder(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Pat
         if created is not None:
             atomic.remove(created)
         if lock is not None:
-            os.close(lock)
+            lock.close()
 
 
-def _new(folder: Path) -> tuple[Path, int | None]:
-    """A new folder and the handle that holds its lock, after those were removed that killed runs have left."""
+def _new(folder: Path) -> tuple[Path, FileLock | None]:
+    """A new folder and its lock, after those were removed that killed runs have left."""
     starting = _locked(folder, wait=True)  # or another start could take the new folder, not yet locked, for left
     try:
         for left_behind in folder.glob(f"{PREFIX}*"):
-            handle = _locked(left_behind)
-            if handle is not None:
+            lock = _locked(left_behind)
+            if lock is not None:
                 atomic.remove(left_behind)
-                os.close(handle)
+                lock.close()
         created = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
         return created, _locked(created)
     finally:
         if starting is not None:
-            os.close(starting)
+            starting.close()
 
 
-def _locked(folder: Path, wait: bool = False) -> int | None:
-    """A handle that holds a folder's lock until it is closed; None: another process does, or there are no locks."""
+def _locked(folder: Path, wait: bool = False) -> FileLock | None:
+    """The exclusive lock of a folder; None: another process holds it, or the file system has no locks."""
+    lock = FileLock(folder, create=False)
     try:
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    except OSError:
+        if folder.is_dir() and lock.acquire(wait=wait):
+            return lock
+    except FathometerError:
         return None
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        os.close(handle)
-        return None
-    return handle
+    lock.close()
+    return None

@@ -90,7 +90,7 @@ def _encoding_seconds(name: str, shape: Index3, dtype: np.dtype[Any], tolerance:
 
 def _disk_rate(request: HistoryRequest) -> float:
     """Bytes a second of some records that are written; next to none where the disk takes none."""
-    folder, worker = request.folder(), request.threads.beside(FILES)
+    folder, worker = request.folder(), request.threads.background_thread(FILES)
     try:
         with closing(DiskStack(folder, SLAB_BYTES, SLAB_BYTES, TRIAL_SLABS, worker, request.table.direct)) as stack:
             start = now()

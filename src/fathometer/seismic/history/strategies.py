@@ -19,7 +19,7 @@ from mpi4py import MPI
 
 from fathometer.base.errors import InputError
 from fathometer.grid.arrays import allocate
-from fathometer.parallel.threads import Tasks
+from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.history.checkpoint import CheckpointHistory, DiskStates, MemoryStates, States
 from fathometer.seismic.history.choice import HistoryChoice, HistoryShare, Rates
 from fathometer.seismic.history.encoding import EXPECTED, Encoding
@@ -69,7 +69,7 @@ class HistoryRequest:
         return math.prod(self.wavefield.image_shape) * self.dtype.itemsize
 
     @property
-    def threads(self) -> Tasks:
+    def threads(self) -> ThreadCounts:
         """Of the wavefield."""
         return self.wavefield.threads
 
@@ -172,7 +172,7 @@ class DiskStore:
         slab = slab_of(largest)
         slabs = math.ceil(choice.kept / (slab // padded(largest))) if fixed and largest else 0
         limit = math.inf if fixed else max(2 * slab, request.budget(request.table.disk_budget, math.inf))
-        worker = request.threads.beside(FILES)
+        worker = request.threads.background_thread(FILES)
         stack = DiskStack(request.folder(), largest, slab, slabs, worker, request.table.direct, FILES, limit)
         return _kept(request, stack, encoding), None
 
@@ -356,5 +356,5 @@ def _slab(size: int) -> np.ndarray:
 
 
 def _kept(request: HistoryRequest, stack: Stack, encoding: Encoding | None) -> KeptHistory:
-    worker = request.threads.beside("snapshots") if encoding is not None and encoding.beside else None
+    worker = request.threads.background_thread("snapshots") if encoding is not None and encoding.beside else None
     return KeptHistory(stack, encoding, request.snapshots, request.wavefield.image_shape, request.dtype, worker)

@@ -72,7 +72,7 @@ def record_shot(setup: Setup, wavefield: Propagator, shot: Shot, progress: Progr
             return np.asarray(sampled.astype(np.float32))
 
     with ledger.phase("resample traces"):
-        return receivers.indices, wavefield.threads.on_traces(traces, np.ascontiguousarray(recorded.T))
+        return receivers.indices, wavefield.threads.map_rows(traces, np.ascontiguousarray(recorded.T))
 
 
 def gather(setup: Setup, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:

@@ -157,7 +157,7 @@ def receivers_of(setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndar
         every=time.every,
         dtype=dtype,
         folder=setup.scratch_folder,
-        worker=lambda: wavefield.threads.beside("slices"),
+        worker=lambda: wavefield.threads.background_thread("slices"),
         comm=setup.comm,
     )
     return receivers, STRATEGIES[survey.storage.traces].open(request)

@@ -101,7 +101,7 @@ class SurveyLayout:
         """How `size` ranks share the grid; wanted: instead of the survey's own. InputError where they cannot."""
         with naming(str(self.survey.path)):
             wanted = wanted or wanted_ranks(self.survey, self.grid)
-            return choose_ranks(self.grid.full_shape, size, self.halo, wanted)
+            return choose_ranks(self.grid.full_shape, size, self.halo, wanted, "[parallel] decomposition")
 
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
         """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""

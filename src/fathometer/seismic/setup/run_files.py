@@ -16,7 +16,8 @@ from fathometer.base.progress import Progress
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import collective_errors
 from fathometer.record.envelope import PAGE, RECORD, write_record
-from fathometer.runs.context import Context, Outcome, Panel
+from fathometer.runs.application import Panel
+from fathometer.runs.context import Context, Outcome
 from fathometer.seismic.model.earth import NAMES
 from fathometer.seismic.panels import Subject, panels
 from fathometer.seismic.setup.run_record import WorkDone, finished_record

@@ -11,11 +11,11 @@ from fathometer.base import ledger
 from fathometer.base.host import peak_memory
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import allgather
-from fathometer.parallel.threads import tasks_of
+from fathometer.parallel.threads import thread_counts
 from fathometer.record.envelope import Figure, record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, disturbances, own_account, seconds
-from fathometer.record.roofline import yardstick
+from fathometer.record.roofline import measure_roofline
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
@@ -59,8 +59,8 @@ def partial_record(setup: Setup, context: Context, reason: str) -> dict[str, Any
 def measured(setup: Setup, context: Context) -> dict[str, Any]:
     """Collective. What the run's processors give, and the fewest bytes that a step must move for a cell: what makes a
     roofline of the kernel's work."""
-    tasks = tasks_of(setup.survey.threads.model_dump(), context.binding)
-    roof = yardstick(setup.comm, tasks, context.binding.ranks_on_host)
+    tasks = thread_counts(setup.survey.threads.model_dump(), context.binding, "[threads]")
+    roof = measure_roofline(setup.comm, tasks, context.binding.ranks_on_host)
     return roof | {"bytes_per_point": setup.scheme.dtype.itemsize * setup.layout.physics.fewest_moves}
 
 

@@ -6,7 +6,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import naming
 from fathometer.grid.tuning import Tuned, tune
 from fathometer.parallel.collectives import collective_errors
-from fathometer.parallel.threads import tasks_of
+from fathometer.parallel.threads import thread_counts
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.waves.propagator import Propagator
@@ -24,7 +24,7 @@ def tuned_for(
     survey = setup.survey
     with naming(str(survey.path)), ledger.phase("tuning"):
         with collective_errors(setup.comm):
-            wavefield.threads = tasks_of(survey.threads.model_dump(), context.binding)
+            wavefield.threads = thread_counts(survey.threads.model_dump(), context.binding, "[threads]")
         if tuned is not None:
             wavefield.tiling = tuned.tiling
             return tuned

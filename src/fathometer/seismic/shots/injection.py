@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.base import ledger
-from fathometer.parallel.threads import Tasks
+from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, forward_transform
@@ -49,7 +49,7 @@ class ReversedTraces:
     fmax: float
     corrected: bool
     dtype: np.dtype[Any]
-    threads: Tasks
+    threads: ThreadCounts
 
     def series(self, shot: Shot, receivers: np.ndarray, own: float) -> np.ndarray:
         """The series (steps, receivers) of some receivers of a shot; own: share that no other rank reads.
@@ -76,5 +76,5 @@ class ReversedTraces:
                 return adjoint_of_inverse(rate, time.before) if self.corrected else rate
 
         with ledger.phase("resample traces"):
-            rate = self.threads.on_traces(rate_of, recorded)
+            rate = self.threads.map_rows(rate_of, recorded)
             return np.ascontiguousarray(rate[:, :0:-1].T)

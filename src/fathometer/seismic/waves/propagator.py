@@ -27,7 +27,7 @@ from fathometer.grid.tiling import PLAIN
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
-from fathometer.parallel.threads import Tasks
+from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.waves.layers import Layer, damping_profiles, layers_of
 from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
@@ -89,7 +89,7 @@ class Propagator:
         self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
         self.step = 0
         self.tiling = PLAIN
-        self.threads = Tasks(0, 0, 1)
+        self.threads = ThreadCounts(0, 0, 1)
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
         self.physics = physics_of(model)
