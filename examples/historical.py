@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fathometer.plan.machine_file import load_machine
-from fathometer.seismic.cost import Prediction
+from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.survey import load_survey
 

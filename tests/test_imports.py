@@ -29,6 +29,7 @@ FLOORS = {
     """,
     "fathometer.seismic": """
         application
+        plan_table
         demo plan job probes
         cost
         rtm

@@ -98,7 +98,8 @@ class SeismicApplication:
 
     def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """See Application."""
-        from fathometer.seismic.plan import PlanRequest, lines, plan
+        from fathometer.seismic.plan import PlanRequest, plan
+        from fathometer.seismic.plan_table import lines
 
         estimate = plan(
             input,

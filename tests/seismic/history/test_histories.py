@@ -19,7 +19,7 @@ from paths import SUPPORT
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.seismic.history.choice import HistoryShare, Rates
 from fathometer.seismic.history.encoding import encoding_of
-from fathometer.seismic.history.store import KeptHistory
+from fathometer.seismic.history.store import StackedHistory
 from fathometer.seismic.history.strategies import choose_history
 from fathometer.seismic.survey import HistoryTable
 from fathometer.storage.scratch.stack import MemoryStack
@@ -231,7 +231,7 @@ def test_what_goes_wrong_beside_is_not_lost(tmp_path):
         encoding = encoding_of("zfp", shape, dtype, 1e-6)
         stack = MemoryStack(encoding.largest, encoding.largest, lambda size: np.zeros(size, np.uint8))
         stack._limit = allowed * stack._at.slab_bytes
-        history = KeptHistory(stack, encoding, 20, shape, dtype, ThreadPoolExecutor(1))
+        history = StackedHistory(stack, encoding, 20, shape, dtype, ThreadPoolExecutor(1))
         with pytest.raises(FathometerError, match=r"^not enough memory"):
             push_and_pop(history, noise, 20)
         history.close()

@@ -9,7 +9,7 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.seismic.history.schedule import Schedule, Segment, Sweep
-from fathometer.seismic.history.store import KeptHistory, Source
+from fathometer.seismic.history.store import Source, StackedHistory
 from fathometer.seismic.waves.propagator import State
 from fathometer.storage.scratch.slots import Slots
 
@@ -58,7 +58,7 @@ class MemoryStates:
 
 
 class DiskStates:
-    """States in a file without a name, in `folder`. Raises FathometerError where it cannot be written or read."""
+    """States in an anonymous scratch file in `folder`. Raises FathometerError where it cannot be written or read."""
 
     def __init__(self, folder: Path, state_bytes: int, most: int) -> None:
         self._slots = Slots(folder, state_bytes, most, "history")
@@ -89,19 +89,19 @@ class CheckpointHistory:
     """Snapshots that a schedule (schedule.py) keeps or has computed again.
 
     Args:
-        kept: where and how snapshots are kept. schedule: the same on all ranks.
+        stored: where and how snapshots are kept. schedule: the same on all ranks.
     """
 
-    def __init__(self, kept: KeptHistory, schedule: Schedule, states: States) -> None:
-        self._kept, self._schedule, self._states = kept, schedule, states
-        self.snapshot_bytes = kept.snapshot_bytes
+    def __init__(self, stored: StackedHistory, schedule: Schedule, states: States) -> None:
+        self._stored, self._schedule, self._states = stored, schedule, states
+        self.snapshot_bytes = stored.snapshot_bytes
         self._again: list[Segment] = []
         self._numbers: list[int] = []  # of the snapshots that are kept now, ascending
         self._advances = 0
 
     def begin(self, source: Source) -> None:
         self._source = source
-        self._kept.begin(source)
+        self._stored.begin(source)
         self._states.clear()
         self._numbers.clear()
         self._again = [self._schedule.first]
@@ -109,11 +109,11 @@ class CheckpointHistory:
         self._start(self._again.pop())
 
     def room(self) -> np.ndarray | None:
-        return self._kept.room() if self._next in self._wanted else None
+        return self._stored.room() if self._next in self._wanted else None
 
     def push(self) -> None:
         if self._next in self._wanted:
-            self._kept.push()
+            self._stored.push()
             self._numbers.append(self._next)
         if self._next in self._sweep.saved:
             with ledger.phase("save state"):
@@ -125,18 +125,18 @@ class CheckpointHistory:
             self._compute_again(self._again.pop())
         self._numbers.pop()
         self._needed -= 1
-        return self._kept.pop(ahead=bool(self._numbers) and self._numbers[-1] == self._needed)
+        return self._stored.pop(ahead=bool(self._numbers) and self._numbers[-1] == self._needed)
 
     def rewind(self) -> bool:
         return False
 
     def close(self) -> None:
-        self._kept.close()
+        self._stored.close()
         self._states.close()
 
-    def told(self) -> dict[str, Any]:
-        """As of KeptHistory, and how many advances from snapshot to snapshot were done again."""
-        return self._kept.told() | {"recomputed_imaging_steps": self._advances}
+    def statistics(self) -> dict[str, Any]:
+        """As of StackedHistory, and how many advances from snapshot to snapshot were done again."""
+        return self._stored.statistics() | {"recomputed_imaging_steps": self._advances}
 
     def _start(self, segment: Segment) -> None:
         self._sweep: Sweep = self._schedule.sweep(segment)

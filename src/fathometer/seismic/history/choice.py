@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from fathometer.seismic.history.encoding import PLAIN
 from fathometer.seismic.history.schedule import Schedule
 
 
@@ -81,6 +82,11 @@ class HistoryChoice:
     def twin(self) -> bool:
         """Whether there is a second wavefield, from which snapshots are computed again."""
         return self.schedule is not None and self.kept < self.snapshots
+
+    @property
+    def encoded(self) -> bool:
+        """Whether snapshots are not kept as they are."""
+        return self.encoding != PLAIN
 
     def __str__(self) -> str:
         what = f"{self.kept} of {self.snapshots} snapshots" if self.kept < self.snapshots else f"{self.kept} snapshots"

@@ -28,6 +28,7 @@ BLOCK = 8  # cells along each side, of what shares a scale
 PIECE_PLANES = 32  # along x, of what a library encodes at a time
 SAFE_POWER = 40  # numbers up to 2^40 and down to 2^-40 are encoded as they are
 LENGTH = np.dtype(np.int64)
+PLAIN = "float32"  # the name that stands for no encoding
 
 
 class Encoding(Protocol):
@@ -193,12 +194,12 @@ def record_bytes(shape: Index3, dtype: np.dtype[Any]) -> dict[str, int]:
     """Bytes that a snapshot takes on a stack, by encoding; of zfp and wavelet what is expected."""
     plain = math.prod(shape) * dtype.itemsize
     fixed = {name: padded(Blocks(name, shape).largest) for name in ("float16", "int8")}
-    return {"float32": padded(plain)} | fixed | {name: math.ceil(part * plain) for name, part in EXPECTED.items()}
+    return {PLAIN: padded(plain)} | fixed | {name: math.ceil(part * plain) for name, part in EXPECTED.items()}
 
 
 def encoding_of(name: str, shape: Index3, dtype: np.dtype[Any], tolerance: float) -> Encoding | None:
     """The encoding of that name; None where snapshots are kept as they are. InputError where its library is missing."""
-    return None if name == "float32" else _KINDS[name](shape, dtype, tolerance)
+    return None if name == PLAIN else _KINDS[name](shape, dtype, tolerance)
 
 
 def relative_errors(snapshot: NDArray[Any], decoded: NDArray[Any]) -> tuple[float, float]:

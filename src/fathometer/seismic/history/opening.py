@@ -17,7 +17,7 @@ from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.history.choice import HistoryChoice, HistoryShare, Rates
 from fathometer.seismic.history.encoding import encoding_of, record_bytes
 from fathometer.seismic.history.store import History
-from fathometer.seismic.history.strategies import FILES, LOSSY_CHOICE, STORES, HistoryRequest, choose_history
+from fathometer.seismic.history.strategies import LOSSY_CHOICE, SCRATCH_KIND, STORES, HistoryRequest, choose_history
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.scratch.stack import SLAB_BYTES, DiskStack
 
@@ -27,20 +27,20 @@ TRIAL_SLABS = 3  # written to measure what the disk takes
 
 def choose(request: HistoryRequest) -> HistoryChoice:
     """Collective. How the history is kept. Raises InputError on all ranks where nothing that is allowed fits."""
-    wanted, wavefield = request.table, request.wavefield
+    table, wavefield = request.table, request.wavefield
     with collective_errors(request.comm):
         free = FREE_SHARE * shutil.disk_usage(request.folder()).free
         share = HistoryShare(
             request.spare_bytes,
-            request.budget(wanted.memory_budget, math.inf),
-            request.budget(wanted.disk_budget, free),
+            request.budget(table.memory_budget, math.inf),
+            request.budget(table.disk_budget, free),
             request.snapshot_bytes,
             record_bytes(wavefield.image_shape, request.dtype),
             wavefield.state_bytes,
             wavefield.changing_bytes,
         )
     shares = allgather(request.comm, share)
-    return choose_history(wanted, request.snapshots, shares, lambda: _rates(request), request.where)
+    return choose_history(table, request.snapshots, shares, lambda: _rates(request), request.where)
 
 
 def open_history(request: HistoryRequest, choice: HistoryChoice) -> tuple[History, Propagator | None]:
@@ -55,7 +55,7 @@ def open_history(request: HistoryRequest, choice: HistoryChoice) -> tuple[Histor
 
 def _rates(request: HistoryRequest) -> Rates:
     """Collective. Measured here and now: time steps, the encoding that may be chosen, the disk."""
-    comm, wanted, wavefield = request.comm, request.table, request.wavefield
+    comm, table, wavefield = request.comm, request.table, request.wavefield
     shape, dtype = wavefield.image_shape, request.dtype
     with ledger.phase("choose history"):
         every = request.every
@@ -66,9 +66,9 @@ def _rates(request: HistoryRequest) -> Rates:
             wavefield.advance(every)
         stepping = (now() - start) / 2
         wavefield.reset()
-        name = LOSSY_CHOICE if wanted.encoding == "auto" else wanted.encoding
+        name = LOSSY_CHOICE if table.encoding == "auto" else table.encoding
         with collective_errors(comm), naming(f"{request.where}: [history]"):
-            encoding_seconds = _encoding_seconds(name, shape, dtype, wanted.tolerance)
+            encoding_seconds = _encoding_seconds(name, shape, dtype, table.tolerance)
             rate = _disk_rate(request)
         return Rates(
             allreduce(comm, stepping, "MAX"), allreduce(comm, encoding_seconds, "MAX"), allreduce(comm, rate, "MIN")
@@ -90,7 +90,7 @@ def _encoding_seconds(name: str, shape: Index3, dtype: np.dtype[Any], tolerance:
 
 def _disk_rate(request: HistoryRequest) -> float:
     """Bytes a second of some records that are written; next to none where the disk takes none."""
-    folder, worker = request.folder(), request.threads.background_thread(FILES)
+    folder, worker = request.folder(), request.threads.background_thread(SCRATCH_KIND)
     try:
         with closing(DiskStack(folder, SLAB_BYTES, SLAB_BYTES, TRIAL_SLABS, worker, request.table.direct)) as stack:
             start = now()

@@ -71,11 +71,11 @@ class History(Protocol):
     def close(self) -> None:
         """Let go of memory, files and threads."""
 
-    def told(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """What became of this rank's snapshots, for the record."""
 
 
-class KeptHistory:
+class StackedHistory:
     """All snapshots of a shot on a stack.
 
     Args:
@@ -157,7 +157,7 @@ class KeptHistory:
         self._stack.close()
         self._plain.clear()
 
-    def told(self) -> dict[str, Any]:
+    def statistics(self) -> dict[str, Any]:
         """snapshots, logical_bytes, stored_bytes of all shots; held_bytes of memory for records, and plain_bytes beside
         them; of a lossy encoding the largest errors among those examined."""
         told: dict[str, Any] = {

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from mpi4py import MPI
@@ -22,19 +22,19 @@ from fathometer.grid.arrays import allocate
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.history.checkpoint import CheckpointHistory, DiskStates, MemoryStates, States
 from fathometer.seismic.history.choice import HistoryChoice, HistoryShare, Rates
-from fathometer.seismic.history.encoding import EXPECTED, Encoding
+from fathometer.seismic.history.encoding import EXPECTED, PLAIN, Encoding
 from fathometer.seismic.history.schedule import MOST_WORK, Schedule
-from fathometer.seismic.history.store import History, KeptHistory
+from fathometer.seismic.history.store import History, StackedHistory
 from fathometer.seismic.survey import HistoryTable
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.scratch.stack import SLAB_BYTES, DiskStack, MemoryStack, Stack, padded, slab_of
 
 # Plain snapshots in memory beside the records: those that are (being) encoded or decoded, one of them again where it is
 # examined, and a record whose size is not known beforehand.
-PLAIN = {"float32": 0, "float16": 2, "int8": 2, "zfp": 4, "wavelet": 4}
-STATE_PRICE = 2.0  # imaging steps that writing and reading a state is worth, where that goes to the disk
+UNENCODED_BUFFERS = {"float32": 0, "float16": 2, "int8": 2, "zfp": 4, "wavelet": 4}
+STATE_COST = 2.0  # imaging steps that writing and reading a state is worth, where that goes to the disk
 LOSSY_CHOICE = "int8"  # that "auto" may take
-FILES = "history"  # kind of the scratch files in the account
+SCRATCH_KIND = "history"  # kind of the scratch files in the account
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,13 @@ class HistoryRequest:
 
 
 class Store(Protocol):
-    """Where the history is kept."""
+    """Where the history is kept.
+
+    Attributes:
+        all_in_memory: all records of a shot are in memory at the same time.
+    """
+
+    all_in_memory: ClassVar[bool]
 
     def fit(
         self,
@@ -108,9 +114,18 @@ class Store(Protocol):
         writing, reading: of all plain snapshots. computing: of the time steps of one loop.
         """
 
+    def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
+        """What both loops of a shot wait for files, s.
+
+        moved: bytes of all records, to or from a disk in one loop. rate: of the disk, bytes/s. computing: of the time
+        steps of one loop, s.
+        """
+
 
 class MemoryStore:
     """All snapshots in memory."""
+
+    all_in_memory: ClassVar[bool] = True
 
     def fit(
         self,
@@ -122,15 +137,15 @@ class MemoryStore:
     ) -> HistoryChoice | str:
         """See Store.fit."""
         loose = SLAB_BYTES if encoding in EXPECTED else 0  # the last slab is not full
-        needs = [snapshots * s.records[encoding] + _beside(s, encoding) + loose for s in shares]
-        lack = _lack(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
-        return lack or HistoryChoice("memory", encoding, False, snapshots, snapshots, 0, snapshots, max(needs))
+        needs = [snapshots * s.records[encoding] + _unencoded_bytes(s, encoding) + loose for s in shares]
+        shortfall = _shortfall(f"memory with {encoding}", "memory", needs, [s.memory for s in shares])
+        return shortfall or HistoryChoice("memory", encoding, False, snapshots, snapshots, 0, snapshots, max(needs))
 
     def open(
         self, request: HistoryRequest, choice: HistoryChoice, encoding: Encoding | None
     ) -> tuple[History, Propagator | None]:
         """See Store.open."""
-        return _kept(request, _memory_stack(request, choice, encoding), encoding), None
+        return _stacked(request, _memory_stack(request, choice, encoding), encoding), None
 
     def push_pop_seconds(
         self, encoding: float, part: float, writing: float, reading: float, computing: float
@@ -138,9 +153,15 @@ class MemoryStore:
         """See Store.push_pop_seconds."""
         return encoding, encoding
 
+    def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
+        """See Store.waiting_seconds: there are no files of records."""
+        return 0.0
+
 
 class DiskStore:
     """All snapshots in a scratch file, of which two slabs are in memory."""
+
+    all_in_memory: ClassVar[bool] = False
 
     def fit(
         self,
@@ -153,14 +174,14 @@ class DiskStore:
         """See Store.fit."""
         name = f"disk with {encoding}"
         slabs = [
-            2 * slab_of(s.snapshot if encoding in EXPECTED else s.records[encoding]) + _beside(s, encoding)
+            2 * slab_of(s.snapshot if encoding in EXPECTED else s.records[encoding]) + _unencoded_bytes(s, encoding)
             for s in shares
         ]
         needs = [snapshots * s.records[encoding] for s in shares]
-        lack = _lack(name, "memory", slabs, [s.memory for s in shares]) or _lack(
+        shortfall = _shortfall(name, "memory", slabs, [s.memory for s in shares]) or _shortfall(
             name, "disk", needs, [s.disk for s in shares]
         )
-        return lack or HistoryChoice(
+        return shortfall or HistoryChoice(
             "disk", encoding, False, snapshots, snapshots, 0, snapshots, max(slabs), max(needs), place="on disk"
         )
 
@@ -172,9 +193,9 @@ class DiskStore:
         slab = slab_of(largest)
         slabs = math.ceil(choice.kept / (slab // padded(largest))) if fixed and largest else 0
         limit = math.inf if fixed else max(2 * slab, request.budget(request.table.disk_budget, math.inf))
-        worker = request.threads.background_thread(FILES)
-        stack = DiskStack(request.folder(), largest, slab, slabs, worker, request.table.direct, FILES, limit)
-        return _kept(request, stack, encoding), None
+        worker = request.threads.background_thread(SCRATCH_KIND)
+        stack = DiskStack(request.folder(), largest, slab, slabs, worker, request.table.direct, SCRATCH_KIND, limit)
+        return _stacked(request, stack, encoding), None
 
     def push_pop_seconds(
         self, encoding: float, part: float, writing: float, reading: float, computing: float
@@ -182,9 +203,15 @@ class DiskStore:
         """See Store.push_pop_seconds; files move beside the time steps."""
         return encoding + max(0.0, part * writing - computing), encoding + max(0.0, part * reading - computing)
 
+    def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
+        """See Store.waiting_seconds; files move beside the time steps."""
+        return 2 * max(0.0, moved / rate - computing)
+
 
 class CheckpointStore:
     """Some snapshots in memory, the others computed again from saved states."""
+
+    all_in_memory: ClassVar[bool] = False
 
     def fit(
         self,
@@ -198,23 +225,25 @@ class CheckpointStore:
         name, what = f"checkpoint with {encoding}", "memory beside a second wavefield"
         here = [s for s in shares if s.snapshot]
         room = math.floor(
-            min(((s.beside_twin - _beside(s, encoding)) / s.records[encoding] for s in here), default=snapshots)
+            min(
+                ((s.beside_twin - _unencoded_bytes(s, encoding)) / s.records[encoding] for s in here), default=snapshots
+            )
         )
         state = max((math.ceil(s.state / s.records[encoding]) for s in here), default=1)
         if room < 1:
-            needs = [_beside(s, encoding) + s.records[encoding] for s in shares]
-            return _lack(name, what, needs, [s.beside_twin for s in shares])
+            needs = [_unencoded_bytes(s, encoding) + s.records[encoding] for s in shares]
+            return _shortfall(name, what, needs, [s.beside_twin for s in shares])
         on_disk = wanted.states == "disk"
-        schedule = Schedule(snapshots, room, 0 if on_disk else state, STATE_PRICE * on_disk, most_work)
+        schedule = Schedule(snapshots, room, 0 if on_disk else state, STATE_COST * on_disk, most_work)
         cost = schedule.cost()
-        memory = [cost.most_room * s.records[encoding] + _beside(s, encoding) for s in shares]
+        memory = [cost.most_room * s.records[encoding] + _unencoded_bytes(s, encoding) for s in shares]
         if not on_disk:  # ranks whose cells are all padding have states, but no snapshots
             memory = [m if s.snapshot else cost.most_states * s.state for m, s in zip(memory, shares, strict=True)]
         disk = [cost.most_states * s.state if on_disk else 0 for s in shares]
-        lack = _lack(name, what, memory, [s.beside_twin for s in shares]) or _lack(
+        shortfall = _shortfall(name, what, memory, [s.beside_twin for s in shares]) or _shortfall(
             name, "disk", disk, [s.disk for s in shares]
         )
-        return lack or HistoryChoice(
+        return shortfall or HistoryChoice(
             "checkpoint",
             encoding,
             on_disk,
@@ -233,7 +262,7 @@ class CheckpointStore:
     ) -> tuple[History, Propagator | None]:
         """See Store.open."""
         stack = _memory_stack(request, choice, encoding)
-        history = _kept(request, stack, encoding)
+        history = _stacked(request, stack, encoding)
         if choice.schedule is None or not choice.twin:
             return history, None
         states: States
@@ -253,6 +282,10 @@ class CheckpointStore:
         """See Store.push_pop_seconds."""
         return encoding, encoding
 
+    def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
+        """See Store.waiting_seconds: there are no files of records."""
+        return 0.0
+
 
 class FilesStore(DiskStore):
     """Plain snapshots in files that the time steps wait for, as older codes have it: only in plans."""
@@ -270,6 +303,11 @@ PLANNED_STORES: dict[str, tuple[str, Store]] = {name: (name, store) for name, st
 }  # with the [history] store that each is planned as
 
 
+def preferred_store(table: HistoryTable) -> Store:
+    """The store that the survey asks for; with "auto" the one that is taken where it fits."""
+    return next(iter(STORES.values())) if table.store == "auto" else STORES[table.store]
+
+
 def choose_history(
     wanted: HistoryTable,
     snapshots: int,
@@ -283,55 +321,54 @@ def choose_history(
     rates: called once, where the choice depends on them. most_work: of schedule.Schedule. Raises InputError, beginning
     with `where`, where nothing fits.
     """
-    encodings = [wanted.encoding] if wanted.encoding != "auto" else ["float32", LOSSY_CHOICE]
+    encodings = [wanted.encoding] if wanted.encoding != "auto" else [PLAIN, LOSSY_CHOICE]
     stores = [wanted.store] if wanted.store != "auto" else list(STORES)
     choosing = len(encodings) * len(stores) > 1
     fitting: list[HistoryChoice] = []
-    lacks: list[str] = []
+    shortfalls: list[str] = []
     for encoding in encodings:
         for store in stores:
             choice = STORES[store].fit(wanted, snapshots, shares, encoding, most_work)
             if isinstance(choice, str):
-                lacks.append(choice)
+                shortfalls.append(choice)
             elif not choosing or (store == stores[0] and encoding == encodings[0]):
                 return replace(choice, reason="all fit" if choosing else "")
             else:
                 fitting.append(choice)
     if not fitting:
         raise InputError(
-            f"{where}: [history]: {'; '.join(lacks)}; use more hosts, a larger [imaging] every, another store or "
+            f"{where}: [history]: {'; '.join(shortfalls)}; use more hosts, a larger [imaging] every, another store or "
             "encoding, or larger budgets"
         )
     measured = rates()
     priced = [replace(c, extra_seconds=_extra_seconds(c, shares, measured)) for c in fitting]
     best = min(priced, key=lambda choice: choice.extra_seconds or 0.0)
     prices = [f"{c.store} with {c.encoding} adds {c.extra_seconds:.2g} s a shot" for c in priced]
-    return replace(best, reason="; ".join([*lacks, *prices]))
+    return replace(best, reason="; ".join([*shortfalls, *prices]))
 
 
-def _beside(share: HistoryShare, encoding: str) -> int:
+def _unencoded_bytes(share: HistoryShare, encoding: str) -> int:
     """Bytes of plain snapshots beside the records."""
-    return PLAIN[encoding] * share.snapshot
+    return UNENCODED_BUFFERS[encoding] * share.snapshot
 
 
-def _lack(name: str, what: str, needs: Sequence[float], have: Sequence[float]) -> str:
+def _shortfall(name: str, what: str, needs: Sequence[float], have: Sequence[float]) -> str:
     """Why some rank has too little; empty where all have enough."""
     need, has = max(zip(needs, have, strict=True), key=lambda pair: pair[0] - pair[1])
     if need <= has:
         return ""
-    told = f"{need / 1e9:.3g} GB", f"{has / 1e9:.3g} GB"
-    if told[0] == told[1]:
-        told = f"{need:.0f} bytes", f"{has:.0f} bytes"
-    return f"{name} needs {told[0]} of {what} a rank, of {told[1]}"
+    amounts = f"{need / 1e9:.3g} GB", f"{has / 1e9:.3g} GB"
+    if amounts[0] == amounts[1]:
+        amounts = f"{need:.0f} bytes", f"{has:.0f} bytes"
+    return f"{name} needs {amounts[0]} of {what} a rank, of {amounts[1]}"
 
 
 def _extra_seconds(choice: HistoryChoice, shares: Sequence[HistoryShare], rates: Rates) -> float:
     """Seconds that it adds to a shot."""
     computing = choice.snapshots * rates.imaging_step_seconds  # of each of the two loops
-    seconds = 0.0 if choice.encoding == "float32" else choice.snapshots * rates.encoding_seconds
-    if choice.store == "disk":
-        moved = max(choice.snapshots * s.records[choice.encoding] for s in shares)
-        seconds += 2 * max(0.0, moved / rates.disk_bytes_per_second - computing)
+    seconds = choice.snapshots * rates.encoding_seconds if choice.encoded else 0.0
+    moved = max(choice.snapshots * s.records[choice.encoding] for s in shares)
+    seconds += STORES[choice.store].waiting_seconds(moved, rates.disk_bytes_per_second, computing)
     return seconds + choice.recomputed * rates.imaging_step_seconds
 
 
@@ -355,6 +392,6 @@ def _slab(size: int) -> np.ndarray:
     return allocate((1, 1, numbers), np.dtype(np.float32)).reshape(numbers).view(np.uint8)
 
 
-def _kept(request: HistoryRequest, stack: Stack, encoding: Encoding | None) -> KeptHistory:
+def _stacked(request: HistoryRequest, stack: Stack, encoding: Encoding | None) -> StackedHistory:
     worker = request.threads.background_thread("snapshots") if encoding is not None and encoding.beside else None
-    return KeptHistory(stack, encoding, request.snapshots, request.wavefield.image_shape, request.dtype, worker)
+    return StackedHistory(stack, encoding, request.snapshots, request.wavefield.image_shape, request.dtype, worker)

@@ -6,6 +6,7 @@ import zlib
 from typing import Any
 
 from fathometer import __version__
+from fathometer.seismic.history.encoding import PLAIN
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.survey import SampledWaveletTable
@@ -13,22 +14,22 @@ from fathometer.storage.fingerprint import fingerprint
 
 SCHEMA = 1  # of the journal
 # Sections of the survey that change how an image is computed, not what it is.
-OF_NO_CONSEQUENCE = ("output", "parallel", "threads", "tuning", "storage", "history")
+NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history")
 LOSSY = ("encoding", "tolerance")  # keys of [history] that count where the encoding loses something
 
 
 def migration_fingerprint(setup: Setup) -> dict[str, Any]:
     """Version, survey and files, for comparison. InputError where a file cannot be read."""
     survey = setup.survey.resolved()
-    kept = {name: keys for name, keys in survey.items() if name not in OF_NO_CONSEQUENCE}
-    if survey["history"]["encoding"] != "float32":
-        kept["history"] = {name: survey["history"][name] for name in LOSSY}
+    compared = {name: keys for name, keys in survey.items() if name not in NOT_COMPARED}
+    if survey["history"]["encoding"] != PLAIN:
+        compared["history"] = {name: survey["history"][name] for name in LOSSY}
     wavelet = setup.survey.wavelet
     series = [setup.survey.directory / wavelet.path] if isinstance(wavelet, SampledWaveletTable) else []
     return {
         "journal": SCHEMA,
         "version": __version__,
-        "survey": kept,
+        "survey": compared,
         "model": fingerprint(setup.files.paths),
         "wavelet": fingerprint(series) if series else None,
         "traces": fingerprint(setup.acquisition.paths),
@@ -41,6 +42,6 @@ def geometry(acquisition: Acquisition) -> str:
     a header may change between the pieces that a fingerprint looks at."""
     crc = 0
     for shot in acquisition.shots:
-        for one in (shot.source, shot.receivers, shot.channel):
-            crc = zlib.crc32(one.tobytes(), crc)
+        for array in (shot.source, shot.receivers, shot.channel):
+            crc = zlib.crc32(array.tobytes(), crc)
     return f"{len(acquisition.shots)} shots, CRC-32 {crc:08x}"

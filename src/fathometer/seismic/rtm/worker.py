@@ -63,7 +63,7 @@ class Worker:
     def close(self) -> dict[str, Any]:
         """Let go of everything, which takes its time where it is large; what became of this rank's snapshots."""
         with ledger.phase("finish"):
-            figures = self._history.told()
+            figures = self._history.statistics()
             self.abandon()
             for wavefield in (self._wavefield, self._source_wavefield):
                 if wavefield is not None:

@@ -9,13 +9,14 @@ import math
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, divisors
-from fathometer.seismic.history.encoding import record_bytes
+from fathometer.seismic.history.encoding import PLAIN, record_bytes
+from fathometer.seismic.history.strategies import preferred_store
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.traces.time_axis import TimeAxis
 
-PRICE = 0.15  # of the time of a shot: what each doubling of its ranks costs beside
-LOOKED_AT = 16  # blocks whose bytes are counted, spread over a group's
+COST_OF_DOUBLING = 0.15  # of the time of a shot: what each doubling of its ranks costs
+SAMPLED_RANKS = 16  # blocks whose bytes are counted, spread over a group's
 
 
 def largest_first(layout: SurveyLayout) -> list[Shot]:
@@ -44,12 +45,12 @@ def ranks_of_a_shot(layout: SurveyLayout, time: TimeAxis, size: int, room: float
         return wanted
     if asked is not None:
         return min(asked, size)
-    best, least, ends = size, math.inf, {layout.largest, layout.smallest}
+    best, least, extremes = size, math.inf, {layout.largest, layout.smallest}
     for ranks in sorted({*divisors(size), min(size, -(-size // shots))}):
-        if any(bytes_of_a_rank(one, time, ranks) > room for one in ends):
+        if any(bytes_of_a_rank(shot, time, ranks) > room for shot in extremes):
             continue
         groups = size // ranks
-        cost = math.ceil(shots / groups) / ranks * (1 + PRICE * math.log2(ranks))
+        cost = math.ceil(shots / groups) / ranks * (1 + COST_OF_DOUBLING * math.log2(ranks))
         if cost < least:
             best, least = ranks, cost
     return best
@@ -62,13 +63,13 @@ def bytes_of_a_rank(layout: SurveyLayout, time: TimeAxis, ranks: int) -> float:
         parts = layout.ranks(ranks)
     except InputError:
         return math.inf
-    kept = layout.survey.history
-    encoding = "float32" if kept.encoding == "auto" else kept.encoding
+    history = layout.survey.history
+    encoding = PLAIN if history.encoding == "auto" else history.encoding
     needs = [0.0]
-    for rank in {ranks * n // min(ranks, LOOKED_AT) for n in range(min(ranks, LOOKED_AT))}:
+    for rank in {ranks * n // min(ranks, SAMPLED_RANKS) for n in range(min(ranks, SAMPLED_RANKS))}:
         block = Decomposition(layout.grid.full_shape, parts, rank)
         own = sum((layout.wavefield_bytes(block) | layout.shot_bytes(block, time)).values())
-        if kept.store in ("auto", "memory"):
+        if preferred_store(history).all_in_memory:
             own += time.snapshots * record_bytes(layout.image_shape(block), layout.dtype)[encoding]
         needs.append(own)
     return max(needs)

@@ -1,0 +1,209 @@
+"""What a run will cost: counts that follow from the survey, and seconds that follow from counts and a machine's rates.
+
+    time steps      points / rate of the node for so many points, + a constant for each call
+    halo exchange   latency x neighbours + bytes / bandwidth; between nodes it hides behind the computation of the step,
+                    within a node the same cores copy, and it adds
+    snapshots       in memory: written and read in the time steps, bytes / triad; in files: bytes / storage beside them
+    files           bytes / (what the nodes together can move, at most what the storage can)
+    traces          resampling: a part for each shot, a part for each trace, both in proportion to the time steps
+
+All times are those of the rank with the largest block; nodes have equally many ranks. Nothing is read or measured here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from fathometer.parallel.decomposition import Index3, halo_cells
+from fathometer.plan.machine_file import Machine
+from fathometer.plan.phase import Phase
+from fathometer.runs.sum_file import on_disk
+from fathometer.seismic.cost.history import memory_beside_history, predicted_history, second_wavefield_bytes
+from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.cost.traces import trace_halo_bytes
+from fathometer.seismic.cost.workload import Workload
+from fathometer.seismic.history.choice import HistoryChoice, Rates
+from fathometer.seismic.history.encoding import SPEED
+from fathometer.seismic.history.strategies import PLANNED_STORES
+from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.image_sum import image_sum_bytes
+from fathometer.seismic.rtm.products import products_of
+from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.shots.offsets import volumes_of
+from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.storage.traces.headers import HEADER
+
+SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
+
+# memory, disk, checkpoint: as [history] store; files: as older codes do it, the steps wait for the writing and reading.
+Store = Literal["memory", "disk", "checkpoint", "files"]
+
+
+def predict(
+    survey: SurveyLayout,
+    time: TimeAxis,
+    ranks: Index3,
+    nodes: int,
+    machine: Machine,
+    store: Store | None = None,
+    groups: int = 1,
+) -> Prediction:
+    """The cost of a run in which `groups` of `ranks` (along x, y, z) work on a shot each, on some nodes (a divisor of
+    all ranks).
+
+    store: instead of the survey's [history] store.
+    """
+    run = Workload(survey, time, ranks, groups, nodes, machine)
+    layout = run.layout
+    memories = [memory_beside_history(layout, block, time, machine) for block in run.blocks]
+    memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()
+    trace_bytes = run.traces[0] * (HEADER + 4 * layout.acquisition.samples)
+    history: HistoryChoice | None = None
+    image_phases: list[Phase] = []
+    disk_bytes: float = trace_bytes
+    if layout.imaging:
+        history = _history(run, memories, store)
+        memory = _imaging_memory(run, memory, history)
+        image_phases, disk_bytes = _image(run)
+        loops = _migration_phases(run, history, store, trace_bytes)
+    else:
+        loops = _modelling_phases(run, trace_bytes)
+    finish = Phase("finish", machine.finish_seconds)
+    phases = (*_start_phases(run), *loops, *_exchange_phase(run), *image_phases, finish)
+    return Prediction(
+        nodes,
+        ranks,
+        groups,
+        run.ranks_per_node,
+        run.threads,
+        time.every,
+        phases,
+        memory,
+        disk_bytes + (history.disk_bytes * run.size if history is not None else 0),
+        run.halo_bytes_per_step,
+        2 * layout.radius * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
+        trace_halo_bytes(layout, ranks),
+        history,
+    )
+
+
+def _history(run: Workload, memories: list[dict[str, int]], store: Store | None) -> HistoryChoice:
+    """How the snapshots of a shot would be kept."""
+    machine = run.machine
+    writing = min(machine.write_bytes_per_second * run.nodes, machine.storage_bytes_per_second or math.inf)
+    rates = Rates(run.time.every * run.points / run.points_per_second, 0.0, writing / run.size)
+    return predicted_history(run.layout, run.time, run.blocks, memories, machine, run.ranks_per_node, store, rates)
+
+
+def _imaging_memory(run: Workload, memory: dict[str, int], history: HistoryChoice) -> dict[str, int]:
+    """Bytes of the largest rank of a migration, by part: while shots are migrated, or while their images are added up,
+    whichever takes more (the sum, where shots lie on small windows)."""
+    memory = memory | {"wavefield history": history.memory_bytes}
+    if history.twin:
+        memory["source wavefield"] = second_wavefield_bytes(run.layout, run.blocks[0])
+    summing = image_sum_bytes(run.survey, -(-math.prod(run.survey.grid.shape) // run.size))
+    if sum(summing.values()) + run.machine.process_bytes > sum(memory.values()):
+        return {"process": memory["process"]} | summing
+    return memory
+
+
+@dataclass(frozen=True)
+class _HistorySeconds:
+    """What the history adds to the loops over all shots of a group, s."""
+
+    push: float
+    pop: float
+    recomputation: float
+
+
+def _history_seconds(run: Workload, history: HistoryChoice, store: Store | None) -> _HistorySeconds:
+    plain_bytes = run.group_snapshots * run.image_cells * run.itemsize
+    encoding = plain_bytes / (run.threads * SPEED[history.encoding]) if history.encoded else 0.0
+    one_shot = run.time.snapshots * run.image_cells * run.itemsize
+    stored_share = history.disk_bytes / one_shot if run.image_cells else 0.0
+    _, strategy = PLANNED_STORES[store or history.store]
+    push, pop = strategy.push_pop_seconds(
+        encoding,
+        stored_share,
+        run.stored_seconds(run.snapshot_bytes, run.machine.write_bytes_per_second),
+        run.stored_seconds(run.snapshot_bytes, run.machine.read_bytes_per_second),
+        run.stepping_seconds,
+    )
+    recomputation = run.shots_per_group * history.recomputed * run.time.every * run.points / run.points_per_second
+    return _HistorySeconds(push, pop, recomputation)
+
+
+def _start_phases(run: Workload) -> list[Phase]:
+    machine, (traces, _) = run.machine, run.traces
+    model_cells = run.cells * run.shots if run.separate_grids else run.cells
+    model_bytes = run.layout.files.bytes_per_cell * model_cells
+    reading = run.stored_seconds(model_bytes, machine.read_bytes_per_second)
+    return [
+        Phase("start-up", machine.start_seconds),
+        Phase("read model", reading + run.points * machine.model_cell_seconds, model_bytes),
+        Phase("set up", traces / run.groups * machine.point_seconds),
+    ]
+
+
+def _resampling_seconds(run: Workload) -> float:
+    """A part for each shot, and one for each trace, which the threads share."""
+    _, traces = run.traces
+    seconds = run.shots_per_group * run.time.steps * run.machine.shot_step_seconds
+    threads = min(run.threads, max(1.0, traces / max(1.0, run.shots_per_group) / 2))
+    return seconds + traces / threads * run.time.steps * run.machine.trace_step_seconds
+
+
+def _modelling_phases(run: Workload, trace_bytes: int) -> list[Phase]:
+    return [
+        Phase("source propagation", run.stepping_seconds, calls=run.calls),
+        Phase("resample traces", _resampling_seconds(run)),
+        Phase("write traces", run.stored_seconds(trace_bytes, run.machine.write_bytes_per_second), trace_bytes),
+    ]
+
+
+def _migration_phases(run: Workload, history: HistoryChoice, store: Store | None, trace_bytes: int) -> list[Phase]:
+    """The source loop, and a receiver loop for each bin of offset."""
+    loops, seconds = run.receiver_loops, _history_seconds(run, history, store)
+    writing, correlating = (
+        run.moved_seconds(run.group_snapshots * run.image_cells * run.itemsize * moves)
+        for moves in (SNAPSHOT_MOVES, IMAGE_MOVES)
+    )
+    return [
+        Phase("read traces", run.stored_seconds(trace_bytes, run.machine.read_bytes_per_second), trace_bytes),
+        Phase("resample traces", _resampling_seconds(run)),
+        Phase("source propagation", run.stepping_seconds + writing, calls=run.calls),
+        Phase("history push", seconds.push, run.snapshot_bytes, run.snapshots),
+        *([Phase("source recomputation", seconds.recomputation)] if seconds.recomputation else []),
+        Phase("receiver propagation", loops * (run.stepping_seconds + correlating), calls=loops * run.calls),
+        Phase("history pop", loops * seconds.pop, loops * run.snapshot_bytes, loops * run.snapshots),
+    ]
+
+
+def _exchange_phase(run: Workload) -> list[Phase]:
+    """None where one rank has the whole grid."""
+    if math.prod(run.ranks) == 1:
+        return []
+    loops = 1 + run.receiver_loops if run.layout.imaging else 1
+    sent = loops * run.steps * run.groups * run.halo_bytes_per_step
+    return [Phase("halo exchange", loops * run.steps * run.exchange_seconds, sent, loops * run.steps)]
+
+
+def _image(run: Workload) -> tuple[list[Phase], float]:
+    """The phases that write partial images and the image, and the bytes on disk at most, those of the history left
+    out."""
+    survey, itemsize = run.survey, run.itemsize
+    volumes = volumes_of(run.layout.survey.imaging)
+    contribution = run.mean_share * run.cells * itemsize  # of a shot to a volume
+    partial_bytes = len(volumes) * run.shots * contribution
+    cells = math.prod(survey.grid.shape)
+    products = len(products_of(survey.survey.imaging))
+    filtered = products - 1 if condition_of(survey.survey.imaging).laplacian else 0  # all but the illumination
+    image_bytes = (products + filtered) * cells * itemsize
+    most, left = (run.groups * len(volumes) * n for n in on_disk(cells, contribution, -(-run.shots // run.groups)))
+    phases = [
+        Phase("write partial image", run.moved_seconds(partial_bytes / run.size), partial_bytes, run.shots),
+        Phase("write image", run.stored_seconds(image_bytes, run.machine.write_bytes_per_second), image_bytes),
+    ]
+    return phases, max(most, left + (products + bool(filtered)) * cells * itemsize)

@@ -1,0 +1,202 @@
+"""Counts of a run on one layout, and the machine's rates for them."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
+from fathometer.plan.machine_file import Machine
+from fathometer.seismic.cost.traces import trace_counts
+from fathometer.seismic.modelling.shot import modelling_steps
+from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.rank_groups import mean_share
+from fathometer.seismic.shots.offsets import volumes_of
+from fathometer.seismic.traces.time_axis import TimeAxis
+
+FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """What each rank of a run computes and moves. All counts are those of the rank with the largest block.
+
+    Attributes:
+        survey: the layout on the whole model. ranks: of a shot, along x, y, z. groups: of so many ranks. nodes: with
+            equally many ranks.
+    """
+
+    survey: SurveyLayout
+    time: TimeAxis
+    ranks: Index3
+    groups: int
+    nodes: int
+    machine: Machine
+
+    @cached_property
+    def separate_grids(self) -> bool:
+        """Whether each shot is migrated on a grid of its own, by one group of ranks."""
+        return self.survey.imaging and (self.groups > 1 or self.survey.survey.imaging.aperture is not None)
+
+    @cached_property
+    def layout(self) -> SurveyLayout:
+        """On the grid of the largest shot."""
+        return self.survey.largest if self.separate_grids else self.survey
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number of the wavefield."""
+        return self.layout.dtype.itemsize
+
+    @cached_property
+    def size(self) -> int:
+        """Ranks of all groups."""
+        return math.prod(self.ranks) * self.groups
+
+    @cached_property
+    def ranks_per_node(self) -> int:
+        return max(1, self.size // self.nodes)
+
+    @cached_property
+    def threads(self) -> int:
+        """Of a rank."""
+        return max(1, self.machine.cores_per_node // self.ranks_per_node)
+
+    @cached_property
+    def shots(self) -> int:
+        """Of the survey."""
+        return len(self.survey.acquisition.shots)
+
+    @cached_property
+    def mean_share(self) -> float:
+        """Cells of a shot over those of the largest, in the mean."""
+        return mean_share(self.survey, self.layout) if self.separate_grids else 1.0
+
+    @cached_property
+    def shots_per_group(self) -> float:
+        """In units of the largest shot."""
+        return -(-self.shots // self.groups) * self.mean_share
+
+    @cached_property
+    def traces(self) -> tuple[int, int]:
+        """Of all shots, and of the rank that has most."""
+        of_all, of_rank = trace_counts(self.layout, self.ranks)
+        if not self.separate_grids:
+            return of_all, of_rank
+        return sum(len(shot.receivers) for shot in self.survey.acquisition.shots), round(of_rank * self.shots_per_group)
+
+    @cached_property
+    def cells(self) -> int:
+        """Of the model, or of the largest shot's window of it."""
+        return math.prod(self.layout.grid.shape)
+
+    @cached_property
+    def blocks(self) -> list[Decomposition]:
+        """The blocks of which one is the largest in each respect."""
+        return list(_blocks(self.layout, self.ranks))
+
+    @cached_property
+    def image_cells(self) -> int:
+        """Cells of the model in the block that has most of them."""
+        grid = self.layout.grid
+        return max(math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True)) for block in self.blocks)
+
+    @cached_property
+    def points(self) -> int:
+        """Cells of the largest block, padding included."""
+        return math.prod(-(-n // p) for n, p in zip(self.layout.grid.full_shape, self.ranks, strict=True))
+
+    @cached_property
+    def points_per_second(self) -> float:
+        """Cells that a rank steps in a second."""
+        layout, machine, per_node = self.layout, self.machine, self.ranks_per_node
+        busy = min(1.0, per_node * self.threads / machine.cores_per_node)
+        node_rate = machine.points_per_second(
+            layout.physics.name, len(layout.grid.axes), 2 * layout.radius, self.points * per_node
+        )
+        return busy * FLOAT32 / self.itemsize * node_rate / per_node
+
+    @cached_property
+    def calls(self) -> float:
+        """Of the propagator, in one loop over all shots of a group."""
+        at_a_time = self.time.every if self.layout.imaging else modelling_steps(self.time)
+        return self.shots_per_group * math.ceil(self.time.steps / at_a_time)
+
+    @cached_property
+    def steps(self) -> float:
+        """Time steps in one loop over all shots of a group."""
+        return self.shots_per_group * self.time.steps
+
+    @cached_property
+    def stepping_seconds(self) -> float:
+        """Of the time steps in one loop over all shots of a group."""
+        return self.steps * self.points / self.points_per_second + self.calls * self.machine.step_seconds
+
+    @cached_property
+    def receiver_loops(self) -> int:
+        """Receiver propagations of a shot: one for each bin of offset."""
+        return len(volumes_of(self.layout.survey.imaging)) - 1
+
+    @cached_property
+    def snapshots(self) -> int:
+        """Of all groups; 0 in modelling."""
+        return self.time.snapshots * self.shots if self.layout.imaging else 0
+
+    @cached_property
+    def group_snapshots(self) -> float:
+        """Of all shots of a group; 0 in modelling."""
+        return self.time.snapshots * self.shots_per_group if self.layout.imaging else 0
+
+    @cached_property
+    def snapshot_bytes(self) -> int:
+        """Of all plain snapshots of all groups."""
+        return self.snapshots * self.cells * self.itemsize
+
+    @cached_property
+    def halo_bytes_per_step(self) -> int:
+        """Sent by all ranks of a group."""
+        fields = self.layout.physics.fields if self.layout.off_grid else 1  # along each axis
+        return 2 * halo_cells(self.layout.grid.full_shape, self.ranks) * self.layout.halo * self.itemsize * fields
+
+    @cached_property
+    def exchange_seconds(self) -> float:
+        """That an exchange adds to a step of the rank with the most neighbours."""
+        nodes_of_group = self.nodes if math.prod(self.ranks) > self.ranks_per_node else 1
+        computing = self.points / self.points_per_second
+        return _exchange_seconds(self.layout, self.ranks, nodes_of_group, self.ranks_per_node, computing, self.machine)
+
+    def moved_seconds(self, bytes: float) -> float:
+        """For bytes of a rank that move through the memory."""
+        return bytes * self.ranks_per_node / self.machine.triad_bytes_per_second
+
+    def stored_seconds(self, bytes: float, rate: float) -> float:
+        """For bytes of all ranks to or from files, where a node alone moves `rate` bytes a second."""
+        return bytes / min(rate * self.nodes, self.machine.storage_bytes_per_second or math.inf)
+
+
+def _blocks(layout: SurveyLayout, ranks: Index3) -> Iterator[Decomposition]:
+    """The blocks of which one is the largest in each respect: the first, the last and those in the middle of each axis,
+    since the outer ones hold the padding and the inner ones more of the model; and rank 0's."""
+    places = [sorted({0, p // 2, max(0, p // 2 - 1), p - 1}) for p in ranks]
+    for x, y, z in itertools.product(*places):
+        yield Decomposition(layout.grid.full_shape, ranks, (x * ranks[1] + y) * ranks[2] + z)
+
+
+def _exchange_seconds(
+    layout: SurveyLayout, ranks: Index3, nodes: int, per_node: int, computing: float, machine: Machine
+) -> float:
+    """Seconds that an exchange adds to a step of the rank with the most neighbours; computing: of the step."""
+    shape = [-(-n // p) for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
+    fields = layout.physics.fields if layout.off_grid else 1
+    neighbours, bytes = 0, 0
+    for axis, count in enumerate(ranks):
+        on_axis = min(count - 1, 2)
+        neighbours += on_axis
+        bytes += on_axis * layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize
+    if nodes == 1:
+        return neighbours * machine.local_latency_seconds + bytes / machine.local_bytes_per_second
+    travelling = neighbours * machine.network_latency_seconds + bytes * per_node / machine.network_bytes_per_second
+    return max(0.0, travelling - computing)

@@ -1,0 +1,61 @@
+"""A plan as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fathometer.plan.formatting import bytes_in_words, seconds_in_words
+from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.plan import Plan
+
+
+def lines(plan: Plan) -> list[str]:
+    """The plan as a table for people."""
+    layout, time, asked, recommended = plan.layout, plan.time, plan.asked, plan.recommended
+    grid = layout.grid
+    cells = " x ".join(str(grid.full_shape[axis]) for axis in grid.axes)
+    shots = len(layout.acquisition.shots)
+    text = [
+        f"{'migrate' if layout.imaging else 'model'} {layout.survey.path} on {plan.machine.name}",
+        f"{cells} cells with absorbing boundaries, {shots} shot{'s' * (shots > 1)}, {time.steps} time steps of "
+        f"{1000 * time.dt:.4g} ms, {plan.points_per_wavelength:.1f} cells per shortest wavelength",
+        f"velocities: {plan.velocities}; a snapshot every {time.every} steps" * layout.imaging
+        or f"velocities: {plan.velocities}",
+        *(f"note: {note}" for note in plan.notes),
+        "",
+        f"{'':24} {_layout(asked):>24}" + f" {'recommended: ' + _layout(recommended):>40}" * (asked != recommended),
+    ]
+    other = {phase.name: phase for phase in recommended.phases}
+    for phase in asked.phases:
+        line = f"{phase.name:<24} {seconds_in_words(phase.seconds):>12} {bytes_in_words(phase.bytes):>11}"
+        if asked != recommended:
+            there = other.get(phase.name)
+            line += f" {seconds_in_words(there.seconds) if there else '-':>40}"
+        text.append(line.rstrip())
+    rows: list[tuple[str, Callable[[Prediction], str]]] = [
+        ("total", lambda p: seconds_in_words(p.seconds)),
+        ("kernel", lambda p: seconds_in_words(p.kernel_seconds)),
+        ("memory a rank", lambda p: bytes_in_words(p.rank_bytes)),
+        ("memory a node", lambda p: bytes_in_words(p.node_bytes)),
+        ("snapshots", _snapshots),
+        ("disk", lambda p: bytes_in_words(p.disk_bytes)),
+        ("halo bytes a step", lambda p: bytes_in_words(p.halo_bytes_per_step)),
+        ("overlap, model", lambda p: bytes_in_words(p.model_halo_bytes)),
+        ("overlap, traces", lambda p: bytes_in_words(p.trace_halo_bytes)),
+    ]
+    text.append("")
+    for name, figure in rows:
+        text.append(f"{name:<24} {figure(asked):>24}" + f" {figure(recommended):>40}" * (asked != recommended))
+    text.append(f"{'memory budget a node':<24} {bytes_in_words(plan.budget):>24}")
+    return text
+
+
+def _snapshots(prediction: Prediction) -> str:
+    history = prediction.history
+    return "" if history is None else f"{history.store}, {history.encoding}, every {prediction.every} steps"
+
+
+def _layout(p: Prediction) -> str:
+    times = " x ".join(str(n) for n in p.ranks)
+    groups = f"{p.groups} groups of " * (p.groups > 1)
+    return f"{p.nodes} node{'s' * (p.nodes > 1)}, {groups}{times} ranks x {p.threads}"
