@@ -35,7 +35,7 @@ FLOORS = {
         rtm
         modelling
         setup
-        panels
+        page
         history
         waves
         shots

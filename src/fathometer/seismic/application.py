@@ -124,13 +124,13 @@ class SeismicApplication:
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """See RecordPanels."""
-        from fathometer.seismic.panels import heading
+        from fathometer.seismic.page.heading import heading
 
         return Heading(**heading(record))
 
     def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
         """The image over the velocity, a map, a gather."""
-        from fathometer.seismic.panels import panels_of_record
+        from fathometer.seismic.page.panels import panels_of_record
 
         return panels_of_record(record, path)
 

@@ -1,4 +1,4 @@
-"""The main job on a model built by code: model shots, smooth the model, migrate them in it."""
+"""Demo: modelling of shots in a synthetic model, and their migration in its smooth version."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from fathometer.storage.volumes.volume import write_volume
 
 @dataclass(frozen=True)
 class Size:
-    """Cells, their size (m), peak frequency (Hz), duration (s), shots along x and y, receivers' step (m)."""
+    """Size of the demo."""
 
-    shape: Index3
-    spacing: float
-    frequency: float
-    duration: float
-    shots: tuple[int, int]
-    receivers: float
+    shape: Index3  # cells along x, y, z
+    spacing: float  # m
+    frequency: float  # Hz, peak frequency of the wavelet
+    duration: float  # s, of the traces
+    shots: tuple[int, int]  # along x and y
+    receivers: float  # m, their spacing
 
 
 FULL = Size((121, 61, 81), 20.0, 7.5, 1.35, (5, 2), 40.0)
@@ -69,7 +69,10 @@ directory = "{directory}"
 
 
 def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-    """Collective. Build, model, smooth, migrate, all in `directory`; returns what the migration left."""
+    """Collective. Build the model, model shots, smooth, migrate, all in `directory`.
+
+    Returns the outcome of the migration, with the file of the modelled shots.
+    """
     size = QUICK if quick else FULL
     with ledger.phase("build model"), results_folder(directory, comm), collective_errors(comm):
         if comm.rank == 0:
@@ -78,15 +81,15 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
     modelled = run_model(load_survey(directory / "shots.toml"), comm, context)
     context.say("\nmigrating them in the smooth model")
     forget_peak()
-    with Ledger(used_before=usage()):  # an account of its own
-        anew = replace(context, options=RunOptions(overwrite=True))
-        migrated = run_migrate(load_survey(directory / "demo.toml"), comm, anew)
+    with Ledger(used_before=usage()):  # the record of the migration accounts for the migration alone
+        overwriting = replace(context, options=RunOptions(overwrite=True))
+        migrated = run_migrate(load_survey(directory / "demo.toml"), comm, overwriting)
     context.say("")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 
 
 def _write_inputs(directory: Path, size: Size, say: Any) -> None:
-    """The true and the smooth model, and the two survey files."""
+    """Write the true and the smooth model, and the two survey files."""
     true = demo_model(size.shape, (size.spacing,) * 3)
     say(f"the model: {true.description}")
     _write_model(directory, "", true)
@@ -125,7 +128,7 @@ def _write_model(directory: Path, prefix: str, model: DemoModel) -> None:
 
 
 def _geometry(size: Size, far_x: float, far_y: float) -> str:
-    """Shots spread over the model at the depth of a cell, receivers on a fixed lattice over all of it."""
+    """Keys of the geometry: shots spread over the model, receivers on a fixed grid over all of it, one cell deep."""
     d, r = size.spacing, size.receivers
     first_x, first_y = 0.1 * far_x, 0.3 * far_y
     step_x, step_y = 0.8 * far_x / (size.shots[0] - 1), 0.4 * far_y / (size.shots[1] - 1)

@@ -22,7 +22,8 @@ from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.cost.predict import Store, predict
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.history.strategies import STORES
-from fathometer.seismic.model.earth import FASTEST, SLOWEST, extremes
+from fathometer.seismic.model.extremes import extremes
+from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.setup.checks import check_sampling, points_per_wavelength, time_step
 from fathometer.seismic.setup.layout import SurveyLayout, survey_layout, wanted_ranks
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot

@@ -1,6 +1,6 @@
 """What benchmarks measure of the seismic application: see runs/probes.py.
 
-The propagator in homogeneous models, with its absorbing sides where a run has them; traces resampled; a tiny migration
+The propagator in homogeneous models, with absorbing boundaries where a run has them; traces resampled; a tiny migration
 for what every run costs.
 """
 
@@ -26,7 +26,7 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
 from fathometer.runs.context import Context
 from fathometer.runs.probes import SecondsOf, StepCost
-from fathometer.seismic.model.earth import extremes
+from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.modelling.driver import run_model
 from fathometer.seismic.rtm.driver import run_migrate
 from fathometer.seismic.survey import survey_of
@@ -53,7 +53,7 @@ POINTS = 4000
 
 
 class HomogeneousStepper:
-    """The propagator in a homogeneous model without absorbing sides."""
+    """The propagator in a homogeneous model without absorbing boundaries."""
 
     def __init__(
         self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
@@ -103,7 +103,7 @@ class SeismicProbes:
         return HomogeneousStepper(equation, order, shape, ranks, threads, comm)
 
     def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
-        """The propagator in both physics and dimensions, with absorbing sides and no search for a tiling."""
+        """The propagator in both physics and dimensions, with absorbing boundaries and no search for a tiling."""
         for equation, material in MATERIALS.items():
             for dimensions, shapes in SIZES.items():
                 say(f"time steps, {material.name}, {dimensions}D")

@@ -13,12 +13,14 @@ from mpi4py import MPI
 from survey_support import load
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.model import preparation
-from fathometer.seismic.model.extent import crop_of, extension_of
-from fathometer.seismic.model.preparation import Request, prepare_model
-from fathometer.seismic.model.regridding import regrid
+from fathometer.seismic.model.prepare import plan
+from fathometer.seismic.model.prepare.driver import prepare_model
+from fathometer.seismic.model.prepare.extent import crop_of, extension_of
+from fathometer.seismic.model.prepare.input_volume import InputVolume
+from fathometer.seismic.model.prepare.regridding import regrid
+from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.model.prepare.thomsen import Constant, SeaFloor, rule_of, sea_floor_of
 from fathometer.seismic.model.smoothing import reach, smoothed
-from fathometer.seismic.model.thomsen import Constant, SeaFloor, rule_of, sea_floor_of
 from fathometer.storage.volumes.registry import format_of, writable_suffixes
 from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
 
@@ -46,7 +48,7 @@ def rsf(
 
 def prepared(folder: Path, model: str, output: str = "out.rsf", **keys: Any) -> np.ndarray:
     """What a request makes of a model."""
-    prepare_model(Request(model, folder / output, **keys), lambda line: None)
+    prepare_model(PreparationRequest(model, folder / output, **keys), lambda line: None)
     return load(folder / output)
 
 
@@ -362,8 +364,8 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = rsf(tmp_path, velocities(100, 80))
-    monkeypatch.setattr(preparation, "usable_memory", lambda comm, budget: 100_000)
-    monkeypatch.setattr(preparation._Source, "read", lambda *_: pytest.fail("was read"))
+    monkeypatch.setattr(plan, "usable_memory", lambda comm, budget: 100_000)
+    monkeypatch.setattr(InputVolume, "read", lambda *_: pytest.fail("was read"))
     refused(tmp_path, ["not enough memory", "--crop"], model)
 
 
@@ -380,10 +382,10 @@ def test_it_takes_no_more_memory_than_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any]
 ) -> None:
     model, asked = rsf(tmp_path, velocities(70, 60, 80)), []
-    monkeypatch.setattr(preparation, "require_memory", lambda parts, *_: asked.append(sum(parts.values())))
+    monkeypatch.setattr(plan, "require_memory", lambda parts, *_: asked.append(sum(parts.values())))
     prepared(tmp_path, model, **keys)  # what is imported on the way does not count
     tracemalloc.start()
-    prepare_model(Request(model, tmp_path / "out.rsf", **keys), lambda line: None)
+    prepare_model(PreparationRequest(model, tmp_path / "out.rsf", **keys), lambda line: None)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.25 * asked[0] <= peak <= asked[0]

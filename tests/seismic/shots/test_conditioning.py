@@ -234,7 +234,7 @@ def test_dead_traces(tmp_path: Path, below: float, dead: list[int]) -> None:
         wanted = traces[6 * shot.index : 6 * shot.index + 6].copy()
         wanted[dead] = 0.0
         assert np.array_equal(got.traces(shot, np.arange(6)), wanted)
-    (told,) = got.conditioning.record(got.shots, got.conditioning.dead.found)
+    (told,) = got.conditioning.record(got.shots, got.conditioning.dead.detected)
     assert (told["step"], told["below"], told["traces_left_out"]) == ("dead traces", below, 4 * len(dead))
     assert told["first"][: len(dead)] == [{"ffid": 11, "channel": one + 1} for one in dead]
 
@@ -271,7 +271,7 @@ def test_the_mute_counts_the_traces_that_it_changes(tmp_path: Path) -> None:
     step = TopMute(1000.0, 0.02, 0.1, 0.004)
     offset = np.array([60.0, 79.0, 81.0, 150.0])
     changed = (step(np.ones((4, 50)), offset) != 1.0).any(axis=1)
-    assert step.touches(offset).tolist() == changed.tolist() == [False, False, True, True]
+    assert step.affects(offset).tolist() == changed.tolist() == [False, False, True, True]
 
 
 @pytest.mark.parametrize(

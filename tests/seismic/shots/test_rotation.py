@@ -67,7 +67,7 @@ def test_gathers_of_both_kinds_are_turned(tmp_path: Path, azimuth: float | None,
     expected = rotation.to_grid(PLACES)
     np.testing.assert_array_equal([shot.source for shot in got.shots], expected[[0, 2]])
     np.testing.assert_array_equal(got.shots[0].receivers, expected[1:])
-    assert any("turned to the grid's axes: (0, 0) is at (450000, 6200000) m" in note for note in got.notes)
+    assert any("rotated to the grid's axes: (0, 0) is at (450000, 6200000) m" in note for note in got.notes)
 
 
 def test_a_line_is_told_how_far_places_lie_beside_it(tmp_path: Path) -> None:

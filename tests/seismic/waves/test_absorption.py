@@ -1,4 +1,4 @@
-"""Verification 5: what the absorbing sides send back, and energy that keeps falling."""
+"""Verification 5: what the absorbing boundaries send back, and energy that keeps falling."""
 
 import numpy as np
 import pytest

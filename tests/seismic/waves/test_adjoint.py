@@ -24,7 +24,7 @@ def medium_of(dimensions, physics, boundary, order, dtype, free_surface=False, s
 
 
 def places(rng, medium, count, shallow=4.0):
-    """Points between the cells, at least the reach of their weights away from the absorbing sides."""
+    """Points between the cells, at least the reach of their weights away from the absorbing boundaries."""
     low = np.array([4.0, 4.0, shallow])
     high = np.array(medium.grid.shape) - 5.0
     cells = low + rng.random((count, 3)) * (high - low)

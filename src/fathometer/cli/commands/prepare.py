@@ -26,8 +26,8 @@ EXAMPLES = """\
   fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\
                      --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)"""
 
-MODEL_ROOM = "fathometer.seismic.model"
-RULE = read_by(f"{MODEL_ROOM}.thomsen", "rule_of")
+ROOM = "fathometer.seismic.model.prepare"
+RULE = read_by(f"{ROOM}.thomsen", "rule_of")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,13 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--spacing", type=lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
     parser.add_argument(
         "--crop",
-        type=read_by(f"{MODEL_ROOM}.extent", "crop_of"),
+        type=read_by(f"{ROOM}.extent", "crop_of"),
         metavar="X0:X1,..",
         help="cells that stay, m; an end may be left out (--crop=-50:900,: where the first is negative)",
     )
     parser.add_argument(
         "--extend",
-        type=read_by(f"{MODEL_ROOM}.extent", "extension_of"),
+        type=read_by(f"{ROOM}.extent", "extension_of"),
         metavar="B:A,..",
         help="m before and after, or cells: 20c; one number stands for both; edge values repeat",
     )
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--delta", type=RULE, metavar="RULE", help="the same")
     parser.add_argument(
         "--below-water",
-        type=read_by(f"{MODEL_ROOM}.thomsen", "sea_floor_of"),
+        type=read_by(f"{ROOM}.thomsen", "sea_floor_of"),
         metavar="V|depth:Z",
         help="epsilon and delta are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
     )
@@ -74,13 +74,14 @@ def run(options: Options) -> None:
     world = launched(os.environ)
     if world is not None and world.size != 1:
         raise InputError(f"prepare: started as {world.size} ranks by {world.launcher}; allowed: one rank")
-    from fathometer.seismic.model.preparation import Request, prepare_model
+    from fathometer.seismic.model.prepare.driver import prepare_model
+    from fathometer.seismic.model.prepare.request import PreparationRequest
 
     if not options.output.is_dir():  # some formats are folders; the others' writer says so
         require_writable(options.output)
     if any(length < 0 for length in options.smooth or ()):
         raise InputError("--smooth: found a negative length; allowed: metres from 0")
-    request = Request(
+    request = PreparationRequest(
         options.model,
         options.output,
         options.units,

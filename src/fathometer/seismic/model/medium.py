@@ -1,4 +1,4 @@
-"""The model as the kernels take it: dt^2 M."""
+"""Model arrays of the kernels: dt^2 M of the acoustic VTI equation."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def scaled_medium(
     """dt^2 M on a block of cells: [m] (isotropic) or [m11, m12, m22] (VTI).
 
     M = Vp^2 [[1 + 2 epsilon, s], [s, 1]], s = sqrt(1 + 2 delta) (Duveneck et al. 2008, SEG). Where epsilon = delta M is
-    singular, and a determinant that rounding has made negative lets noise grow. m12 is therefore rounded down until
-    m12^2 <= m11 m22 (1 - 4 u), u the last place of the stored numbers: enough for the four roundings with which the
-    kernels multiply by M, and far below what s is known to.
+    singular, and a determinant made negative by rounding lets noise grow. m12 is therefore rounded down until
+    m12^2 <= m11 m22 (1 - 4 u), u the machine epsilon of `dtype`: enough for the four roundings with which the
+    kernels multiply by M, and far below the accuracy of s.
 
     Args:
         vp: (nx, ny, nz) m/s. epsilon, delta: of the same shape, or both None (isotropic).
         dt: time step, s. dtype: of the result.
     Returns:
-        Arrays (nx, ny, nz rounded up to whole cache lines); the surplus is zero.
+        Arrays of `dtype`, m^2, (nx, ny, nz rounded up to whole cache lines), zero beyond nz.
     """
     nx, ny, nz = vp.shape
     shape = (nx, ny, padded(nz, dtype.itemsize))
-    # Fields take the first four places.
+    # The fields use the first four offsets of the stagger.
     stored = [allocate(shape, dtype, stagger=4 + m) for m in range(1 if epsilon is None or delta is None else 3)]
-    for x in range(nx):  # plane by plane: no copy of the grid in float64
+    for x in range(nx):  # plane by plane, to avoid a copy of the model in float64
         m22 = (dt * vp[x].astype(np.float64)) ** 2
         stored[-1][x, :, :nz] = m22
         if epsilon is None or delta is None:

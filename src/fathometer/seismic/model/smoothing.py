@@ -1,7 +1,8 @@
-"""Smoothing of a property by a Gaussian; of a velocity it is the slowness that is to be smoothed.
+"""Gaussian smoothing of a property; a velocity model is to be smoothed as slowness.
 
-Vertical travel time is the integral of slowness: smoothing slowness keeps it, for the weights of the Gaussian add up to
-one, while smoothing velocity would make waves too fast (Versteeg 1993, Geophysics 58(6), on how smooth a model may be).
+The vertical travel time is the integral of slowness. Smoothing slowness preserves it, because the weights of the
+Gaussian sum to one; smoothing velocity would make waves too fast (Versteeg 1993, Geophysics 58(6), on how smooth a
+model may be).
 """
 
 from __future__ import annotations
@@ -18,28 +19,31 @@ _TRUNCATE = 4.0  # standard deviations
 
 
 def reach(deviation: float) -> int:
-    """Cells on either side that enter the smoothing by a Gaussian of this standard deviation (cells)."""
+    """Half width, cells, of the Gaussian of this standard deviation (cells)."""
     return int(_TRUNCATE * deviation + 0.5)
 
 
 def smoothed(
-    values: npt.NDArray[Real], deviation: Sequence[float], among: npt.NDArray[np.bool_] | None = None
+    values: npt.NDArray[Real], deviation: Sequence[float], mask: npt.NDArray[np.bool_] | None = None
 ) -> npt.NDArray[Real]:
-    """Values [x, y, z] smoothed by a Gaussian of these standard deviations (cells) along each axis.
+    """Values smoothed by a Gaussian, in their shape and dtype and within their range.
 
-    Beyond the sides the outermost cells repeat. among: only these cells are smoothed, and only among themselves: the
-    averages are normalised by the weight of what took part, so that an edge such as the sea floor stays where it is.
-    What comes out is within the range of what was averaged.
+    Beyond the sides the edge cells repeat.
+
+    Args:
+        values: [x, y, z], float32 or float64. deviation: standard deviations along each axis, cells.
+        mask: [x, y, z], only these cells are smoothed and contribute; averages are normalised by the sum of their
+            weights, so that an edge such as the sea floor stays sharp. None: all cells.
     """
     from scipy.ndimage import gaussian_filter
 
-    def blur(some: npt.NDArray[Real]) -> npt.NDArray[Real]:
-        return np.asarray(gaussian_filter(some, deviation, mode="nearest", truncate=_TRUNCATE))
+    def blur(array: npt.NDArray[Real]) -> npt.NDArray[Real]:
+        return np.asarray(gaussian_filter(array, deviation, mode="nearest", truncate=_TRUNCATE))
 
-    if among is None:
+    if mask is None:
         return np.asarray(np.clip(blur(values), values.min(), values.max()))
-    if not among.any():
+    if not mask.any():
         return values
-    weight = np.where(among, blur(among.astype(values.dtype)), values.dtype.type(1))
-    mean = blur(np.where(among, values, values.dtype.type(0))) / weight
-    return np.where(among, np.clip(mean, values[among].min(), values[among].max()), values)
+    weight = np.where(mask, blur(mask.astype(values.dtype)), values.dtype.type(1))
+    mean = blur(np.where(mask, values, values.dtype.type(0))) / weight
+    return np.where(mask, np.clip(mean, values[mask].min(), values[mask].max()), values)

@@ -1,12 +1,11 @@
-"""A VTI earth built by code: the demo's model, its smooth version for migration, and its reflectivity.
+"""Synthetic VTI model of the demo, its smooth version for migration, and its reflectivity.
 
-The model is one function of position. A cell at depth z is taken back to its *stratigraphic depth* s by
-undoing, in the reverse order of geology, the normal fault, the uplift over the dome and the dip; the layer is
-read from a table at s. Water lies on top of it all, a dome and a flat basement cut through it. Lengths in the
-table are fractions of the model's extent, so that any shape gives the same geology; the fault keeps its true
-dip in metres.
+The model is a function of position. The depth z of a cell is mapped to a *stratigraphic depth* s by undoing, in
+the reverse order of geology, the normal fault, the uplift over the dome and the dip; s selects the layer from a
+table. Water overlies the layers; a dome and a flat basement cut through them. Lengths in the table are fractions of
+the model's extent, so that any shape gives the same geology; the fault keeps its true dip in metres.
 
-Boundaries are softened over one cell: slowness, ε and δ are averages over several depths inside the cell,
+Boundaries are averaged over one cell: slowness, epsilon and delta are means over several depths inside the cell,
 because a staircase in a gently dipping layer diffracts at every step.
 """
 
@@ -32,10 +31,10 @@ SUBCELLS = 4  # depths averaged inside a cell
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: from `top` (fraction of the model's depth, before dip and fault) down to the next one."""
+    """A layer, from its top down to the next layer."""
 
     name: str
-    top: float
+    top: float  # fraction of the model's depth, before dip and fault
     vp: float  # m/s
     epsilon: float
     delta: float
@@ -57,8 +56,8 @@ class DemoModel:
     """A VTI model on a regular grid.
 
     vp (m/s), epsilon and delta (Thomsen) are float32 (nx, ny, nz), axes x, y, z down, with epsilon >= delta
-    everywhere. water is bool of the same shape: the cells that hold nothing else. spacing and throw (the
-    fault's vertical displacement) are in metres.
+    everywhere. water is bool of the same shape: the cells that are all water. spacing and throw (the vertical
+    displacement of the fault) are in metres.
     """
 
     vp: Floats
@@ -71,9 +70,9 @@ class DemoModel:
 
 
 def demo_model(shape: Sequence[int], spacing: Sequence[float]) -> DemoModel:
-    """Build the demo's model on a grid of `shape` (nx, ny, nz) cells of `spacing` (dx, dy, dz) in metres.
+    """The demo's model on a grid of `shape` (nx, ny, nz) cells of `spacing` (dx, dy, dz) in metres.
 
-    ny = 1 is 2D. The same arguments give the same bits. Raises ValueError for what is no grid.
+    ny = 1 is 2D. The result is bitwise reproducible. Raises ValueError for a shape or spacing that is not positive.
     """
     if len(shape) != 3 or min(shape) < 1 or len(spacing) != 3 or min(spacing) <= 0.0:
         raise ValueError(f"demo model: shape {tuple(shape)} and spacing {tuple(spacing)} m are not a 3D grid")
@@ -92,11 +91,11 @@ def demo_model(shape: Sequence[int], spacing: Sequence[float]) -> DemoModel:
     epsilon = np.zeros((nx, ny, nz))
     delta = np.zeros((nx, ny, nz))
     for part in range(SUBCELLS):
-        at = z + ((part + 0.5) / SUBCELLS - 0.5) * dz
-        vp_at, epsilon_at, delta_at = _rock(x, y, at, sea_floor, length, depth, throw)
-        slowness += 1.0 / vp_at / SUBCELLS
-        epsilon += epsilon_at / SUBCELLS
-        delta += delta_at / SUBCELLS
+        depths = z + ((part + 0.5) / SUBCELLS - 0.5) * dz
+        vp_part, epsilon_part, delta_part = _rock(x, y, depths, sea_floor, length, depth, throw)
+        slowness += 1.0 / vp_part / SUBCELLS
+        epsilon += epsilon_part / SUBCELLS
+        delta += delta_part / SUBCELLS
 
     return DemoModel(
         vp=np.where(water, WATER, 1.0 / slowness).astype(np.float32),
@@ -118,7 +117,7 @@ def demo_model(shape: Sequence[int], spacing: Sequence[float]) -> DemoModel:
 def _rock(
     x: Doubles, y: Doubles, z: Doubles, sea_floor: Doubles, length: float, depth: float, throw: float
 ) -> tuple[Doubles, Doubles, Doubles]:
-    """vp, epsilon and delta at x, y, z (m, broadcast against each other)."""
+    """vp (m/s), epsilon and delta at x, y, z (m; broadcast against each other)."""
     # The dome: a rounded column that widens downwards; r is the distance from its axis over its radius.
     dome_x, radius = 0.70 * length, 0.105 * length
     r = np.hypot(x - dome_x, y) / radius
@@ -135,12 +134,12 @@ def _rock(
     dip = 0.05 * (x / length - 0.5) - 0.018 * np.cos(2.2 * np.pi * x / length + 0.4) + 0.06 * y / length
     s = s / depth - dip * (0.4 + z / depth)
 
-    layer = np.searchsorted([one.top for one in LAYERS[1:]], s, side="right")
-    # Velocity (m/s) grows with burial inside a layer.
+    index = np.searchsorted([layer.top for layer in LAYERS[1:]], s, side="right")
+    # Velocity (m/s) increases with depth inside a layer.
     compaction = 250.0 * np.clip(z / depth - 0.15, 0.0, None)
-    vp = np.array([one.vp for one in LAYERS])[layer] + compaction
-    epsilon = np.array([one.epsilon for one in LAYERS])[layer]
-    delta = np.array([one.delta for one in LAYERS])[layer]
+    vp = np.array([layer.vp for layer in LAYERS])[index] + compaction
+    epsilon = np.array([layer.epsilon for layer in LAYERS])[index]
+    delta = np.array([layer.delta for layer in LAYERS])[index]
 
     for body, velocity in ((z > dome_top, SALT), (z > 0.90 * depth, BASEMENT), (z < sea_floor, WATER)):
         inside = np.broadcast_to(body, vp.shape)
@@ -151,11 +150,10 @@ def _rock(
 
 
 def smooth(model: DemoModel, radius: float) -> DemoModel:
-    """The model for migration: all three parameters smoothed by a Gaussian of deviation `radius` (m).
+    """The model for migration: all three parameters smoothed by a Gaussian of standard deviation `radius` (m).
 
-    The water is left as it is and takes no part (the averages below the sea floor are normalised by the
-    weight of rock), so the sea floor stays sharp. Ranges and epsilon >= delta are kept. Raises ValueError for
-    a negative radius.
+    Only rock is smoothed, with averages normalised by the weight of rock, so the sea floor stays sharp. Ranges and
+    epsilon >= delta are kept. Raises ValueError for a negative radius.
     """
     if radius < 0.0:
         raise ValueError(f"smoothing radius {radius} m is negative")
@@ -178,9 +176,8 @@ def smooth(model: DemoModel, radius: float) -> DemoModel:
 def reflectivity(vp: npt.NDArray[np.floating], dz: float, peak_frequency: float | None = None) -> Floats:
     """Vertical-incidence reflectivity at constant density of `vp` (m/s, depth last, cells of dz m), float32.
 
-    Without a frequency: the coefficient r = ½ d(ln vp)/dz · dz. With `peak_frequency` (Hz) each coefficient
-    is replaced by a zero-phase Ricker wavelet in two-way vertical time, drawn in depth: what a perfect image
-    of that band would show.
+    Without a frequency: the coefficient r = ½ d(ln vp)/dz · dz. With `peak_frequency` (Hz) r is convolved with a
+    zero-phase Ricker wavelet in two-way vertical time and mapped to depth: the ideal image of that band.
     """
     log_vp = np.log(vp.astype(np.float64))
     r = np.zeros_like(log_vp)

@@ -29,7 +29,7 @@ def model_shots(setup: Setup, wavefield: Propagator, progress: Progress) -> Iter
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
             indices, traces = record_shot(setup, wavefield, shot, progress)
         with ledger.phase("gather traces"):
-            all_traces = gather(setup, shot, indices, traces)
+            all_traces = gather_traces(setup, shot, indices, traces)
         progress.finish_task()
         yield shot, all_traces
 
@@ -75,8 +75,15 @@ def record_shot(setup: Setup, wavefield: Propagator, shot: Shot, progress: Progr
         return receivers.indices, wavefield.threads.map_rows(traces, np.ascontiguousarray(recorded.T))
 
 
-def gather(setup: Setup, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
-    """All receivers' traces on rank 0, rank after rank and in messages of limited size."""
+def gather_traces(setup: Setup, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
+    """Collective. The traces of all receivers, (receivers of the shot, samples) float32, on rank 0; None on the others.
+
+    They are received rank after rank, in messages of at most LARGEST_MESSAGE bytes.
+
+    Args:
+        indices: (n,) int64, which of the shot's receivers this rank has sampled; each belongs to one rank.
+        traces: (n, samples) float32, in the order of `indices`, pressure in the unit of the source.
+    """
     comm, samples = setup.comm, setup.acquisition.samples
     most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
     all_traces = np.zeros((len(shot.receivers), samples), np.float32) if comm.rank == 0 else None

@@ -9,10 +9,8 @@ A journal in the folder of the results remembers each finished shot (runs/).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from mpi4py import MPI
 
@@ -20,25 +18,23 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
-from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import allgather, barrier, collective_errors
-from fathometer.parallel.groups import Group, split_into_groups
-from fathometer.record.envelope import RECORD
+from fathometer.parallel.groups import split_into_groups
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import conclude, has_journal, results_of
-from fathometer.runs.lifecycle import Lock, ResumableRun, finished_record_in, locked_folder, unfinished_record
+from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, unfinished_record
 from fathometer.runs.options import RunKind
-from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
-from fathometer.seismic.history.choice import HistoryChoice
+from fathometer.runs.task_loop import Volumes, run_tasks
 from fathometer.seismic.history.opening import choose
 from fathometer.seismic.rtm.fingerprint import migration_fingerprint
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
-from fathometer.seismic.rtm.products import missing_file, product_files, remove_outdated, write_products
+from fathometer.seismic.rtm.products import product_files, remove_outdated, write_products
+from fathometer.seismic.rtm.results import MigrationWork, earlier_outcome, failed_shots, migration_results, task_errors
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record
-from fathometer.seismic.setup.run_record import WorkDone, partial_record
+from fathometer.seismic.setup.run_record import partial_record
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import tuned_for
 from fathometer.seismic.shots.offsets import ALL, volumes_of
@@ -77,7 +73,7 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
         setup = prepared(survey, comm, context, imaging=True, summing=image_sum_bytes)
         if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
             with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
-                rehearse(setup, context)
+                check_startable(setup, context)
         return _migrate(setup, context, lock)
 
 
@@ -86,36 +82,25 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None) -> Outcome:
     files, shots = product_files(survey), [shot.index for shot in setup.acquisition.shots]
     run = ResumableRun(output, MIGRATION, shots, partial(migration_fingerprint, setup), lock, comm, context)
     if run.journal.finished:
-        return _finished_before(setup, context)
+        return earlier_outcome(setup, context)
     with unfinished_record(output, comm, partial(partial_record, setup, context)):
         work = run.all_tasks(partial(migrate_shots, setup, context))  # shots to groups
         if work is None:
             return Outcome({}, {})
         with ledger.phase("sum images"):  # groups to sum
-            journal = run.complete({shot: error for rank in work for shot, error in rank.tasks.errors.items()})
+            journal = run.complete(task_errors(work))
             images = summed_image(setup, journal)
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey, comm)
         write_products(setup, files, images, journal.folder)
-        outcome, panels = finish(setup, context, files, *_account(setup, journal, work))
+        outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work))
     publish(setup, context, outcome, panels)
     with collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
             remove_outdated(survey, outdated, outcome.files.values())
-    return replace(outcome, failed=_failed(setup, journal))
-
-
-@dataclass
-class MigrationWork:
-    """What a rank did for a migration: tasks of its group, figures of its snapshots, how its time steps were tiled and
-    its history kept (None without a shot)."""
-
-    tasks: GroupWork
-    history: dict[str, Any] = field(default_factory=dict)
-    tuned: Tuned | None = None
-    choice: HistoryChoice | None = None
+    return replace(outcome, failed=failed_shots(setup, journal))
 
 
 def migrate_shots(setup: Setup, context: Context, journal: Journal) -> MigrationWork:
@@ -134,9 +119,12 @@ def migrate_shots(setup: Setup, context: Context, journal: Journal) -> Migration
     return MigrationWork(tasks, workers.history, workers.tuned, workers.choice)
 
 
-def rehearse(setup: Setup, context: Context) -> None:
-    """Collective. Raises InputError where a migration could not begin, before anything of an earlier one is removed:
-    for the shot that takes most, its tiling and history."""
+def check_startable(setup: Setup, context: Context) -> None:
+    """Collective. Choose tiling and history for the shot that takes most, before anything of an earlier migration is
+    removed.
+
+    Raises InputError where a migration could not begin.
+    """
     _, ranks = split_into_groups(setup.comm, setup.ranks_per_shot)
     [shot] = setup.layout.largest.acquisition.shots
     of_shot = setup if setup.model is not None else on_shot(setup, shot, ranks)
@@ -148,44 +136,3 @@ def rehearse(setup: Setup, context: Context) -> None:
     finally:
         wavefield.close()
     barrier(setup.comm)
-
-
-def _finished_before(setup: Setup, context: Context) -> Outcome:
-    """The outcome of a migration that an earlier run has finished."""
-    output, files = setup.survey.output_directory, product_files(setup.survey)
-    record: dict[str, Any] = {}
-    with collective_errors(setup.comm):
-        missing = missing_file(files.values())
-        if missing is not None:
-            raise InputError(f"{missing}: is missing, but the migration is finished; --overwrite makes it anew")
-        if setup.comm.rank == 0:
-            record = finished_record_in(output)
-    context.say(f"{output}: this migration is finished; --overwrite makes it anew")
-    return Outcome(files | {"record": output / RECORD}, record)
-
-
-def _account(
-    setup: Setup, journal: Journal, work: Sequence[MigrationWork]
-) -> tuple[Tuned | None, WorkDone, dict[str, Any], list[str]]:
-    """Tiling, work done, further results and reasons why they are not all, for the record; work: of all ranks."""
-    done = sorted(shot for rank in work for shot in rank.tasks.done)
-    first = next((rank for rank in work if rank.choice is not None), None)
-    facts: dict[str, Any] = {
-        "migrated_shots": done,
-        "earlier_shots": len(journal.done) - len(done),
-        "failed_shots": [{"shot": shot, "reason": reason} for shot, reason in sorted(journal.failed.items())],
-        "replaced_traces": journal.repaired,
-        "groups": Group.of(0, setup.comm.size, setup.ranks_per_shot).groups,
-    }
-    if first is not None and first.choice is not None:
-        facts["history"] = first.choice.as_dict() | {"ranks": [rank.history for rank in work if rank.history]}
-    shots = setup.acquisition.shots
-    reasons = [f"{len(journal.failed)} of {len(shots)} shots are not in the image"] if journal.failed else []
-    updates = sum(2.0 * setup.layout.cells_of(shots[shot]) * setup.time.steps for shot in done)
-    return first.tuned if first is not None else None, WorkDone(len(done), updates), facts, reasons
-
-
-def _failed(setup: Setup, journal: Journal) -> dict[int, str]:
-    """Why shots are not in the image, by number."""
-    names = {shot.index: shot.name for shot in setup.acquisition.shots}
-    return {shot: f"{names[shot]}: {reason}" for shot, reason in sorted(journal.failed.items())}

@@ -149,7 +149,7 @@ def receivers_of(setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndar
     receivers = wavefield.injectors(points)
     traces = ReversedTraces(setup.acquisition, time, setup.wavelet.fmax, setup.corrected, dtype, wavefield.threads)
     request = SeriesRequest(
-        make=lambda some, share: traces.series(shot, among[some], share),
+        read=lambda indices, share: traces.series(shot, among[indices], share),
         own=receivers.indices,
         own_share=len(points.owned(setup.block)) / max(1, len(receivers.indices)),
         count=len(among),

@@ -205,7 +205,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
 
 
 def boundary_of(propagation: PropagationTable) -> Boundary:
-    """The absorbing sides that the survey names; auto is the PML, by far the cheaper at equal reflection."""
+    """The absorbing boundaries that the survey names; auto is the PML, by far the cheaper at equal reflection."""
     if propagation.boundary == "auto":
         return Pml()
     return BOUNDARIES[propagation.boundary.kind](width=propagation.boundary.width)

@@ -19,7 +19,8 @@ from fathometer.record.envelope import PAGE, RECORD, write_record
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.seismic.model.earth import NAMES
-from fathometer.seismic.panels import Subject, panels
+from fathometer.seismic.page.panels import panels
+from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.run_record import WorkDone, finished_record
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
 from fathometer.seismic.survey import SampledWaveletTable, Survey
@@ -101,7 +102,7 @@ def finish(
     shown: list[Panel] = []
     with ledger.phase("report"), collective_errors(comm):
         if comm.rank == 0 and context.publish is not None:
-            shown = panels(Subject(setup.survey, lambda: setup.files, lambda: setup.acquisition, written))
+            shown = panels(RunData(setup.survey, lambda: setup.files, lambda: setup.acquisition, written))
     with ledger.phase("finish"):
         envelope = finished_record(setup, context, files, tuned, done, facts, reasons)
         with collective_errors(comm):

@@ -23,7 +23,7 @@ from fathometer.storage.volumes.registry import format_of
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto
 
-MERITED = ("model", "traces", "image", "history")  # kinds of files whose rates are figures
+RATED_FILES = ("model", "traces", "image", "history")  # kinds of files whose rates are figures
 # The time steps, exchanges included.
 KERNEL = (
     "source propagation",
@@ -81,14 +81,14 @@ def finished_record(
     ranks = allgather(setup.comm, own_account(context.binding, peak))
     if setup.comm.rank:
         return {}
-    told = account(ranks)
+    combined = account(ranks)
     return record(
         application="seismic",
         command=context.command,
         input=_input(setup),
         machine=_machine(setup, [rank["binding"] for rank in ranks]),
-        account=told,
-        figures=_figures(told, done),
+        account=combined,
+        figures=_figures(combined, done),
         results={"files": files}
         | _facts(setup)
         | _conditioning(setup, dead)
@@ -111,10 +111,10 @@ def _machine(setup: Setup, bindings: list[dict[str, Any]]) -> dict[str, Any]:
     return machine(paths) | {"ranks": setup.comm.size, "binding": bindings}
 
 
-def _figures(told: dict[str, Any], done: WorkDone) -> list[Figure]:
+def _figures(combined: dict[str, Any], done: WorkDone) -> list[Figure]:
     """The run in numbers. Times are those of the slowest rank."""
-    total, kernel = told["wall_seconds"]["max"], seconds(told, KERNEL)
-    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in told["ranks"])
+    total, kernel = combined["wall_seconds"]["max"], seconds(combined, KERNEL)
+    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in combined["ranks"])
     figures = [
         Figure("total", total, "seconds", "lower"),
         Figure("kernel", kernel, "seconds", "lower", "context"),
@@ -123,8 +123,8 @@ def _figures(told: dict[str, Any], done: WorkDone) -> list[Figure]:
         Figure("shots", 3600 * done.shots / total, "shots_per_hour", "higher"),
         Figure("peak memory", peak, "bytes", "lower"),
     ]
-    for file in told["files"]:
-        if file["bytes_per_second"] and file["kind"] in MERITED:
+    for file in combined["files"]:
+        if file["bytes_per_second"] and file["kind"] in RATED_FILES:
             name = f"{file['direction']} {file['kind']}"
             figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
     return figures
@@ -134,22 +134,22 @@ def _strategies(setup: Setup) -> list[dict[str, Any]]:
     """How the model's files are read and images written, and whether that was remembered (`fathometer io`)."""
     survey, ranks = setup.survey, setup.comm.size
 
-    def told(path: Path, operation: str, wanted: str) -> dict[str, Any]:
+    def strategy_of(path: Path, operation: str, wanted: str) -> dict[str, Any]:
         form = format_of(path)
         strategy, remembered = resolve_auto(path, form, operation, Strategy.of(wanted), ranks)
         taken = form.chosen(path, strategy, operation, ranks)
         return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}
 
-    found = [told(path, "read", survey.storage.read) for path in setup.files.paths]
+    strategies = [strategy_of(path, "read", survey.storage.read) for path in setup.files.paths]
     if survey.acquisition.gathers is not None:
-        found.append(told(survey.output_directory / survey.output.image, "write", survey.storage.write))
-    return found
+        strategies.append(strategy_of(survey.output_directory / survey.output.image, "write", survey.storage.write))
+    return strategies
 
 
 def _dead(setup: Setup) -> set[tuple[int, int]]:
     """The dead traces that this rank found, as (shot, receiver); ranks share receivers near their blocks' sides."""
     dead = setup.acquisition.conditioning.dead
-    return set() if dead is None else dead.found
+    return set() if dead is None else dead.detected
 
 
 def _conditioning(setup: Setup, dead: Sequence[set[tuple[int, int]]]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """All that is decided before the first time step: time step, imaging step, who works on what, and whether it fits.
 
-frame -> this rank's part of the model -> dt -> time axis -> ranks of a shot -> memory
+layout -> this rank's part of the model -> dt -> time axis -> ranks of a shot -> memory
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Setup:
     """A survey made ready for propagation on this rank.
 
     Attributes:
-        comm: the ranks that share the frame's grid.
+        comm: the ranks that share the layout's grid.
         model: dt^2 M on this rank's block (medium.scaled_medium); None where groups of ranks have models of their own.
         ranks_per_shot: of a group of ranks; those of comm where all work on one shot.
         memory_bytes, spare_bytes: of a rank while it works on a shot.
@@ -101,7 +101,7 @@ class Setup:
         return self.layout.corrected
 
     def propagator(self) -> Propagator:
-        """A quiet wavefield in the model."""
+        """A wavefield at rest in the model."""
         assert self.model is not None
         return Propagator(self.grid, self.block, self.model, self.scheme, self.layout.off_grid, self.comm)
 
@@ -125,7 +125,7 @@ class Setup:
         error = "corrected" if self.corrected else "not corrected"
         space = f"order {2 * self.scheme.radius}, {self.scheme.space_weights} weights"
         return [
-            f"{self.layout.physics.title} model, {cells} cells with absorbing sides, "
+            f"{self.layout.physics.title} model, {cells} cells with absorbing boundaries, "
             f"{len(self.acquisition.shots)} shots",
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
             f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",

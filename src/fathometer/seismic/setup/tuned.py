@@ -29,6 +29,6 @@ def tuned_for(
             wavefield.tiling = tuned.tiling
             return tuned
         total = setup.time.steps * propagations
-        found = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, context.say)
-    context.say(str(found))
-    return found
+        choice = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, context.say)
+    context.say(str(choice))
+    return choice

@@ -1,1 +1,1 @@
-"""Shots: sources, receivers, recorded gathers, offset bins, windows."""
+"""Shots: acquisition geometry, recorded gathers, trace selection and conditioning, offset bins, apertures."""

@@ -1,20 +1,21 @@
-"""What is done to recorded traces on their way from the files to the propagation.
+"""Conditioning of recorded traces: the sequence of processing steps between the files and the propagation.
 
-In this order, each step where the survey asks for it:
+In this order, each optional step where the survey has its key:
 
-    shots, offsets    which are taken                   by their headers   selection.py
-    dead traces       become zero                       trace by trace     here
-    polarity          the sign changes                  trace by trace     here
-    band-pass         zero phase                        trace by trace     bandpass.py
-    line source       3D data for 2D propagation        trace by trace     linesource.py
-    mute              zero before the direct wave ends  trace by trace     mute.py
-    balance           by RMS or AGC                     trace by trace     balance.py
-    resampling        to the time step, always          trace by trace     resampling.py, by rtm.py
+    shots, offsets    selection by headers                            traces left out   selection.py
+    dead traces       detected by RMS amplitude, set to zero          trace by trace    here
+    polarity          sign reversed                                   trace by trace    here
+    band-pass         zero-phase filter                               trace by trace    bandpass.py
+    line source       3D data for 2D propagation                      trace by trace    linesource.py
+    mute              zero until the direct wave has passed           trace by trace    mute.py
+    balance           by RMS or AGC                                   trace by trace    balance.py
+    resampling        to the time step, always                        trace by trace    resampling.py, from injection.py
 
-Filters stand before the mute, which takes off what they smear to earlier times; the balance is last, so that neither
-the direct wave nor what the band-pass takes off has a say in it. What a step does to a trace depends on that trace and
-its headers alone, so ranks, which each read their own traces, give bitwise the same. The one thing that needs others is
-the median amplitude of a shot, by which traces are called dead on request: every rank reads the whole shot for it.
+Filters come before the mute, which removes what they smear to earlier times. The balance is last, so that neither the
+direct wave nor the frequencies that the band-pass removes contribute to its gains. The result of a step for a trace
+depends on that trace and its headers alone, so it is bitwise the same for any distribution of traces over ranks. The
+one exception is the median RMS amplitude of a shot, to which dead traces may be compared: every rank reads the whole
+shot for it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.shots.selection import Told, offsets
+from fathometer.seismic.shots.selection import StepRecords
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import AgcBalanceTable, Survey
 from fathometer.seismic.traces.balance import Agc, Rms
@@ -36,121 +37,135 @@ from fathometer.seismic.traces.linesource import LineSource
 from fathometer.seismic.traces.mute import TopMute
 
 Doubles = npt.NDArray[np.float64]
-Read = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]
+Read = Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float32]]  # receivers (n,) of a shot -> traces (n, ns)
 
-MOST_TOLD = 20  # dead traces by name in a record
-_AT_ONCE = 128  # traces, which bounds the memory taken beside them; of no consequence for the result
+MOST_LISTED = 20  # dead traces listed in a record
+_TRACES_AT_ONCE = 128  # bounds the workspace; the result does not depend on it
 
 
 class Step(Protocol):
-    """What is done to the samples of traces, each by itself."""
+    """A processing step that changes the samples of traces, each trace by itself."""
 
-    def told(self) -> dict[str, Any]:
-        """Its name, as `step`, and its parameters, for the record."""
+    def record(self) -> dict[str, Any]:
+        """Name of the step, as `step`, and its parameters, as JSON values."""
 
     def __call__(self, traces: Doubles, offset: Doubles) -> Doubles:
-        """Traces (n, ns) of these offsets (n,), m, after the step."""
+        """Traces (n, ns), float64, after the step, for offsets (n,), m."""
 
 
 @dataclass(frozen=True)
 class Reversed:
-    """The sign changed."""
+    """Polarity reversal."""
 
-    def told(self) -> dict[str, Any]:
-        """For the record."""
+    def record(self) -> dict[str, Any]:
+        """Name and parameters of the step, as JSON values."""
         return {"step": "polarity", "reversed": True}
 
     def __call__(self, traces: Doubles, offset: Doubles) -> Doubles:
-        """Traces (n, ns) with the other sign."""
+        """Traces (n, ns) with reversed sign."""
         return -traces
 
 
 @dataclass(frozen=True, eq=False)
 class DeadTraces:
-    """Traces whose RMS amplitude is at most `below` times the median of their shot; 0: traces of zeros."""
+    """Detector of dead traces, by RMS amplitude relative to the median of the shot."""
 
-    below: float
-    found: set[tuple[int, int]] = field(default_factory=set)  # (shot, receiver) among the traces read so far
+    below: float  # largest RMS amplitude of a dead trace over the median of its shot; 0: traces of zeros only
+    detected: set[tuple[int, int]] = field(default_factory=set)  # (shot, receiver), of the traces read so far
     _median: dict[int, float] = field(default_factory=dict)
 
-    def which(
+    def detect(
         self, shot: Shot, receivers: npt.NDArray[np.int64], traces: npt.NDArray[np.float32], read: Read
     ) -> npt.NDArray[np.bool_]:
-        """Of the traces (n, ns) of some receivers (n,) of a shot, those that are dead, which it notes; `read` gives
-        the traces of any."""
-        level = 0.0
+        """Mask (n,) of the dead ones of the traces (n, ns) of some receivers (n,) of a shot; adds them to `detected`.
+
+        read: reads the traces of any receivers of the shot.
+        """
+        threshold = 0.0
         if self.below > 0.0:
             if shot.index not in self._median:
-                every = np.arange(len(shot.receivers))
-                parts = [_rms(read(every[first : first + _AT_ONCE])) for first in range(0, len(every), _AT_ONCE)]
+                whole = np.arange(len(shot.receivers))
+                parts = [
+                    _rms(read(whole[first : first + _TRACES_AT_ONCE]))
+                    for first in range(0, len(whole), _TRACES_AT_ONCE)
+                ]
                 self._median[shot.index] = float(np.median(np.concatenate(parts)))
-            level = self.below * self._median[shot.index]
-        dead = np.asarray(_rms(traces) <= level)
-        self.found.update((shot.index, int(receiver)) for receiver in receivers[dead])
+            threshold = self.below * self._median[shot.index]
+        dead = np.asarray(_rms(traces) <= threshold)
+        self.detected.update((shot.index, int(receiver)) for receiver in receivers[dead])
         return dead
 
 
 def _rms(traces: npt.NDArray[np.float32]) -> Doubles:
-    """RMS amplitudes (n,) of traces (n, ns), each summed by itself."""
+    """RMS amplitudes (n,) of traces (n, ns), summed in float64, each trace by itself."""
     return np.array([np.sqrt(np.mean(np.square(trace, dtype=np.float64))) for trace in traces], dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False)
 class Conditioning:
-    """The steps of a survey; those that `selected` names are done already."""
+    """Conditioning sequence of a survey."""
 
-    selected: Told = ()
+    selected: StepRecords = ()  # records of the selection steps, which are done before
     dead: DeadTraces | None = None
     steps: tuple[Step, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether traces are changed at all."""
+        """Whether any step changes traces."""
         return self.dead is not None or bool(self.steps)
 
     @property
-    def words(self) -> str:
-        """What was done to the traces, in a word; "" for nothing."""
+    def summary(self) -> str:
+        """The change of the traces in one word, for a caption: "muted", "conditioned" or ""."""
         only_muted = self.dead is None and all(isinstance(step, TopMute) for step in self.steps)
         return "" if not self else "muted" if only_muted else "conditioned"
 
     def __call__(self, shot: Shot, receivers: npt.NDArray[np.int64], read: Read) -> npt.NDArray[np.float32]:
-        """The traces of some receivers (n,) of a shot after all steps, (n, ns); `read` gives them as recorded."""
+        """Conditioned traces (n, ns), float32, of the receivers (n,) of a shot.
+
+        read: reads the recorded traces of any receivers of the shot.
+        """
         traces = read(receivers)
-        offset = offsets(shot)[receivers]
-        for first in range(0, len(traces), _AT_ONCE):
-            part = slice(first, first + _AT_ONCE)
+        offset = shot.offsets[receivers]
+        for first in range(0, len(traces), _TRACES_AT_ONCE):
+            part = slice(first, first + _TRACES_AT_ONCE)
             values = traces[part].astype(np.float64)
             if self.dead is not None:
-                values[self.dead.which(shot, receivers[part], traces[part], read)] = 0.0
+                values[self.dead.detect(shot, receivers[part], traces[part], read)] = 0.0
             for step in self.steps:
                 values = step(values, offset[part])
             traces[part] = values
         return traces
 
     def record(self, shots: tuple[Shot, ...], dead: Iterable[tuple[int, int]]) -> list[dict[str, Any]]:
-        """The steps in their order with parameters and counts; `dead`: the dead traces that all ranks found."""
-        told = list(self.selected)
+        """The steps in their order, with parameters and counts, as JSON values.
+
+        dead: (shot, receiver) of the dead traces that all ranks have detected.
+        """
+        records = list(self.selected)
         if self.dead is not None:
-            found = sorted(set(dead))
+            ordered = sorted(set(dead))
             names = [
                 {"ffid": shots[shot].ffid, "channel": int(shots[shot].channel[receiver])}
-                for shot, receiver in found[:MOST_TOLD]
+                for shot, receiver in ordered[:MOST_LISTED]
             ]
-            told.append(
-                {"step": "dead traces", "below": self.dead.below, "traces_left_out": len(found), "first": names}
+            records.append(
+                {"step": "dead traces", "below": self.dead.below, "traces_left_out": len(ordered), "first": names}
             )
         for step in self.steps:
             counts: dict[str, Any] = {}
             if isinstance(step, TopMute):
-                counts["traces_muted"] = sum(int(np.count_nonzero(step.touches(offsets(shot)))) for shot in shots)
-            told.append(step.told() | counts)
-        return told
+                counts["traces_muted"] = sum(int(np.count_nonzero(step.affects(shot.offsets))) for shot in shots)
+            records.append(step.record() | counts)
+        return records
 
 
-def conditioning_of(survey: Survey, interval: float, start: float, dimension: int | None, done: Told) -> Conditioning:
-    """What a survey asks for, for traces with sample k at start + k interval (s); `done`: by the selection.
+def conditioning_of(
+    survey: Survey, interval: float, start: float, dimension: int | None, selection: StepRecords
+) -> Conditioning:
+    """The conditioning sequence of a survey, for traces with sample k at start + k interval (s).
 
-    Raises InputError where the band-pass reaches beyond Nyquist, and for a line source in 3D.
+    dimension: 2 or 3, None: not known yet. selection: records of the selection steps.
+    Raises InputError for a band-pass beyond the Nyquist frequency, and for line-source conversion in 3D.
     """
     keys, mute = survey.acquisition.conditioning, survey.acquisition.mute
     place = f"{survey.path}: [acquisition] conditioning"
@@ -178,4 +193,4 @@ def conditioning_of(survey: Survey, interval: float, start: float, dimension: in
     elif keys.balance is not None:
         steps.append(Rms())
     dead = None if keys.dead_below is None else DeadTraces(keys.dead_below)
-    return Conditioning(done, dead, tuple(steps))
+    return Conditioning(selection, dead, tuple(steps))

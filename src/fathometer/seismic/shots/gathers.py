@@ -1,4 +1,4 @@
-"""Recorded gathers: which traces of which files make up each shot, and reading just those that are asked for."""
+"""Recorded gathers: the assignment of traces in files to shots, and reading of selected traces."""
 
 import glob
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from fathometer.storage.index import INDEX_SUFFIX
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
 
-_SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
+_SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal positions may differ by rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Gather:
-    """Where the traces of one shot are, in the order of the shot's receivers."""
+    """Location of the traces of one shot, in the order of the shot's receivers."""
 
     file: npt.NDArray[np.int64]  # (n,), index into the recording's files
     trace: npt.NDArray[np.int64]  # (n,), index within its file
@@ -29,49 +29,49 @@ class Gather:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """All traces of a survey's gathers, on disk."""
+    """The recorded traces of a survey, on disk."""
 
     files: tuple[Path, ...]
     layouts: tuple[Layout, ...]  # of the files
-    gathers: tuple[Gather, ...]  # one a shot
+    gathers: tuple[Gather, ...]  # one per shot
     samples: int
     interval: float  # s
     delay: float  # s, time of the first sample
     notes: tuple[str, ...]
 
     def read(self, shot: int, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-        """The traces of these receivers of a shot, (n, samples), as recorded; raises InputError for NaN and
-        infinity."""
+        """Recorded traces (n, samples), float32, of a shot (its index).
+
+        receivers: indices (n,) into those of the shot. Raises InputError for NaN and infinity.
+        """
         gather = self.gathers[shot]
         traces = np.empty((len(receivers), self.samples), dtype=np.float32)
         file = gather.file[receivers]
-        for one in np.unique(file):
-            rows = np.flatnonzero(file == one)
-            traces[rows] = read_traces(self.layouts[one], gather.trace[receivers[rows]])
+        for number in np.unique(file):
+            rows = np.flatnonzero(file == number)
+            traces[rows] = read_traces(self.layouts[number], gather.trace[receivers[rows]])
         return traces
 
 
 def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recording]:
-    """The shots in the survey's gathers, from trace headers or from an index only: by file, then by first
-    appearance of an FFID.
+    """The shots in the survey's gathers, ordered by file, then by first appearance of an FFID.
 
-    Live traces of one FFID are one shot, others are left out; files that share an FFID are merged where the source
-    is at one place.
-    `flat`: the survey is 2D, so y is not looked at and y = 0 is handed out. Places are in the grid's coordinates
-    ([acquisition] origin and azimuth). Raises InputError
-    where no file matches, where a source moves within an FFID, or where files differ in samples, interval or
-    delay.
+    Only trace headers or an index are read. The live traces of one FFID are one shot; others are left out. Files that
+    share an FFID are merged where the source has one position. Positions are in grid coordinates ([acquisition] origin
+    and azimuth), in m; flat: the survey is 2D, so y is ignored and set to 0.
+    Raises InputError where no file matches, where the source of every FFID moves, or where files differ in samples,
+    interval or delay.
     """
     files = _matches(survey)
     tables, notes = _tables(survey, files)
-    _check_alike(tables)
-    _check_placed(tables)
+    _check_same_sampling(tables)
+    _check_coordinates(tables)
     rotation = rotation_of(survey.acquisition)
     if rotation is not None:
         tables = [rotation.table(table) for table in tables]
         notes += rotation.notes(tables, flat)
     elif flat:
-        notes += _across(tables)
+        notes += _crossline_note(tables)
     parts: dict[int, list[tuple[int, npt.NDArray[np.int64]]]] = {}
     for number, table in enumerate(tables):
         live = np.flatnonzero(table.live)
@@ -89,13 +89,13 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
         )
     shots: list[Shot] = []
     gathers: list[Gather] = []
-    moved: list[InputError] = []
+    moving: list[InputError] = []  # FFIDs whose source has several positions
     repeated = 0
     for ffid, pieces in parts.items():
         try:
-            source = _source(survey, tables, ffid, pieces, flat)
-        except InputError as error:  # a number used twice, a spoilt header: no reason to lose the other shots
-            moved.append(error)
+            source = _source_position(survey, tables, ffid, pieces, flat)
+        except InputError as error:  # an FFID used twice or a corrupt header must not cost the other shots
+            moving.append(error)
             continue
         receivers = np.concatenate([tables[number].receiver[group] for number, group in pieces])
         channel = np.concatenate([tables[number].channel[group] for number, group in pieces])
@@ -112,9 +112,9 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
             )
         )
     if not shots:
-        raise moved[0]
-    if moved:
-        notes += (f"{len(moved)} of {len(parts)} shots are left out, since their source moves; first: {moved[0]}",)
+        raise moving[0]
+    if moving:
+        notes += (f"{len(moving)} of {len(parts)} shots are left out, since their source moves; first: {moving[0]}",)
     if repeated:
         notes += (
             f"{repeated} traces have shot, channel and receiver of another one, and are migrated too; an index "
@@ -134,7 +134,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
 
 
 def _repeated(channel: npt.NDArray[np.int64], receivers: npt.NDArray[np.float64]) -> int:
-    """Traces of a shot whose channel (n,) and receiver (n, 3) are those of an earlier one."""
+    """Number of traces of a shot with the channel (n,) and receiver (n, 3) of an earlier one."""
     if len(np.unique(channel)) == len(channel):
         return 0
     keys = np.stack((channel, *receivers.T))
@@ -143,7 +143,7 @@ def _repeated(channel: npt.NDArray[np.int64], receivers: npt.NDArray[np.float64]
 
 
 def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tuple[str, ...]]:
-    """The headers of all files, from themselves or from the one index that these are; and notes."""
+    """The trace headers of all files, from the files or from one index, and notes."""
     indices = [path for path in files if path.suffix.lower() == INDEX_SUFFIX]
     if not indices:
         return [scan(path) for path in files], ()
@@ -152,16 +152,17 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
             f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
             "index, or files of traces"
         )
-    from fathometer.seismic.shots.indexed import indexed_tables  # and pyarrow with it, which the other runs do without
+    from fathometer.seismic.shots.indexed import indexed_tables  # imports pyarrow, which only an index needs
 
     return indexed_tables(files[0])
 
 
 def _matches(survey: Survey) -> list[Path]:
+    """The files of [acquisition] gathers, sorted. Raises InputError where there is none."""
     pattern = survey.acquisition.gathers
     assert pattern is not None
     directory = survey.directory
-    if (directory / pattern).exists():  # a name may hold brackets of its own
+    if (directory / pattern).exists():  # a file name may itself contain brackets
         return [directory / pattern]
     names = glob.glob(pattern, root_dir=directory, recursive=True)
     files = sorted(directory / name for name in names if (directory / name).is_file())
@@ -174,7 +175,7 @@ def _matches(survey: Survey) -> list[Path]:
 
 
 def _notes(tables: Sequence[TraceTable]) -> tuple[str, ...]:
-    """The files' notes, each once, with the first file that it is for and how many more there are."""
+    """The notes of all files, each once, with the first file that it is about and the number of others."""
     files: dict[str, list[Path]] = {}
     for table in tables:
         for note in table.notes:
@@ -184,34 +185,34 @@ def _notes(tables: Sequence[TraceTable]) -> tuple[str, ...]:
     )
 
 
-def _check_alike(tables: Sequence[TraceTable]) -> None:
+def _check_same_sampling(tables: Sequence[TraceTable]) -> None:
     first = tables[0]
     for table in tables[1:]:
-        for what, mine, other in (
+        for quantity, expected, value in (
             ("samples a trace", first.samples, table.samples),
             ("s sample interval", first.interval, table.interval),
             ("s delay", first.delay, table.delay),
         ):
-            if mine != other:
+            if value != expected:
                 raise InputError(
-                    f"{table.path}: found {other:g} {what}, but {mine:g} in {first.path}; "
+                    f"{table.path}: found {value:g} {quantity}, but {expected:g} in {first.path}; "
                     "allowed: the same in all gathers of a survey"
                 )
 
 
-def _across(tables: Sequence[TraceTable]) -> tuple[str, ...]:
-    """A note on y, where there is any, which a 2D survey does not look at."""
+def _crossline_note(tables: Sequence[TraceTable]) -> tuple[str, ...]:
+    """A note on y coordinates, where they vary, which a 2D survey ignores."""
     places = [place[table.live, 1] for table in tables if table.live.any() for place in (table.source, table.receiver)]
     spread = float(max(y.max() for y in places) - min(y.min() for y in places)) if places else 0.0
     if spread <= _SAME_PLACE:
         return ()
     return (
-        f"y of sources and receivers spreads over {spread:.6g} m and is not looked at in 2D; [acquisition] origin and "
-        "azimuth turn a line to the x axis",
+        f"y of sources and receivers spreads over {spread:.6g} m and is ignored in 2D; [acquisition] origin and "
+        "azimuth rotate a line to the x axis",
     )
 
 
-def _check_placed(tables: Sequence[TraceTable]) -> None:
+def _check_coordinates(tables: Sequence[TraceTable]) -> None:
     for table in tables:
         if len(table.ffid) > 1 and not (table.source[:, :2].any() or table.receiver[:, :2].any()):
             raise InputError(
@@ -220,41 +221,41 @@ def _check_placed(tables: Sequence[TraceTable]) -> None:
             )
 
 
-def _source(
+def _source_position(
     survey: Survey,
     tables: Sequence[TraceTable],
     ffid: int,
     pieces: Sequence[tuple[int, npt.NDArray[np.int64]]],
     flat: bool,
 ) -> npt.NDArray[np.float64]:
-    """The one place (3,) of a shot's source; raises InputError where it moves within the shot."""
+    """Position (3,), m, of a shot's source. Raises InputError where it moves within the shot."""
     number, group = pieces[0]
-    place: npt.NDArray[np.float64] = _moved(survey, tables[number].source[group[:1]], flat)[0]
+    position: npt.NDArray[np.float64] = _with_overrides(survey, tables[number].source[group[:1]], flat)[0]
     for number, group in pieces:
-        here = _moved(survey, tables[number].source[group], flat)
-        away = np.flatnonzero(np.max(np.abs(here - place), axis=1) > _SAME_PLACE)
-        if away.size:
+        positions = _with_overrides(survey, tables[number].source[group], flat)
+        moved = np.flatnonzero(np.max(np.abs(positions - position), axis=1) > _SAME_PLACE)
+        if moved.size:
             first = tables[pieces[0][0]].path
-            beside = "" if number == pieces[0][0] else f" (in {first})"
+            in_file = "" if number == pieces[0][0] else f" (in {first})"
             raise InputError(
-                f"{tables[number].path}: FFID {ffid}: found its source at {point(here[away[0]])} m in trace "
-                f"{group[away[0]]} (from 0), but at {point(place)} m before{beside}; "
+                f"{tables[number].path}: FFID {ffid}: found its source at {point(positions[moved[0]])} m in trace "
+                f"{group[moved[0]]} (from 0), but at {point(position)} m before{in_file}; "
                 "allowed: one place an FFID (`fathometer survey build --shot-key` tells shots apart by another header "
                 "word, or by file)"
             )
-    return place
+    return position
 
 
-def _moved(survey: Survey, source: npt.NDArray[np.float64], flat: bool) -> npt.NDArray[np.float64]:
-    """Source places (n, 3) of the headers, with what the survey replaces."""
-    place = np.array(source, dtype=np.float64)
+def _with_overrides(survey: Survey, source: npt.NDArray[np.float64], flat: bool) -> npt.NDArray[np.float64]:
+    """Source positions (n, 3), m, of the headers, with y = 0 in 2D and the survey's source depth, if given."""
+    positions = np.array(source, dtype=np.float64)
     if flat:
-        place[:, 1] = 0.0
+        positions[:, 1] = 0.0
     if survey.acquisition.source_depth is not None:
-        place[:, 2] = survey.acquisition.source_depth
-    return place
+        positions[:, 2] = survey.acquisition.source_depth
+    return positions
 
 
-def point(place: npt.NDArray[np.float64]) -> str:
-    """A place (3,) for people: (x, y, z)."""
-    return f"({', '.join(f'{value:.10g}' for value in place)})"
+def point(position: npt.NDArray[np.float64]) -> str:
+    """A position (3,) as text: (x, y, z)."""
+    return f"({', '.join(f'{value:.10g}' for value in position)})"

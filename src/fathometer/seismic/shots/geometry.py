@@ -1,4 +1,4 @@
-"""The shots of a geometry that a survey describes by ranges."""
+"""Shots of a synthetic acquisition geometry, given by ranges of source and receiver positions."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,25 +8,25 @@ from fathometer.seismic.survey import ReceiversTable, SourcesTable
 
 
 def shots_of_ranges(sources: SourcesTable, receivers: ReceiversTable) -> tuple[Shot, ...]:
-    """One shot for each source place, numbered along x first, then y; FFID and channels count from 1.
+    """One shot for each source position, numbered along x first, then y; FFID and channels count from 1.
 
-    Fixed receivers are the same array in all shots; relative ones lie around each source in x and y, their
-    depth is as given.
+    All shots share one array of fixed receivers. Relative receivers are offset from each source in x and y; their
+    depth is absolute. Positions are in m.
     """
     spread = _product(receivers.x, receivers.y, receivers.z)
     channel = frozen(np.arange(1, len(spread) + 1, dtype=np.int64))
     frozen(spread)
     shots = []
     for index, source in enumerate(_product(sources.x, sources.y, sources.z)):
-        place = spread
+        positions = spread
         if receivers.relative:
-            place = frozen(spread + np.array([source[0], source[1], 0.0]))
-        shots.append(Shot(index, index + 1, frozen(source.copy()), place, channel))
+            positions = frozen(spread + np.array([source[0], source[1], 0.0]))
+        shots.append(Shot(index, index + 1, frozen(source.copy()), positions, channel))
     return tuple(shots)
 
 
-def places(values: float | tuple[float, float, float] | None) -> npt.NDArray[np.float64]:
-    """The places (m) of a range [first, last, step], last included; of a number, itself; of none, 0."""
+def coordinates(values: float | tuple[float, float, float] | None) -> npt.NDArray[np.float64]:
+    """Coordinates (n,), float64, m, of a range (first, last, step), last included; of a number; of None: 0."""
     if values is None:
         return np.zeros(1)
     if isinstance(values, float | int):
@@ -39,6 +39,6 @@ def places(values: float | tuple[float, float, float] | None) -> npt.NDArray[np.
 def _product(
     x: float | tuple[float, float, float], y: float | tuple[float, float, float] | None, z: float
 ) -> npt.NDArray[np.float64]:
-    """All pairs of x and y at depth z, (n, 3), x fastest."""
-    along_y, along_x = np.meshgrid(places(y), places(x), indexing="ij")
+    """Positions (n, 3), float64, m, of all pairs of x and y at depth z, x fastest."""
+    along_y, along_x = np.meshgrid(coordinates(y), coordinates(x), indexing="ij")
     return np.stack([along_x.ravel(), along_y.ravel(), np.full(along_x.size, z)], axis=1)

@@ -1,4 +1,4 @@
-"""The traces of a survey's index, as the tables that scanning the headers of its files would give."""
+"""Trace tables from a survey's index, as a scan of the headers of its files would give them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fathometer.storage.index.table import Sampling, TraceIndex
 from fathometer.storage.traces.segy import TraceTable
 
 _AXES = "xyz"
-_KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE}  # of anomalies that rows tell by their flags
+_KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE}  # of anomalies that flags mark in the rows
 _COLUMNS = (
     *("file", "trace", "shot", "channel", "interval", "samples", "delay", "flags"),
     *(f"{what}_{axis}" for what in ("source", "receiver") for axis in _AXES),
@@ -21,38 +21,38 @@ _COLUMNS = (
 
 
 def indexed_tables(path: Path) -> tuple[list[TraceTable], tuple[str, ...]]:
-    """A table for each file of an index that holds something, and notes on what is left out. No header is read.
+    """A trace table for each file of an index with usable traces, and notes on what is left out. No header is read.
 
-    Live are the traces without an anomaly that forbids their use, and sampled as most of these are. InputError where
-    the index or one of its files cannot be used, and where no trace can.
+    Live are the traces without an anomaly that forbids their use and with the most frequent sampling among these.
+    Raises InputError where the index or one of its files cannot be used, and where no trace can.
     """
     index = TraceIndex(path)
     layouts = index.layouts()
     rows = index.columns(_COLUMNS)
-    good = rows["flags"] & np.uint16(UNUSABLE) == 0
+    usable = rows["flags"] & np.uint16(UNUSABLE) == 0
     notes = [f"{path}: {note}" for note in _left_out(rows["flags"])]
-    if not good.any():
+    if not usable.any():
         raise InputError(
-            f"{path}: none of its {len(good)} traces can be used: {'; '.join(_left_out(rows['flags']))}; see "
+            f"{path}: none of its {len(usable)} traces can be used: {'; '.join(_left_out(rows['flags']))}; see "
             "`fathometer info`"
         )
-    common, same = _common(rows, good)
-    if other := int(np.count_nonzero(good & ~same)):
-        first = int(np.flatnonzero(good & ~same)[0])
+    common, same = _common(rows, usable)
+    if other := int(np.count_nonzero(usable & ~same)):
+        first = int(np.flatnonzero(usable & ~same)[0])
         where = f"{index.folder / index.summary.files[rows['file'][first]].name}"
         notes.append(
-            f"{path}: {other} of {np.count_nonzero(good)} traces are left out, since they are not sampled as most are, "
-            f"{common}; first: trace {rows['trace'][first]} of {where}, {_sampling(rows, first)}"
+            f"{path}: {other} of {np.count_nonzero(usable)} traces are left out, since they are not sampled as most "
+            f"are, {common}; first: trace {rows['trace'][first]} of {where}, {_sampling(rows, first)}"
         )
-    live = good & same
+    live = usable & same
     tables = []
     starts = np.searchsorted(rows["file"], np.arange(len(layouts) + 1))
     for number, (layout, indexed) in enumerate(zip(layouts, index.summary.files, strict=True)):
-        mine = slice(starts[number], starts[number + 1])
-        if not live[mine].any():
+        own = slice(starts[number], starts[number + 1])
+        if not live[own].any():
             continue
         source, receiver = (
-            np.stack([rows[f"{what}_{axis}"][mine] for axis in _AXES], axis=1) for what in ("source", "receiver")
+            np.stack([rows[f"{what}_{axis}"][own] for axis in _AXES], axis=1) for what in ("source", "receiver")
         )
         tables.append(
             TraceTable(
@@ -61,24 +61,24 @@ def indexed_tables(path: Path) -> tuple[list[TraceTable], tuple[str, ...]]:
                 samples=common.samples,
                 interval=common.interval,
                 delay=common.delay,
-                ffid=rows["shot"][mine],
-                channel=rows["channel"][mine],
+                ffid=rows["shot"][own],
+                channel=rows["channel"][own],
                 source=source,
                 receiver=receiver,
-                live=live[mine],
+                live=live[own],
                 notes=(),
             )
         )
     repaired = [
-        f"{path}: {one.count} {one.words}: {one.made}; first: {one.first}"
-        for one in index.summary.anomalies
-        if one.key not in _KEYS
+        f"{path}: {anomaly.count} {anomaly.words}: {anomaly.made}; first: {anomaly.first}"
+        for anomaly in index.summary.anomalies
+        if anomaly.key not in _KEYS
     ]
     return tables, (*index.summary.notes, *repaired, *notes)
 
 
 def _left_out(flags: npt.NDArray[np.uint16]) -> list[str]:
-    """How many traces cannot be used, and why; a trace may have several reasons."""
+    """Messages on how many traces cannot be used, and why; a trace may have several reasons."""
     counts = {flag: int(np.count_nonzero(flags & np.uint16(flag))) for flag in Flag if flag in UNUSABLE}
     return [
         f"{count} of {len(flags)} traces: {DESCRIPTIONS[flag]}: left out" for flag, count in counts.items() if count
@@ -86,14 +86,14 @@ def _left_out(flags: npt.NDArray[np.uint16]) -> list[str]:
 
 
 def _common(
-    rows: dict[str, npt.NDArray[np.generic]], good: npt.NDArray[np.bool_]
+    rows: dict[str, npt.NDArray[np.generic]], usable: npt.NDArray[np.bool_]
 ) -> tuple[Sampling, npt.NDArray[np.bool_]]:
-    """How most good traces are sampled (of several as frequent, the first that appears), and which traces are so."""
+    """The most frequent sampling of the usable traces (the first of several), and the mask (n,) of traces with it."""
     keys = np.stack([np.asarray(rows[name], np.float64) for name in ("samples", "interval", "delay")], axis=1)
-    kinds, first, counts = np.unique(keys[good], axis=0, return_index=True, return_counts=True)
-    most = min(range(len(kinds)), key=lambda k: (-counts[k], first[k]))
-    samples, interval, delay = kinds[most].tolist()
-    return Sampling(int(samples), interval, delay, int(counts[most]), ""), np.all(keys == kinds[most], axis=1)
+    kinds, first, counts = np.unique(keys[usable], axis=0, return_index=True, return_counts=True)
+    common = min(range(len(kinds)), key=lambda k: (-counts[k], first[k]))
+    samples, interval, delay = kinds[common].tolist()
+    return Sampling(int(samples), interval, delay, int(counts[common]), ""), np.all(keys == kinds[common], axis=1)
 
 
 def _sampling(rows: dict[str, npt.NDArray[np.generic]], row: int) -> Sampling:

@@ -1,4 +1,4 @@
-"""What sources and receivers inject into the wavefields: the wavelet, and recorded traces reversed in time."""
+"""Injected series: the source wavelet, and time-reversed recorded traces at the receivers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from fathometer.seismic.traces.wavelet import Wavelet
 
 
 def source_series(wavelet: Wavelet, time: TimeAxis, corrected: bool, sources: int, dtype: np.dtype[Any]) -> np.ndarray:
-    """The wavelet at the times of all steps, (steps, sources) of `dtype`.
+    """The wavelet at the times of all steps, the same for each point of the source: (steps, sources) of `dtype`.
 
-    corrected: the error of the time steps is added beforehand (traces/dispersion.py).
+    corrected: the forward time-dispersion transform is applied (traces/dispersion.py).
     """
     values = wavelet(time.times()[:-1])
     if corrected:
@@ -30,18 +30,20 @@ def source_series(wavelet: Wavelet, time: TimeAxis, corrected: bool, sources: in
 
 @dataclass(frozen=True, eq=False)
 class ReversedTraces:
-    """Recorded traces as receivers inject them: -d/dt, last step first.
+    """Series that receivers inject for migration: -d/dt of recorded traces, in reverse time order.
 
-    Recorded pressure is what a layer of dipoles must radiate backwards (Rayleigh's second integral; Berkhout 1982,
-    Seismic Migration); a layer of pressure sources radiates its time integral instead. With the derivative the image of
-    a reflector is zero phase: its peak lies at the reflector, positive where velocity increases downwards.
+    The boundary condition of the receiver wavefield is the recorded pressure as dipole sources (Rayleigh's second
+    integral; Berkhout 1982, Seismic Migration); monopole pressure sources radiate its time integral instead, hence the
+    derivative. The image of a reflector is then zero phase: its peak is at the reflector, positive where velocity
+    increases downwards.
 
-    Row j is injected in step j of the receiver loop: time index steps - j, so that after j steps the field has the time
-    of snapshot steps - j and holds all later samples.
+    Row j is injected in step j of the receiver loop, at time index steps - j: after j steps the wavefield is at the
+    time of snapshot steps - j and contains all later samples.
 
     Attributes:
-        fmax: highest frequency, Hz. corrected: the error of the time steps is added to the series, so that both
-            wavefields have it alike and the image needs nothing more (traces/dispersion.py). threads: that resample.
+        fmax: highest frequency, Hz. corrected: the adjoint time-dispersion transform is applied, so that source and
+            receiver wavefields have the same error and the image needs no correction (traces/dispersion.py).
+        threads: the threads that resample.
     """
 
     acquisition: Acquisition
@@ -52,16 +54,17 @@ class ReversedTraces:
     threads: ThreadCounts
 
     def series(self, shot: Shot, receivers: np.ndarray, own: float) -> np.ndarray:
-        """The series (steps, receivers) of some receivers of a shot; own: share that no other rank reads.
+        """The series (steps, n), `dtype`, of some receivers of a shot.
 
-        Raises InputError for unreadable traces.
+        receivers: indices (n,) into shot.receivers. own: fraction of these traces that no other rank reads, for the
+        ledger. Raises InputError for unreadable traces.
         """
         time, acquisition = self.time, self.acquisition
         with ledger.phase("read traces"), ledger.file("traces", "read", own=own):
             recorded = acquisition.traces(shot, receivers).astype(self.dtype)
 
-        def rate_of(traces: np.ndarray) -> np.ndarray:
-            with np.errstate(over="ignore", invalid="ignore"):  # the check of the wavefield finds what is not finite
+        def derivative(traces: np.ndarray) -> np.ndarray:
+            with np.errstate(over="ignore", invalid="ignore"):  # reported by the check of the wavefield
                 sampled = resample(
                     traces,
                     acquisition.start,
@@ -76,5 +79,5 @@ class ReversedTraces:
                 return adjoint_of_inverse(rate, time.before) if self.corrected else rate
 
         with ledger.phase("resample traces"):
-            rate = self.threads.map_rows(rate_of, recorded)
+            rate = self.threads.map_rows(derivative, recorded)
             return np.ascontiguousarray(rate[:, :0:-1].T)

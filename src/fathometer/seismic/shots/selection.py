@@ -1,4 +1,4 @@
-"""Which of the recorded shots and traces are taken, by what their headers say: field record, step, offset."""
+"""Selection of recorded shots and traces by their headers: field record number, every n-th shot, offset."""
 
 from __future__ import annotations
 
@@ -13,41 +13,43 @@ from fathometer.seismic.shots.gathers import Gather, Recording
 from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.survey import ConditioningTable, Survey
 
-Told = tuple[dict[str, Any], ...]
+StepRecords = tuple[dict[str, Any], ...]  # name, parameters and counts of conditioning steps, as JSON values
 
 
-def selected(survey: Survey, shots: tuple[Shot, ...], recording: Recording) -> tuple[tuple[Shot, ...], Recording, Told]:
-    """The shots and traces that [acquisition] conditioning chooses, and what was left out, step by step.
+def selected(
+    survey: Survey, shots: tuple[Shot, ...], recording: Recording
+) -> tuple[tuple[Shot, ...], Recording, StepRecords]:
+    """The shots and traces that [acquisition] conditioning selects, and a record of each selection step.
 
-    Shots are numbered anew; a shot of which no trace is left is left out. Raises InputError where nothing is left.
+    Shots are renumbered; a shot without a selected trace is left out. Raises InputError where nothing is selected.
     """
     keys = survey.acquisition.conditioning
-    told: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     place = f"{survey.path}: [acquisition] conditioning"
     if keys.shots is not None:
         traces = _traces(shots)
-        kept = _chosen_shots(keys, shots, place)
-        told.append(
+        chosen = _chosen_shots(keys, shots, place)
+        records.append(
             {
                 "step": "shots",
                 "ffid": keys.shots.ffid,
                 "every": keys.shots.every,
-                "shots_left_out": len(shots) - len(kept),
-                "traces_left_out": traces - _traces(kept),
+                "shots_left_out": len(shots) - len(chosen),
+                "traces_left_out": traces - _traces(chosen),
             }
         )
-        shots = kept
+        shots = chosen
     gathers = [recording.gathers[shot.index] for shot in shots]
     if keys.offsets is not None:
         near, far = keys.offsets
-        masks = [(offset >= near) & (offset <= far) for offset in map(offsets, shots)]
+        masks = [(offset >= near) & (offset <= far) for offset in (shot.offsets for shot in shots)]
         if not any(mask.any() for mask in masks):
-            found = np.concatenate([offsets(shot) for shot in shots])
+            all_offsets = np.concatenate([shot.offsets for shot in shots])
             raise InputError(
                 f"{place}.offsets: found [{near:g}, {far:g}] m, where no trace is; the traces' offsets are "
-                f"{found.min():g} to {found.max():g} m"
+                f"{all_offsets.min():g} to {all_offsets.max():g} m"
             )
-        told.append(
+        records.append(
             {
                 "step": "offsets",
                 "metres": keys.offsets,
@@ -56,22 +58,17 @@ def selected(survey: Survey, shots: tuple[Shot, ...], recording: Recording) -> t
             }
         )
         pairs = [
-            (_cut(shot, mask), Gather(gather.file[mask], gather.trace[mask]))
+            (_with_receivers(shot, mask), Gather(gather.file[mask], gather.trace[mask]))
             for shot, gather, mask in zip(shots, gathers, masks, strict=True)
             if mask.any()
         ]
         shots, gathers = tuple(shot for shot, _ in pairs), [gather for _, gather in pairs]
-    numbered = tuple(replace(shot, index=index) for index, shot in enumerate(shots))
-    return numbered, replace(recording, gathers=tuple(gathers)), tuple(told)
-
-
-def offsets(shot: Shot) -> npt.NDArray[np.float64]:
-    """Horizontal distances (n,) of a shot's receivers from its source, m."""
-    away = shot.receivers[:, :2] - shot.source[:2]
-    return np.asarray(np.sqrt(away[:, 0] ** 2 + away[:, 1] ** 2))
+    renumbered = tuple(replace(shot, index=index) for index, shot in enumerate(shots))
+    return renumbered, replace(recording, gathers=tuple(gathers)), tuple(records)
 
 
 def _chosen_shots(keys: ConditioningTable, shots: tuple[Shot, ...], place: str) -> tuple[Shot, ...]:
+    """Every n-th shot of those in the range of field record numbers; place: of the key, for messages."""
     assert keys.shots is not None
     ffid = keys.shots.ffid
     if ffid is not None:
@@ -86,8 +83,8 @@ def _chosen_shots(keys: ConditioningTable, shots: tuple[Shot, ...], place: str) 
     return shots[:: keys.shots.every]
 
 
-def _cut(shot: Shot, mask: npt.NDArray[np.bool_]) -> Shot:
-    """A shot with some of its receivers."""
+def _with_receivers(shot: Shot, mask: npt.NDArray[np.bool_]) -> Shot:
+    """The shot with the receivers of the mask (n,) only."""
     if mask.all():
         return shot
     return replace(shot, receivers=frozen(shot.receivers[mask]), channel=frozen(shot.channel[mask]))

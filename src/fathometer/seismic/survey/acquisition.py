@@ -18,20 +18,20 @@ class MuteTable(Table):
 
 
 class ShotChoiceTable(Table):
-    """Which of the recorded shots are taken."""
+    """Selection of recorded shots."""
 
     ffid: Numbers | None = key("field record numbers, both ends included; left out: all", "", None)
-    every: Count = key("of these each n-th, in the survey's order, beginning with the first", "", 1)
+    every: Count = key("every n-th of these, in the survey's order, beginning with the first", "", 1)
 
 
 class RmsBalanceTable(Table):
-    """Each trace divided by its RMS amplitude, zeros not counted."""
+    """RMS balancing: each trace divided by its RMS amplitude, zeros not counted."""
 
     kind: Literal["rms"] = key("the RMS amplitude of the whole trace")
 
 
 class AgcBalanceTable(Table):
-    """Each sample divided by the RMS amplitude around it, zeros not counted."""
+    """AGC: each sample divided by the RMS amplitude in a window around it, zeros not counted."""
 
     kind: Literal["agc"] = key("the RMS amplitude in a window that slides along the trace")
     window: Positive = key("length of the window", "s", 0.5)
@@ -41,14 +41,14 @@ BalanceTable = Annotated[RmsBalanceTable | AgcBalanceTable, Field(discriminator=
 
 
 class ConditioningTable(Table):
-    """What is done to recorded traces, in the order of these keys; `mute` is between the last two."""
+    """Conditioning of recorded traces, in the order of these keys; `mute` is between the last two."""
 
-    shots: ShotChoiceTable | None = key("which shots are taken; left out: all", "", None)
+    shots: ShotChoiceTable | None = key("selection of shots; left out: all", "", None)
     offsets: Offsets | None = key(
-        "horizontal distances from source to receiver of the traces that are taken; left out: all", "m", None
+        "range of horizontal source-receiver distances of the traces that are used; left out: all", "m", None
     )
     dead_below: Annotated[float, Ge(0), Le(1)] | None = key(
-        "traces of which the RMS amplitude is at most this part of the median of their shot are left out; 0: traces of "
+        "traces with an RMS amplitude of at most this fraction of the median of their shot are left out; 0: traces of "
         "zeros only; left out: none",
         "",
         None,
@@ -60,8 +60,8 @@ class ConditioningTable(Table):
         None,
     )
     line_source: Positive | None = key(
-        "makes records of point sources those of line sources, for 2D runs: a half integral, and an amplitude that "
-        "grows as the root of time; this velocity scales it; left out: no correction",
+        "conversion of point-source to line-source records, for 2D runs: a half integral, and an amplitude that grows "
+        "as the root of time, scaled by this velocity; left out: no conversion",
         "m/s",
         None,
     )
@@ -69,24 +69,24 @@ class ConditioningTable(Table):
 
 
 class SourcesTable(Table):
-    """Places of the sources: the product of x and y, the shots running along x first, then y."""
+    """Source positions: the product of x and y, the shots running along x first, then y."""
 
-    x: float | Range = key("places along x", "m")
-    y: float | Range | None = key("places along y; 2D: left out", "m", None)
+    x: float | Range = key("positions along x", "m")
+    y: float | Range | None = key("positions along y; 2D: left out", "m", None)
     z: float = key("depth", "m")
 
 
 class ReceiversTable(Table):
-    """Places of the receivers: the product of x and y, the channels running along x first, then y."""
+    """Receiver positions: the product of x and y, the channels running along x first, then y."""
 
-    x: float | Range = key("places along x, or offsets from the source", "m")
-    y: float | Range | None = key("places along y, or offsets from the source; 2D: left out", "m", None)
+    x: float | Range = key("positions along x, or offsets from the source", "m")
+    y: float | Range | None = key("positions along y, or offsets from the source; 2D: left out", "m", None)
     z: float = key("depth (never relative)", "m")
-    relative: bool = key("x and y are added to those of the source: the spread moves with it", "", False)
+    relative: bool = key("x and y are relative to the source: the spread moves with it", "", False)
 
 
 class AcquisitionTable(Table):
-    """Recorded gathers, or a geometry (sources and receivers) to model."""
+    """Recorded gathers, or an acquisition geometry (sources and receivers) to model."""
 
     gathers: FileName | None = key(
         "SEG-Y or SU files of recorded shots, a path that may hold * ? [ ], or one index of them (.parquet, of "
@@ -95,7 +95,7 @@ class AcquisitionTable(Table):
         None,
     )
     origin: Annotated[tuple[float, float], Loose] | None = key(
-        "place of the grid's point (0, 0) in the coordinates of the gathers; left out: (0, 0)", "m", None
+        "position of the grid's point (0, 0) in the coordinates of the gathers; left out: (0, 0)", "m", None
     )
     azimuth: Annotated[float, Ge(-360), Le(360)] | None = key(
         "direction of the grid's x axis in the coordinates of the gathers, clockwise from their y axis (north); left "
@@ -104,11 +104,11 @@ class AcquisitionTable(Table):
         None,
     )
     mute: MuteTable | None = key("top mute of recorded gathers; left out: none", "", None)
-    conditioning: ConditioningTable = section("what else is done to recorded gathers", ConditioningTable)
+    conditioning: ConditioningTable = section("further conditioning of recorded gathers", ConditioningTable)
     source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
     receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
-    sources: SourcesTable | None = key("places of the sources of a geometry to model", "", None)
-    receivers: ReceiversTable | None = key("places of the receivers of a geometry to model", "", None)
+    sources: SourcesTable | None = key("source positions of a geometry to model", "", None)
+    receivers: ReceiversTable | None = key("receiver positions of a geometry to model", "", None)
     sample_interval: SampleInterval = key(
         "sample interval of the traces that `model` writes; gathers have their own", "s", 0.004
     )

@@ -1,4 +1,4 @@
-"""The section [imaging]: how the image is formed."""
+"""The section [imaging]: imaging condition, aperture and gathers."""
 
 from itertools import pairwise
 from typing import Annotated, Literal, Self
@@ -12,7 +12,7 @@ from fathometer.seismic.survey.types import Edges
 
 
 class ImagingTable(Table):
-    """How the image is formed."""
+    """Imaging condition, aperture and gathers."""
 
     method: Literal["rtm"] = key("reverse time migration", "", "rtm")
     condition: Literal["cross-correlation", "source-normalised", "inverse-scattering"] = key(
@@ -22,21 +22,21 @@ class ImagingTable(Table):
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
     aperture: Annotated[float, Ge(0)] | None = key(
-        "how far the image of a shot reaches beyond its source and receivers in x and y; left out: the whole model",
+        "extent of a shot's image beyond its source and receivers in x and y; left out: the whole model",
         "m",
         None,
     )
     gathers: Literal["none", "offset"] = key(
-        "also an image of each bin of offset; each costs a receiver propagation, and a source propagation where the "
+        "also an image of each offset bin; each costs a receiver propagation, and a source propagation where the "
         "history is not in memory",
         "",
         "none",
     )
     offset_bins: Edges | None = key(
-        "least offset of each bin, then that at which the last one ends; needed with gathers", "m", None
+        "smallest offset of each bin, then the end of the last bin; needed with gathers", "m", None
     )
     laplacian: bool = key(
-        "also write the Laplacian-filtered image (the inverse-scattering image has that filter in itself)", "", True
+        "also write the Laplacian-filtered image (the inverse-scattering condition includes that filter)", "", True
     )
 
     @model_validator(mode="after")

@@ -22,7 +22,7 @@ class ModelTable(Table):
         None,
     )
     origin: Annotated[tuple[float, ...], Len(2, 3), Loose] | None = key(
-        "place of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
+        "position of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
     )
     axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = key(
         'order of the file\'s axes, slowest first; left out: "xyz" for 3 axes, "xz" for 2', "", None

@@ -1,4 +1,4 @@
-"""The section [propagation]: how the waves are computed."""
+"""The section [propagation]: discretisation and boundaries of wave propagation."""
 
 from typing import Annotated, Literal
 
@@ -10,9 +10,9 @@ from fathometer.config.types import Count, Positive
 
 
 class SpongeTable(Table):
-    """Damping that rises towards the sides."""
+    """Sponge layer: damping that increases towards the sides."""
 
-    kind: Literal["sponge"] = key("damping that rises towards the sides")
+    kind: Literal["sponge"] = key("damping that increases towards the sides")
     width: Count = key("thickness of the layer", "cells", 40)
 
 
@@ -27,11 +27,11 @@ BoundaryTable = Literal["auto"] | Annotated[SpongeTable | PmlTable, Field(discri
 
 
 class PropagationTable(Table):
-    """How the waves are computed."""
+    """Discretisation and boundaries of wave propagation."""
 
     order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the finite differences in space", default=8)
     space_weights: Literal["taylor", "optimised"] = key(
-        "weights of the finite differences: exact for long waves, or of least dispersion down to short ones",
+        "weights of the finite differences: from Taylor series, or of least dispersion down to short waves",
         "",
         "taylor",
     )
@@ -40,8 +40,8 @@ class PropagationTable(Table):
     )
     dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
     time_dispersion: Literal["corrected", "none"] = key(
-        "time dispersion, the error of the time steps; corrected: by transforms of what is injected and recorded; "
-        "none: no correction",
+        "time dispersion, the error of the time steps; corrected: by transforms of injected and recorded series; none: "
+        "no correction",
         "",
         "corrected",
     )

@@ -1,7 +1,7 @@
 """The survey file: the TOML input of modelling and migration.
 
-The models in this room are the only place where a key is defined. The messages about a wrong key (config/problems.py)
-and the tables of the user guide (config/reference.py) are made from them, so neither can drift.
+The tables of this package are the only definition of the keys. The messages about a wrong key (config/problems.py) and
+the tables of the user guide (config/reference.py) are generated from them.
 """
 
 from pathlib import Path
@@ -28,10 +28,10 @@ class Survey(InputFile):
     model: ModelTable = key("the model of the subsurface")
     acquisition: AcquisitionTable = key("the shots")
     wavelet: WaveletTable = key("the source wavelet")
-    propagation: PropagationTable = section("how the waves are computed", PropagationTable)
-    imaging: ImagingTable = section("how the image is formed", ImagingTable)
-    history: HistoryTable = section("where and how the source wavefield is kept between the two loops", HistoryTable)
-    parallel: ParallelTable = section("how the ranks share the work", ParallelTable)
+    propagation: PropagationTable = section("discretisation and boundaries of wave propagation", PropagationTable)
+    imaging: ImagingTable = section("imaging condition, aperture and gathers", ImagingTable)
+    history: HistoryTable = section("storage of the source wavefield between the two loops", HistoryTable)
+    parallel: ParallelTable = section("distribution of the work over ranks", ParallelTable)
     threads: ThreadsTable = section("threads of a rank, task by task", ThreadsTable)
     tuning: TuningTable = section("how time steps are grouped; of no consequence for the results", TuningTable)
     storage: StorageTable = section("how volumes move between ranks and files", StorageTable)
@@ -44,42 +44,41 @@ class Survey(InputFile):
 
     @property
     def dimension(self) -> int | None:
-        """2 or 3 where a key says so; None where only the model's file can tell."""
+        """2 or 3 where a key implies it; None where only the model's file does."""
         for _, dimension in self._dimensions():
             return dimension
         return None
 
     def resolved(self) -> dict[str, Any]:
-        """The input with every default filled in, as plain JSON values; reading it again gives the same
-        survey."""
+        """The input with all defaults, as JSON values; reading it again gives the same survey."""
         values: dict[str, Any] = self.model_dump(mode="json")
         if self.acquisition.gathers is not None:
             del values["acquisition"]["sample_interval"]
         return values
 
     def _dimensions(self) -> list[tuple[str, int]]:
-        """The keys from which the dimension can be told, each with what it tells."""
-        told: list[tuple[str, int]] = []
+        """The keys that imply the dimension, each with that dimension."""
+        implied: list[tuple[str, int]] = []
         for name, value in (
             ("[model] axes", self.model.axes),
             ("[model] spacing", self.model.spacing),
             ("[model] origin", self.model.origin),
         ):
             if value is not None:
-                told.append((name, len(value)))
+                implied.append((name, len(value)))
         if self.parallel.decomposition != "auto":
-            told.append(("[parallel] decomposition", len(self.parallel.decomposition)))
+            implied.append(("[parallel] decomposition", len(self.parallel.decomposition)))
         if self.acquisition.sources is not None:
-            told.append(("[acquisition] sources", 2 if self.acquisition.sources.y is None else 3))
-        return told
+            implied.append(("[acquisition] sources", 2 if self.acquisition.sources.y is None else 3))
+        return implied
 
     @model_validator(mode="after")
     def _sections_agree(self) -> Self:
-        told = self._dimensions()
-        for name, dimension in told[1:]:
-            if dimension != told[0][1]:
+        implied = self._dimensions()
+        for name, dimension in implied[1:]:
+            if dimension != implied[0][1]:
                 raise ValueError(
-                    f"{name}: found for {dimension}D although {told[0][0]} is for {told[0][1]}D; "
+                    f"{name}: found for {dimension}D although {implied[0][0]} is for {implied[0][1]}D; "
                     "allowed: the same in both"
                 )
         if self.acquisition.gathers is None and self.propagation.duration is None:
@@ -88,7 +87,7 @@ class Survey(InputFile):
 
 
 def survey_of(values: dict[str, Any], path: Path) -> Survey:
-    """A survey given as nested dictionaries, checked; path: the survey file that they stand for.
+    """The validated survey of nested dictionaries; path: the survey file that they represent.
 
     Raises InputError with one line that names the first wrong key.
     """

@@ -1,4 +1,4 @@
-"""Types of keys of a survey."""
+"""Types of the values of survey keys."""
 
 import itertools
 from typing import Annotated
@@ -12,7 +12,7 @@ from fathometer.config.types import Loose, NotNegative
 
 
 def _whole_microseconds(seconds: float) -> float:
-    """SEG-Y stores the sample interval as whole microseconds in 16 bits with a sign."""
+    """SEG-Y stores the sample interval in whole microseconds as a signed 16-bit number."""
     micro = seconds * 1e6
     if abs(micro - round(micro)) > 1e-6 * micro or not 1 <= round(micro) <= 32767:
         raise not_allowed()

@@ -10,7 +10,7 @@ from fathometer.seismic.survey.types import Corners
 
 
 class RickerTable(Table):
-    """Ricker wavelet, zero phase; the highest frequency taken from it is 2.5 times its peak."""
+    """Ricker wavelet, zero phase; its highest frequency is 2.5 times its peak frequency."""
 
     kind: Literal["ricker"] = key("Ricker, zero phase")
     peak_frequency: Positive = key("frequency of the peak of the spectrum", "Hz")
@@ -24,13 +24,13 @@ class OrmsbyTable(Table):
 
 
 class SampledWaveletTable(Table):
-    """A series from a file, zero outside it."""
+    """Sampled wavelet: a series from a file, zero outside its samples."""
 
     kind: Literal["file"] = key("a series from a file")
     path: FileName = key("the series: .npy, .rsf or text; relative to the survey file")
     sample_interval: Positive = key("sample interval of the series", "s")
-    zero: float = key("time in the series, from its first sample, that is t = 0 of the traces", "s", 0.0)
-    maximum_frequency: Positive = key("highest frequency that is taken from it", "Hz")
+    zero: float = key("time of t = 0 of the traces, from the first sample of the series", "s", 0.0)
+    maximum_frequency: Positive = key("highest frequency that is used; the series is low-passed to it", "Hz")
 
 
 WaveletTable = Annotated[RickerTable | OrmsbyTable | SampledWaveletTable, Field(discriminator="kind")]

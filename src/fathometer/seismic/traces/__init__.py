@@ -1,1 +1,1 @@
-"""What is done to traces and wavelets: conditioning, resampling, dispersion correction."""
+"""Trace processing: conditioning steps, resampling, time-dispersion correction, wavelets, the time axis."""

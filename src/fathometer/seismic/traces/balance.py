@@ -1,10 +1,10 @@
-"""Amplitudes of traces made alike, each trace by itself.
+"""Trace amplitude balancing (RMS or AGC), each trace by itself.
 
     RMS:  y_k = x_k / sqrt(m),                   m = mean of x^2 over the samples of the trace that are not 0
-    AGC:  y_k = x_k / sqrt(m_k + 1e-4 m),        m_k = the same over the window around sample k
+    AGC:  y_k = x_k / sqrt(m_k + 1e-4 m),        m_k = the same over the window centred on sample k
 
-(automatic gain control, Yilmaz 2001, Seismic Data Analysis). Samples that are 0, as a mute leaves them, do not count,
-so that a mute changes no gain. The small part of m keeps AGC from raising what is 40 dB below the trace.
+(automatic gain control: Yilmaz 2001, Seismic Data Analysis). Samples that are 0, as a mute leaves them, do not count,
+so a mute changes no gain. The term 1e-4 m keeps AGC from amplifying what is 40 dB below the trace.
 """
 
 from dataclasses import dataclass
@@ -15,19 +15,19 @@ import numpy.typing as npt
 
 Doubles = npt.NDArray[np.float64]
 
-_FLOOR = 1e-4  # of the trace's mean square
+_STABILISATION = 1e-4  # of the mean square of the trace
 
 
 @dataclass(frozen=True)
 class Rms:
-    """The step of conditioning: every trace has the RMS amplitude 1."""
+    """RMS balancing, a conditioning step: every trace gets the RMS amplitude 1."""
 
-    def told(self) -> dict[str, Any]:
-        """For the record."""
+    def record(self) -> dict[str, Any]:
+        """Name and parameters of the step, as JSON values."""
         return {"step": "balance", "kind": "rms"}
 
     def __call__(self, traces: Doubles, offset: Doubles) -> Doubles:
-        """Traces (n, ns) balanced; a trace of zeros stays one."""
+        """Balanced traces (n, ns), float64; a trace of zeros stays zero. The offsets (n,) are not used."""
         result = np.zeros_like(traces)
         for row, trace in enumerate(traces):
             mean = mean_square(trace)
@@ -38,35 +38,37 @@ class Rms:
 
 @dataclass(frozen=True)
 class Agc:
-    """The step of conditioning: samples have the RMS amplitude 1 in a window of `window` s around each."""
+    """Automatic gain control, a conditioning step: RMS amplitude 1 in a window centred on each sample."""
 
-    window: float
-    interval: float
+    window: float  # s, its length
+    interval: float  # s, sample interval
 
-    def told(self) -> dict[str, Any]:
-        """For the record."""
+    def record(self) -> dict[str, Any]:
+        """Name and parameters of the step, as JSON values."""
         return {"step": "balance", "kind": "agc", "window_seconds": self.window}
 
     def __call__(self, traces: Doubles, offset: Doubles) -> Doubles:
-        """Traces (n, ns) balanced; a trace of zeros stays one."""
+        """Balanced traces (n, ns), float64; a trace of zeros stays zero. The offsets (n,) are not used."""
         half = min(max(1, round(0.5 * self.window / self.interval)), traces.shape[1])
         result = np.zeros_like(traces)
         for row, trace in enumerate(traces):
             mean = mean_square(trace)
             if mean > 0.0:
-                counted = np.maximum(_around(trace != 0.0, half), 1.0)
-                result[row] = trace / np.sqrt(_around(trace**2, half) / counted + _FLOOR * mean)
+                samples = np.maximum(_window_sum(trace != 0.0, half), 1.0)
+                result[row] = trace / np.sqrt(_window_sum(trace**2, half) / samples + _STABILISATION * mean)
         return result
 
 
 def mean_square(trace: Doubles) -> float:
-    """Of the samples of one trace (ns,) that are not 0; 0 where all are."""
+    """Mean square of the samples of one trace (ns,) that are not 0; 0 for a trace of zeros."""
     return float(np.sum(trace**2)) / max(1, int(np.count_nonzero(trace)))
 
 
-def _around(values: npt.NDArray[Any], half: int) -> Doubles:
-    """The sum of each value (ns,) and of `half` on either side: anew for each, because a running sum would leave the
-    rounding of the loud in the quiet."""
-    from scipy.ndimage import correlate1d  # slow to import, and seldom needed
+def _window_sum(values: npt.NDArray[Any], half: int) -> Doubles:
+    """Sum (ns,) of each value and of `half` values on either side, float64.
+
+    Each sum is computed by itself: a running sum would carry the rounding errors of large values into small ones.
+    """
+    from scipy.ndimage import correlate1d  # slow to import and rarely needed
 
     return np.asarray(correlate1d(values.astype(np.float64), np.ones(2 * half + 1), mode="constant"))

@@ -1,9 +1,9 @@
-"""Zero-phase band-pass of traces: a trapezoid in frequency (Ormsby; Ryan 1994, CSEG Recorder 19(7)).
+"""Zero-phase band-pass filter of traces: a trapezoid in frequency (Ormsby; Ryan 1994, CSEG Recorder 19(7)).
 
     y_j = dt sum_k h((j - k) dt) x_k,    h(t) = (f4 + f3 - f2 - f1) w(t)
 
-w is the Ormsby wavelet with its window (wavelet.OrmsbyWavelet), which has its peak 1 at t = 0, so that the gain of the
-pass band is 1. h is even, hence the phase zero. Traces are zero outside their samples.
+w is the windowed Ormsby wavelet (wavelet.OrmsbyWavelet), whose peak is 1 at t = 0: the factor gives the pass band the
+gain 1. h is even, so the phase is zero. Traces are taken to be zero outside their samples.
 """
 
 from dataclasses import dataclass
@@ -20,17 +20,20 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class BandPass:
-    """The step of conditioning; corners f1 to f4 in Hz, f4 at most the Nyquist frequency of `interval` (s)."""
+    """Zero-phase band-pass filter, a conditioning step."""
 
-    corners: tuple[float, float, float, float]
-    interval: float
+    corners: tuple[float, float, float, float]  # Hz, f1 to f4, increasing; f4 at most the Nyquist frequency
+    interval: float  # s, sample interval
 
-    def told(self) -> dict[str, Any]:
-        """For the record."""
+    def record(self) -> dict[str, Any]:
+        """Name and parameters of the step, as JSON values."""
         return {"step": "band-pass", "corners_hertz": self.corners}
 
     def __call__(self, traces: Doubles, offset: Doubles) -> Doubles:
-        """Traces (n, ns) filtered, one transform a trace, so that none depends on the others."""
+        """Filtered traces (n, ns), float64; the offsets (n,) are not used.
+
+        One transform a trace, so that the result of a trace does not depend on the others.
+        """
         n, ns = traces.shape
         reach = min(int(OrmsbyWavelet(self.corners).lead / self.interval) + 1, ns - 1)
         period = next_fast_len(ns + reach, real=True)
@@ -41,7 +44,7 @@ class BandPass:
         return result
 
     def _response(self, reach: int, period: int) -> Doubles:
-        """The transform of h dt, which is real because h is even, of h at up to `reach` samples either side."""
+        """DFT of h dt over `period` samples, h cut `reach` samples either side of its peak; real, since h is even."""
         f1, f2, f3, f4 = self.corners
         half = OrmsbyWavelet(self.corners)(self.interval * np.arange(reach + 1, dtype=np.float64))
         circular = np.zeros(period)

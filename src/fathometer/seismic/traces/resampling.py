@@ -1,4 +1,4 @@
-"""Low-pass and resample time series in one step, with a Kaiser-windowed sinc.
+"""Low-pass filter and resampling of time series in one step, with a Kaiser-windowed sinc.
 
 Kaiser & Schafer 1980, IEEE Trans. ASSP 28(1):
 
@@ -6,9 +6,9 @@ Kaiser & Schafer 1980, IEEE Trans. ASSP 28(1):
     h(t) = 2 fc sinc(2 fc t) I0(beta sqrt(1 - (t/T)^2)) / I0(beta) for |t| <= T, else 0
 
 The pass band ends at fmax, the stop band begins at min(1.5 fmax, Nyquist frequency of the coarser side); fc
-lies midway between them and T follows from their distance. What lies in the stop band, images and aliases
-with it, is 100 dB down. Series are zero outside their samples, so the first and last T of a result that does
-not start and end quietly are not those of the longer series.
+lies midway between them and T follows from their distance. The stop band, spectral images and aliases are
+100 dB down. Series are taken to be zero outside their samples: where a series is cut off at a non-zero sample,
+the result differs from that of the uncut series within T of the cut.
 """
 
 import math
@@ -20,26 +20,26 @@ import numpy.typing as npt
 
 from fathometer.base.errors import InputError
 
-_ATTENUATION = 100.0  # dB; the ripple of the pass band, 1e-5, follows from it
-_TRACES_AT_ONCE = 32  # of a chunk that stays in cache; the result does not depend on it
+_ATTENUATION = 100.0  # dB; it implies a pass-band ripple of 1e-5
+_TRACES_AT_ONCE = 32  # a chunk that stays in cache; the result does not depend on it
 
 Real = TypeVar("Real", np.float32, np.float64)
 
 
 @dataclass(frozen=True)
 class LowPass:
-    """The kernel h: passes up to `passes` (Hz), stops from `stops` (Hz), is zero beyond `half_width` (s)."""
+    """The low-pass kernel h(t), zero beyond `half_width`."""
 
-    passes: float
-    stops: float
+    passes: float  # Hz, end of the pass band
+    stops: float  # Hz, begin of the stop band
 
     @property
     def half_width(self) -> float:
-        """T in s: Kaiser's estimate of the length for this attenuation and width of the transition."""
+        """T, s: Kaiser's estimate for the attenuation and the width of the transition band."""
         return (_ATTENUATION - 7.95) / (2.0 * 2.285 * 2.0 * math.pi * (self.stops - self.passes))
 
     def __call__(self, t: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """h(t) in 1/s, same shape as t (s)."""
+        """h(t), 1/s, float64, at the times t (s), in their shape."""
         beta = 0.1102 * (_ATTENUATION - 8.7)
         twice_cutoff = self.passes + self.stops
         inside = np.clip(1.0 - (t / self.half_width) ** 2, 0.0, None)
@@ -48,7 +48,7 @@ class LowPass:
 
 
 def low_pass(fmax: float, *intervals: float) -> LowPass:
-    """The kernel that passes up to fmax (Hz) between series of these sample intervals (s).
+    """Kernel with the pass band up to fmax (Hz) for resampling between series of these sample intervals (s).
 
     Raises InputError where fmax is not below the Nyquist frequency of each of them.
     """
@@ -71,13 +71,18 @@ def resample(
     n_out: int,
     fmax: float,
 ) -> npt.NDArray[Real]:
-    """Low-pass traces to fmax (Hz) and sample them anew.
+    """Traces low-passed to fmax (Hz) and resampled.
 
-    `traces` is (n, ns), float32 or float64, sample k at first_in + k dt_in (s), zero outside; the result is
-    (n, n_out), same dtype, sample j at first_out + j dt_out. It is summed in float64, tap by tap in a fixed
-    order and without BLAS, so that a trace's result is bitwise the same whatever other traces it is handed in
-    with and however many threads there are. Raises InputError where fmax is not below the Nyquist frequency
-    of both sides.
+    Summed in float64, tap by tap in a fixed order and without BLAS, so that the result of a trace is bitwise the same
+    whatever the other traces and the number of threads.
+
+    Args:
+        traces: (n, ns), float32 or float64, sample k at first_in + k dt_in (s), zero outside.
+        n_out: samples of the result; sample j is at first_out + j dt_out (s).
+    Returns:
+        (n, n_out), in the dtype of `traces`.
+
+    Raises InputError where fmax is not below the Nyquist frequency of both sides, TypeError for another array.
     """
     if traces.dtype not in (np.float32, np.float64) or traces.ndim != 2:
         raise TypeError(f"traces: found {traces.ndim} axes of {traces.dtype}; allowed: 2 axes of float32 or float64")
@@ -87,7 +92,7 @@ def resample(
     taps = _taps(kernel, ns, first_in, dt_in, first_out + dt_out * np.arange(n_out, dtype=np.float64))
     for start in range(0, n, _TRACES_AT_ONCE):
         chunk = slice(start, min(start + _TRACES_AT_ONCE, n))
-        # Time first: a tap then takes whole rows, one sample of all traces of the chunk.
+        # Time is the first axis, so that a tap reads whole rows: one sample of all traces of the chunk.
         samples = np.ascontiguousarray(traces[chunk].T, dtype=np.float64)
         total = np.zeros((n_out, samples.shape[1]))
         for indices, weights, rows in taps:
@@ -100,10 +105,9 @@ Tap = tuple[slice | npt.NDArray[np.int64], npt.NDArray[np.float64], slice]
 
 
 def _taps(kernel: LowPass, ns: int, first: float, dt: float, times: npt.NDArray[np.float64]) -> list[Tap]:
-    """For each tap: the samples that it takes, their weights (with dt in them), and the outputs that it adds
-    to.
+    """For each tap: input samples, their weights (times dt), and the slice of outputs to which it adds.
 
-    `times` increases evenly, so the outputs whose sample exists are one stretch.
+    `times` (n_out,), s, increases evenly, so the outputs whose input sample exists are contiguous.
     """
     nearest = np.floor((times - first) / dt).astype(np.int64)
     reach = math.ceil(kernel.half_width / dt)
@@ -121,8 +125,13 @@ def _taps(kernel: LowPass, ns: int, first: float, dt: float, times: npt.NDArray[
 def interpolate(
     series: npt.NDArray[np.float64], first: float, dt: float, times: npt.NDArray[np.float64], fmax: float
 ) -> npt.NDArray[np.float64]:
-    """Values of one series (ns,), zero outside its samples, at any times (s), low-passed to fmax (Hz); the
-    shape of `times`."""
+    """One series low-passed to fmax (Hz), at any times.
+
+    Args:
+        series: (ns,), float64, sample k at first + k dt (s), zero outside. times: s, any shape.
+    Returns:
+        Values, float64, in the shape of `times`.
+    """
     kernel = low_pass(fmax, dt)
     flat = np.asarray(times, dtype=np.float64).ravel()
     nearest = np.floor((flat - first) / dt).astype(np.int64)
@@ -130,7 +139,7 @@ def interpolate(
     reach = math.ceil(kernel.half_width / dt)
     for offset in range(-reach, reach + 2):
         index = nearest + offset
-        there = (index >= 0) & (index < len(series))
-        at = index[there]
-        total[there] += dt * kernel(flat[there] - (first + dt * at)) * series[at]
+        inside = (index >= 0) & (index < len(series))
+        k = index[inside]
+        total[inside] += dt * kernel(flat[inside] - (first + dt * k)) * series[k]
     return total.reshape(np.shape(times))

@@ -1,9 +1,10 @@
-"""What receivers inject, handed to the time steps as they need it.
+"""Receiver series of a shot: the samples that receivers inject, delivered in time order.
 
-whole            all of a shot in memory
-slices           ordered by time once in a file of each rank, its own receivers only; read beside the time steps
-root-broadcast   the old way, kept as the baseline: rank 0 orders the traces of all receivers, reads each time slice
-                 and sends it to all, who wait for it
+whole            all series of the rank's receivers in memory
+slices           transposed once to time order in a scratch file of each rank, for its own receivers; a thread reads
+                 ahead while time steps are computed
+root-broadcast   baseline for comparison: rank 0 transposes the series of all receivers, reads each time slice and
+                 broadcasts it, while all ranks wait
 """
 
 from __future__ import annotations
@@ -21,22 +22,23 @@ from fathometer.base import ledger
 from fathometer.parallel.collectives import LARGEST_MESSAGE, barrier
 from fathometer.storage.scratch.file import Scratch
 
-CHUNK_BYTES = 64 << 20  # of receivers whose series are in memory together while they are ordered
-GROUP_BYTES = 16 << 20  # least that is read at a time, where there is as much
+CHUNK_BYTES = 64 << 20  # of the series that are in memory at a time during the transposition to time order
+GROUP_BYTES = 16 << 20  # least size of a read, where there is as much
 
 
 @dataclass(frozen=True, eq=False)
 class SeriesRequest:
-    """What the receivers of a shot inject, and what there is to hand it out with.
+    """Parameters with which the receiver series of a shot are opened.
 
     Attributes:
-        make: the series (steps, n) of some receivers of the shot by their numbers, read by this rank; share: of those
-            that no other rank reads. own: numbers of the receivers that touch this rank's cells. own_share: of them.
-        count: of all receivers. steps: of a shot. every: that are asked for at a time, at most.
-        folder: where scratch files lie, worker: makes a thread that reads beside the time steps; called where needed.
+        read: (receivers, share) -> series (steps, n) of the receivers (n,), indices into those of the shot; reads and
+            resamples their traces. share: fraction of these traces that no other rank reads, for the ledger.
+        own: (m,), indices of the receivers that touch this rank's cells. own_share: their share.
+        count: number of all receivers. steps: time steps of a shot. every: most time steps requested at a time.
+        folder: gives the folder of scratch files. worker: starts a thread that reads ahead. Called only where needed.
     """
 
-    make: Callable[[np.ndarray, float], np.ndarray]
+    read: Callable[[np.ndarray, float], np.ndarray]
     own: np.ndarray
     own_share: float
     count: int
@@ -49,35 +51,40 @@ class SeriesRequest:
 
 
 class ReceiverSeries(Protocol):
-    """The series of a shot's receivers, in the order of the steps."""
+    """Receiver series of a shot, read in the order of the time steps."""
 
     @classmethod
     def open(cls, request: SeriesRequest) -> Self:
-        """For one shot. Raises FathometerError: no scratch folder, no space, a failing disk; and what `make` raises."""
+        """The series of one shot. Raises FathometerError for a scratch folder without space or a failing disk, and what
+        `request.read` raises."""
 
     @classmethod
     def memory_bytes(cls, steps: int, samples: int, own: int, itemsize: int) -> int:
-        """Bytes on a rank for `own` receivers of a shot, recorded with so many samples."""
+        """Bytes of memory of a rank with `own` receivers, for traces of `samples` samples and `steps` time steps."""
 
     def rows(self, steps: int) -> np.ndarray:
-        """Of the next steps: (steps, receivers of this rank), contiguous; valid until the next call."""
+        """Samples of the next steps, (steps, receivers of this rank), contiguous; valid until the next call."""
 
     def close(self) -> None: ...
 
 
 class WholeSeries:
-    """All of them in memory, (steps, receivers)."""
+    """All series in memory.
+
+    Args:
+        series: (steps, receivers).
+    """
 
     def __init__(self, series: np.ndarray) -> None:
         self._series, self._at = series, 0
 
     @classmethod
     def open(cls, request: SeriesRequest) -> Self:
-        return cls(request.make(request.own, request.own_share))
+        return cls(request.read(request.own, request.own_share))
 
     @classmethod
     def memory_bytes(cls, steps: int, samples: int, own: int, itemsize: int) -> int:
-        """As recorded, resampled, and in the order of the steps."""
+        """Bytes of the recorded, the resampled and the transposed series."""
         return 3 * (steps + samples) * own * itemsize
 
     def rows(self, steps: int) -> np.ndarray:
@@ -85,23 +92,23 @@ class WholeSeries:
         return self._series[self._at - steps : self._at]
 
     def close(self) -> None:
-        """Nothing is held."""
+        """No file or thread to close."""
 
 
 class SlicedSeries:
-    """In a file without a name, in groups of steps; two groups are in memory.
+    """Series in an anonymous scratch file in groups of time steps, of which two are in memory.
 
     Args:
-        make: the series (steps, n) of some of the receivers, by their places. count: of receivers. steps: of a shot.
-        every: that are asked for at a time, at most. folder: of the file. worker: the thread that reads; it is ended
-            with this.
+        read: the series (steps, n) of the receivers with these indices (n,). count: number of receivers.
+        steps: time steps of a shot. every: most time steps requested at a time.
+        folder: of the scratch file. worker: the thread that reads ahead; shut down by `close`.
 
-    Raises FathometerError: no such folder, no place, a failing disk; and what `make` raises.
+    Raises FathometerError for a missing folder, a full or failing disk, and what `read` raises.
     """
 
     def __init__(
         self,
-        make: Callable[[np.ndarray], np.ndarray],
+        read: Callable[[np.ndarray], np.ndarray],
         count: int,
         steps: int,
         every: int,
@@ -119,7 +126,7 @@ class SlicedSeries:
         self._work: Future[np.ndarray] | None = None
         try:
             for first, end in self._chunks:
-                self._order(make(np.arange(first, end)), first)
+                self._transpose(read(np.arange(first, end)), first)
         except BaseException:
             self.close()
             raise
@@ -132,9 +139,9 @@ class SlicedSeries:
 
     @classmethod
     def of(cls, request: SeriesRequest, receivers: np.ndarray, share: float) -> Self:
-        """Of some receivers of the shot, by their numbers."""
+        """The series of the receivers with these indices (n,) into those of the shot."""
         return cls(
-            lambda some: request.make(receivers[some], share),
+            lambda indices: request.read(receivers[indices], share),
             len(receivers),
             request.steps,
             request.every,
@@ -145,7 +152,7 @@ class SlicedSeries:
 
     @classmethod
     def memory_bytes(cls, steps: int, samples: int, own: int, itemsize: int) -> int:
-        """Some receivers while they are ordered, then two groups of steps."""
+        """Bytes of a chunk of receivers during the transposition, and of two groups of time steps."""
         return min(WholeSeries.memory_bytes(steps, samples, own, itemsize), 3 * CHUNK_BYTES + 2 * GROUP_BYTES)
 
     def rows(self, steps: int) -> np.ndarray:
@@ -158,15 +165,15 @@ class SlicedSeries:
         self._worker.shutdown(wait=True)
         self._file.close()
 
-    def _order(self, series: np.ndarray, first: int) -> None:
-        """Write what these receivers have in each group behind what those before them have."""
+    def _transpose(self, series: np.ndarray, first: int) -> None:
+        """Write the series (steps, n) of the receivers from `first` on to their place in each group."""
         with ledger.phase("order traces"):
             for start in range(0, self._steps, self._group):
                 rows = np.ascontiguousarray(series[start : start + self._group])
                 self._file.write(rows, self._place(start, first))
 
     def _place(self, start: int, first: int) -> int:
-        """Where the cells of receivers from `first` on begin in the group of step `start`."""
+        """File offset, bytes, of the receivers from `first` on in the group that begins with step `start`."""
         rows = min(self._group, self._steps - start)
         return (start * self._count + rows * first) * self._dtype.itemsize
 
@@ -181,19 +188,19 @@ class SlicedSeries:
 
     def _read(self, start: int) -> np.ndarray:
         rows = min(self._group, self._steps - start)
-        found = np.empty((rows, self._count), self._dtype)
+        group = np.empty((rows, self._count), self._dtype)
         for first, end in self._chunks:
             piece = np.empty((rows, end - first), self._dtype)
             self._file.read(piece, self._place(start, first), "read slices")
-            found[:, first:end] = piece
-        return found
+            group[:, first:end] = piece
+        return group
 
 
 class BroadcastSeries:
-    """Collective. Time slices of all the shot's receivers, which rank 0 sends to all; each takes its own.
+    """Collective. Time slices of all receivers of the shot, broadcast by rank 0; the baseline of the comparison.
 
     Args:
-        slices: on rank 0. own: this rank's receivers among `count`.
+        slices: on rank 0, else None. own: (m,), indices of this rank's receivers. count: number of all receivers.
     """
 
     def __init__(
@@ -208,22 +215,22 @@ class BroadcastSeries:
 
     @classmethod
     def memory_bytes(cls, steps: int, samples: int, own: int, itemsize: int) -> int:
-        """As of slices."""
+        """Bytes of rank 0, as for slices."""
         return SlicedSeries.memory_bytes(steps, samples, own, itemsize)
 
     def rows(self, steps: int) -> np.ndarray:
         if self._slices is not None:
-            everyone = np.ascontiguousarray(self._slices.rows(steps))
+            all_rows = np.ascontiguousarray(self._slices.rows(steps))
         else:
-            everyone = np.empty((steps, self._count), self._dtype)
+            all_rows = np.empty((steps, self._count), self._dtype)
         barrier(self._comm)
-        flat = everyone.reshape(-1)
+        flat = all_rows.reshape(-1)
         most = LARGEST_MESSAGE // self._dtype.itemsize
-        with ledger.communication("broadcast traces", bytes=everyone.nbytes):
+        with ledger.communication("broadcast traces", bytes=all_rows.nbytes):
             for start in range(0, flat.size, most):
                 self._comm.Bcast(flat[start : start + most], root=0)
         barrier(self._comm)
-        return np.ascontiguousarray(everyone[:, self._own])
+        return np.ascontiguousarray(all_rows[:, self._own])
 
     def close(self) -> None:
         if self._slices is not None:

@@ -1,7 +1,9 @@
-"""The source's series as a function of time; a zero-phase wavelet has its peak at t = 0 of the traces.
+"""Source wavelets: Ricker, Ormsby, or a sampled series.
 
-Ricker 1953, Geophysics 18(1); Ormsby as in Ryan 1994, CSEG Recorder 19(7): the sum of four sinc^2, a
-trapezoid in frequency.
+A wavelet f(t) is a function of time; a zero-phase one has its peak at t = 0 of the traces.
+
+    Ricker    f(t) = (1 - 2 a) exp(-a),    a = (pi fp t)^2                    (Ricker 1953, Geophysics 18(1))
+    Ormsby    f(t) = four sinc^2, a trapezoid in frequency, times a window    (Ryan 1994, CSEG Recorder 19(7))
 """
 
 import math
@@ -22,68 +24,68 @@ Times = npt.NDArray[np.float64]
 
 
 class Wavelet(Protocol):
-    """A source's series f(t)."""
+    """Source wavelet f(t)."""
 
     @property
     def fmax(self) -> float:
-        """Highest frequency (Hz) that counts."""
+        """Highest frequency of the wavelet, Hz."""
 
     @property
     def lead(self) -> float:
-        """Time (s) before t = 0 from which on the series counts: earlier it is below 1e-6 of its peak."""
+        """Time before t = 0 at which the wavelet begins, s: earlier it is below 1e-6 of its peak."""
 
     def __call__(self, t: Times) -> Times:
-        """Values at the times t (s), any shape."""
+        """Values f(t) at the times t (s), float64, in the shape of t."""
 
 
 @dataclass(frozen=True)
 class RickerWavelet:
-    """(1 - 2a) exp(-a) with a = (pi peak_frequency t)^2: peak 1 at t = 0."""
+    """Ricker wavelet (1 - 2 a) exp(-a), a = (pi peak_frequency t)^2: zero phase, peak 1 at t = 0."""
 
     peak_frequency: float  # Hz
 
     @property
     def fmax(self) -> float:
-        """2.5 times the peak frequency (Hz), where the amplitude spectrum is 0.033 of its maximum."""
+        """2.5 times the peak frequency, Hz, where the amplitude spectrum is 0.033 of its maximum."""
         return 2.5 * self.peak_frequency
 
     @property
     def lead(self) -> float:
-        """The outer root of |f(t)| = 1e-6 (s), by fixed point: exp(-a) (2a - 1) falls for a > 1.5."""
+        """Outer root of |f(t)| = 1e-6, s, by fixed-point iteration: exp(-a) (2 a - 1) decreases for a > 1.5."""
         a = 16.0
         for _ in range(50):
             a = math.log((2.0 * a - 1.0) / _NEGLIGIBLE)
         return math.sqrt(a) / (math.pi * self.peak_frequency)
 
     def __call__(self, t: Times) -> Times:
-        """Values at the times t (s), any shape."""
+        """Values f(t) at the times t (s), float64, in the shape of t."""
         a = (math.pi * self.peak_frequency * np.asarray(t, dtype=np.float64)) ** 2
         return np.asarray((1.0 - 2.0 * a) * np.exp(-a))
 
 
 @dataclass(frozen=True)
 class OrmsbyWavelet:
-    """A trapezoid in frequency, times a Hann window that makes it end: peak 1 at t = 0.
+    """Ormsby wavelet, a trapezoid in frequency, times a Hann window: zero phase, peak 1 at t = 0.
 
-    By itself the wavelet falls only as 1/t^2. The window ends at 3 / (the narrower of the two flanks); its
-    own spectrum is then a third of that flank wide, so the flanks are rounded but the pass band stays.
+    Without a window it decays only as 1/t^2. The window ends at 3 / (the narrower flank); its spectrum is then a third
+    of that flank wide, so the flanks are rounded and the pass band is kept.
     """
 
     corners: tuple[float, float, float, float]  # Hz, increasing
 
     @property
     def fmax(self) -> float:
-        """The last corner (Hz)."""
+        """The last corner, Hz."""
         return self.corners[3]
 
     @property
     def lead(self) -> float:
-        """End of the window (s), exactly zero outside."""
+        """Half length of the window, s; the wavelet is zero outside."""
         f1, f2, f3, f4 = self.corners
         return 3.0 / min(f2 - f1, f4 - f3)
 
     def __call__(self, t: Times) -> Times:
-        """Values at the times t (s), any shape."""
+        """Values f(t) at the times t (s), float64, in the shape of t."""
         t = np.asarray(t, dtype=np.float64)
         f1, f2, f3, f4 = self.corners
         high = ((f4 * np.sinc(f4 * t)) ** 2 - (f3 * np.sinc(f3 * t)) ** 2) / (f4 - f3)
@@ -94,40 +96,39 @@ class OrmsbyWavelet:
 
 @dataclass(frozen=True, eq=False)
 class SeriesWavelet:
-    """A sampled series, interpolated with a band limit of fmax and zero outside its samples; amplitudes as
-    they are."""
+    """Sampled wavelet, interpolated with a low-pass at fmax, zero outside its samples; amplitudes are unchanged."""
 
     series: npt.NDArray[np.float64]  # (ns,)
     first: float  # s, time of the first sample
-    interval: float  # s
+    interval: float  # s, sample interval
     fmax: float  # Hz
 
     @property
     def lead(self) -> float:
-        """From the first sample above 1e-6 of the peak, less the interpolator's half width (s, not negative)."""
-        loud = np.flatnonzero(np.abs(self.series) >= _NEGLIGIBLE * np.max(np.abs(self.series)))
-        begin = self.first + self.interval * loud[0] - low_pass(self.fmax, self.interval).half_width
+        """Time before t = 0 of the first sample above 1e-6 of the peak, with the interpolator's half width added, s."""
+        significant = np.flatnonzero(np.abs(self.series) >= _NEGLIGIBLE * np.max(np.abs(self.series)))
+        begin = self.first + self.interval * significant[0] - low_pass(self.fmax, self.interval).half_width
         return max(0.0, -float(begin))
 
     def __call__(self, t: Times) -> Times:
-        """Values at the times t (s), any shape."""
+        """Values f(t) at the times t (s), float64, in the shape of t."""
         return interpolate(self.series, self.first, self.interval, t, self.fmax)
 
 
 def wavelet_of(survey: Survey) -> Wavelet:
-    """The wavelet that a survey asks for; raises InputError where its file cannot be used."""
-    choice = survey.wavelet
-    if isinstance(choice, RickerTable):
-        return RickerWavelet(choice.peak_frequency)
-    if isinstance(choice, OrmsbyTable):
-        return OrmsbyWavelet(choice.corners)
-    interval = choice.sample_interval
+    """The wavelet of the section [wavelet]. Raises InputError where its file cannot be used."""
+    keys = survey.wavelet
+    if isinstance(keys, RickerTable):
+        return RickerWavelet(keys.peak_frequency)
+    if isinstance(keys, OrmsbyTable):
+        return OrmsbyWavelet(keys.corners)
+    interval = keys.sample_interval
     nyquist = 0.5 / interval
-    if not choice.maximum_frequency < nyquist:
+    if not keys.maximum_frequency < nyquist:
         raise InputError(
-            f"{survey.path}: [wavelet] maximum_frequency: found {choice.maximum_frequency:g} Hz; "
+            f"{survey.path}: [wavelet] maximum_frequency: found {keys.maximum_frequency:g} Hz; "
             f"allowed: below {nyquist:g} Hz, the Nyquist frequency of its sample interval {interval:g} s"
         )
     with naming(f"{survey.path}: [wavelet] path"):
-        series = read_series(survey.directory / choice.path)
-    return SeriesWavelet(series, -choice.zero, interval, choice.maximum_frequency)
+        series = read_series(survey.directory / keys.path)
+    return SeriesWavelet(series, -keys.zero, interval, keys.maximum_frequency)

@@ -1,4 +1,4 @@
-"""Reading one time series from a file: .npy, .rsf, or a text of numbers."""
+"""Reader of a sampled wavelet: one time series from a .npy, .rsf or text file."""
 
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ Series = npt.NDArray[np.float64]
 
 
 def read_series(path: Path) -> Series:
-    """The series in a file, (ns,), float64, at least 2 samples, all finite and not all zero; the suffix tells
-    the format.
+    """The series in a file, (ns,), float64: at least 2 samples, all finite and not all zero.
 
-    Axes of length 1 do not count. A .npy is never unpickled. A text holds numbers apart by blanks, commas or
-    line ends; what follows a # is a comment. Raises InputError in one line for anything else.
+    The suffix gives the format. Axes of length 1 do not count. A .npy is never unpickled. A text holds numbers
+    separated by blanks, commas or line ends; a # begins a comment. Raises InputError in one line for anything else.
     """
     readable(path)
     reader = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower(), _text)
@@ -76,12 +75,12 @@ def _text(path: Path) -> npt.NDArray[Any]:
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8; allowed: .npy, .rsf or a text of numbers") from None
     numbers: list[float] = []
-    for line, words in enumerate(text.splitlines(), start=1):
-        for word in words.partition("#")[0].replace(",", " ").split():
+    for number, line in enumerate(text.splitlines(), start=1):
+        for word in line.partition("#")[0].replace(",", " ").split():
             try:
                 numbers.append(float(word))
             except ValueError:
                 raise InputError(
-                    f"{path}: found {word!r} in line {line}; allowed: numbers, and comments after #"
+                    f"{path}: found {word!r} in line {number}; allowed: numbers, and comments after #"
                 ) from None
     return np.array(numbers, dtype=np.float64)

@@ -1,4 +1,10 @@
-"""Absorbing sides: a sponge, and a perfectly matched layer (PML).
+"""Absorbing boundaries: a sponge, and a perfectly matched layer (PML).
+
+    sponge   w_tt + 2 eta w_t = M D w, eta >= 0 rising towards the edge of the grid
+    PML      d/dx -> (1/s) d/dx with 1/s = 1 - eta / (i omega + eta + alpha): in time a recursive filter
+
+(Komatitsch & Martin 2007, Geophysics 72(5); the discrete scheme: native/acoustic/sponge.hpp, pml.hpp.) The profiles
+assume one velocity, the largest of the model.
 
 Each kind is one class with the same interface: `width` (cells added on a side), `damping(...)` (a sponge's profile) and
 `recursion(...)` (a PML's filters); what a kind does not have is None. Which is the default was decided by measurement:
@@ -18,15 +24,26 @@ class Boundary(Protocol):
 
     @property
     def width(self) -> int:
-        """Cells that an absorbing side adds to the grid."""
+        """Cells that an absorbing boundary adds to a side of the grid."""
 
     def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> np.ndarray | None:
-        """eta (1/s) at points `depth` inside the layer (in widths: 0 at its inner edge, 1 at the outer one)."""
+        """Damping eta of a sponge in 1/s, (n,) float64; None of a PML.
+
+        Args:
+            depth: (n,) float64, distances from the layer's inner edge in widths of the layer: 1 at the outermost cell.
+            spacing: of the cells along the axis, m. vmax: largest velocity of the model, m/s.
+        """
 
     def recursion(
         self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Gain and decay of the layer's filters at points `depth`: memory = decay * memory + gain * q."""
+        """Gain and decay of a PML's filters, each (n,) float64 without unit; None of a sponge.
+
+        memory = decay * memory + gain * q in each time step, for a derivative q that the PML corrects.
+
+        Args:
+            depth, spacing, vmax: as of `damping`. frequency: peak frequency of the wavelet, Hz. dt: time step, s.
+        """
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The absorbing sides of one rank's block: which cells they cover, and the kernels' arrays for them."""
+"""The absorbing boundaries of one rank's block: which cells they cover, and the kernels' arrays for them."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ class Layer:
         }
 
 
-def absorbing_sides(grid: Grid, scheme: Scheme) -> Iterator[tuple[int, int]]:
-    """(axis, side) of the absorbing sides, side 0 the first, 1 the last."""
+def absorbing_boundaries(grid: Grid, scheme: Scheme) -> Iterator[tuple[int, int]]:
+    """Axis and side of each absorbing boundary; side 0 is the first, 1 the last."""
     for axis in grid.axes if scheme.boundary.width else ():
         for side in (0, 1):
             if not (axis == 2 and side == 0 and scheme.free_surface):
@@ -72,7 +72,7 @@ def damping_profiles(grid: Grid, block: Decomposition, scheme: Scheme) -> list[n
     """eta dt on the owned cells of each axis (a sponge), or an empty list (no damping)."""
     width = scheme.boundary.width
     profiles, damped = [np.zeros(n) for n in block.local_shape], False
-    for axis, side in absorbing_sides(grid, scheme):
+    for axis, side in absorbing_boundaries(grid, scheme):
         cells = np.arange(block.lo[axis], block.hi[axis], dtype=float)
         depth = depth_inside(cells, side, grid.full_shape[axis], width)
         eta = scheme.boundary.damping(depth, grid.spacing[axis], scheme.vmax)
@@ -83,9 +83,9 @@ def damping_profiles(grid: Grid, block: Decomposition, scheme: Scheme) -> list[n
     return [profile.astype(scheme.dtype) for profile in profiles] if damped else []
 
 
-def layers_of(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Layer]:
+def pml_layers(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Layer]:
     """The PMLs that reach into this rank's block, in a fixed order of axes and sides."""
-    layers = (_layer(grid, block, scheme, axis, side) for axis, side in absorbing_sides(grid, scheme))
+    layers = (_layer(grid, block, scheme, axis, side) for axis, side in absorbing_boundaries(grid, scheme))
     return [layer for layer in layers if layer is not None]
 
 

@@ -1,4 +1,4 @@
-"""Time stepping of one wavefield on this rank's block, with its sources, receivers, sides and halos.
+"""Time stepping of one wavefield on this rank's block, with its sources, receivers, absorbing boundaries and halos.
 
     advance(k):  in sweeps of some steps
         send halos of w; meanwhile all steps of the cells that need no neighbour's
@@ -28,7 +28,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import ThreadCounts
-from fathometer.seismic.waves.layers import Layer, damping_profiles, layers_of
+from fathometer.seismic.waves.layers import Layer, damping_profiles, pml_layers
 from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
 from fathometer.seismic.waves.scheme import Scheme
@@ -55,7 +55,7 @@ class Correlation:
 
 @dataclass(frozen=True)
 class State:
-    """A wavefield put aside: the step, which time level is now, and copies of all that changes on the owned cells."""
+    """A saved wavefield: the step, which time level is now, and copies of all that changes on the owned cells."""
 
     step: int
     level: int
@@ -117,7 +117,7 @@ class Propagator:
             cut=[[block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)],
             exchanged=self._depth if block.size > 1 else 0,
         )
-        self._layers: list[Layer] = layers_of(grid, block, scheme)
+        self._layers: list[Layer] = pml_layers(grid, block, scheme)
         for layer in self._layers:
             self._wave.add_layer(**layer.arguments())
         self._exchanges = self._make_exchanges(off_grid) if block.size > 1 else []
@@ -174,7 +174,7 @@ class Propagator:
         return PointSet(indices, native)
 
     def reset(self) -> None:
-        """Back to a quiet medium at step 0."""
+        """Back to rest, at step 0."""
         for array in self._arrays():
             array.fill(0)
         self._wave.level = 0
@@ -334,18 +334,18 @@ class Propagator:
 
     def _check(self, where: str) -> None:
         local = self._wave.first_nonfinite()
-        nothing = np.iinfo(np.int64).max
-        found = nothing
+        no_cell = np.iinfo(np.int64).max
+        first_cell = no_cell  # that is not finite, in C order of the padded grid
         if local >= 0:
             _, ny, nz = self.block.local_shape
             _, full_ny, full_nz = self.grid.full_shape
             i, j, k = local // (ny * nz), local // nz % ny, local % nz
             x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
-            found = (x * full_ny + y) * full_nz + z
-        found = allreduce(self.comm, found, "MIN")
-        if found != nothing:
+            first_cell = (x * full_ny + y) * full_nz + z
+        first_cell = allreduce(self.comm, first_cell, "MIN")
+        if first_cell != no_cell:
             _, full_ny, full_nz = self.grid.full_shape
-            cell = (found // (full_ny * full_nz), found // full_nz % full_ny, found % full_nz)
+            cell = (first_cell // (full_ny * full_nz), first_cell // full_nz % full_ny, first_cell % full_nz)
             place = ", ".join(
                 f"{'xyz'[a]} = {self.grid.origin[a] + (cell[a] - self.grid.pad[a][0]) * self.grid.spacing[a]:g} m"
                 for a in self.grid.axes

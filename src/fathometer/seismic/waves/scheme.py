@@ -16,7 +16,7 @@ class Scheme:
 
     Attributes:
         dt: s. radius: the stencil reaches R cells, order 2R. dtype: float32 or float64.
-        boundary: the absorbing sides. free_surface: pressure is zero in the model's first z plane.
+        boundary: the absorbing boundary. free_surface: pressure is zero in the model's first z plane.
         vmax: largest (horizontal) velocity of the model in m/s, frequency: peak of the wavelet in Hz; the absorbing
             layers are tuned to them.
         space_weights: kind of the weights of the second derivatives, "taylor" or "optimised".

@@ -1,4 +1,4 @@
-"""Epsilon and delta by simple rules, from velocity and the depth of the sea floor, where nothing better is known."""
+"""Epsilon and delta by rules of thumb, from velocity and the depth of the sea floor, where no measurement exists."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import numpy.typing as npt
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
-from fathometer.seismic.model.earth import FASTEST, SLOWEST, THOMSEN
+from fathometer.seismic.model.limits import FASTEST, SLOWEST, THOMSEN
 
 Floats = npt.NDArray[np.float32]
 
 
 class Rule(Protocol):
-    """A parameter of Thomsen's by the velocity of a cell."""
+    """A Thomsen parameter as a function of vertical P velocity."""
 
     def __call__(self, vp: Floats) -> Floats:
-        """Its values for velocities (m/s), same shape."""
+        """Values, float32, for velocities (m/s), in their shape."""
 
 
 @dataclass(frozen=True)
 class Constant:
-    """The same everywhere."""
+    """Rule of one value for all velocities."""
 
     value: float
 
@@ -36,9 +36,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class ByVelocity:
-    """Linear in velocity (m/s, increasing) between the points, constant outside them."""
+    """Rule by piecewise linear interpolation in velocity, constant outside its points."""
 
-    velocities: tuple[float, ...]
+    velocities: tuple[float, ...]  # m/s, increasing
     values: tuple[float, ...]
 
     def __call__(self, vp: Floats) -> Floats:
@@ -46,8 +46,8 @@ class ByVelocity:
 
 
 def rule_of(text: str) -> Constant | ByVelocity:
-    """A number, or velocity:V=VALUE,V=VALUE,... with V in m/s. Raises InputError."""
-    words = "allowed: a number, or velocity:V=VALUE,V=VALUE,... with increasing V in m/s"
+    """The rule written as a number, or as velocity:V=VALUE,V=VALUE,... with V in m/s. Raises InputError."""
+    allowed = "allowed: a number, or velocity:V=VALUE,V=VALUE,... with increasing V in m/s"
     kind, colon, rest = text.partition(":")
     velocities: tuple[float, ...] = ()
     try:
@@ -59,9 +59,9 @@ def rule_of(text: str) -> Constant | ByVelocity:
         else:
             raise ValueError
     except ValueError:
-        raise InputError(f"found {text}; {words}") from None
+        raise InputError(f"found {text}; {allowed}") from None
     if not all(a < b for a, b in itertools.pairwise(velocities)) or not all(map(math.isfinite, velocities)):
-        raise InputError(f"found {text}; {words}")
+        raise InputError(f"found {text}; {allowed}")
     low, high = THOMSEN
     if not all(low < value <= high for value in values):
         raise InputError(f"found {text}; allowed: values above {low:g}, up to {high:g}: fractions, not percent")
@@ -70,32 +70,33 @@ def rule_of(text: str) -> Constant | ByVelocity:
 
 @dataclass(frozen=True)
 class SeaFloor:
-    """Where the water ends: at a depth (m), or with the first cell from above that is faster than `velocity` (m/s)."""
+    """Sea floor: a depth, or the first cell from above that is faster than a velocity."""
 
-    velocity: float | None = None
-    depth: float | None = None
+    velocity: float | None = None  # m/s
+    depth: float | None = None  # m
 
     def depths(self, vp: Floats, grid: Grid) -> npt.NDArray[np.float64]:
-        """Depths (nx, ny), m, of the first cells of rock below velocities vp [x, y, z]; infinite where there is none.
+        """Depths (nx, ny), float64, m, of the first rock cell of each column of vp [x, y, z], m/s; infinite where a
+        column has none.
 
-        Raises InputError where there is none at all.
+        Raises InputError where no column has rock.
         """
         if self.depth is not None:
             return np.full(vp.shape[:2], self.depth)
         assert self.velocity is not None
         rock = vp > self.velocity
-        found = rock.any(axis=2)
-        if not found.any():
+        has_rock = rock.any(axis=2)
+        if not has_rock.any():
             raise InputError(
                 f"--below-water: no cell is faster than {self.velocity:g} m/s; the model's are {vp.min():g} to "
                 f"{vp.max():g} m/s"
             )
         depths = grid.origin[2] + grid.spacing[2] * np.argmax(rock, axis=2)
-        return np.where(found, depths, np.inf)
+        return np.where(has_rock, depths, np.inf)
 
 
 def sea_floor_of(text: str) -> SeaFloor:
-    """A velocity in m/s that water does not reach, or depth:METRES. Raises InputError."""
+    """The sea floor written as a velocity in m/s above that of water, or as depth:METRES. Raises InputError."""
     kind, colon, rest = text.partition(":")
     try:
         number = float(rest if colon else text)
@@ -109,19 +110,19 @@ def sea_floor_of(text: str) -> SeaFloor:
 
 
 def rock(depths: npt.NDArray[np.float64], grid: Grid) -> npt.NDArray[np.bool_]:
-    """Which cells [x, y, z] lie at or below the depths (nx, ny), m, to a thousandth of a cell."""
+    """Mask [x, y, z] of the cells at or below the depths (nx, ny), m, to a thousandth of a cell."""
     z = grid.origin[2] + grid.spacing[2] * np.arange(grid.shape[2])
     return np.asarray(z >= depths[:, :, None] - 1e-3 * grid.spacing[2])
 
 
 def check_well_posed(epsilon: Floats, delta: Floats, grid: Grid) -> None:
-    """Raises InputError where epsilon < delta, since the wave equation then has growing solutions."""
+    """Raises InputError where epsilon < delta (both [x, y, z]): the wave equation then has growing solutions."""
     excess = delta - epsilon
     cells = int(np.count_nonzero(excess > 0))
     if cells:
         worst = np.unravel_index(int(np.argmax(excess)), excess.shape)
-        place = ", ".join(f"{grid.origin[axis] + grid.spacing[axis] * worst[axis]:g}" for axis in grid.axes)
+        position = ", ".join(f"{grid.origin[axis] + grid.spacing[axis] * worst[axis]:g}" for axis in grid.axes)
         raise InputError(
             f"--epsilon, --delta: epsilon < delta in {cells} of {epsilon.size} cells, the worst {epsilon[worst]:g} < "
-            f"{delta[worst]:g} at ({place}) m; allowed: epsilon >= delta everywhere (a rule left out is 0)"
+            f"{delta[worst]:g} at ({position}) m; allowed: epsilon >= delta everywhere (a rule left out is 0)"
         )

@@ -1,4 +1,4 @@
-"""What a model covers: parts of it in metres, and cells added to its sides."""
+"""Crop and extension of a model: ranges in metres, and cells added to its sides."""
 
 from __future__ import annotations
 
@@ -16,13 +16,16 @@ _ROUNDING = 1e-6  # of a cell
 
 @dataclass(frozen=True)
 class Span:
-    """From `first` to `last`, m, both included; None: as far as the model goes."""
+    """A range along an axis, from `first` to `last`, m, both included; None: to the end of the model."""
 
     first: float | None
     last: float | None
 
     def cells(self, origin: float, spacing: float, n: int) -> tuple[int, int]:
-        """Of n cells, those that lie within, half-open; the second is not above the first where none does."""
+        """Half-open range of the cells within the span, of n cells; empty where its end is not above its begin.
+
+        origin: position of the first cell, m. spacing: m.
+        """
         first = 0 if self.first is None else math.ceil((self.first - origin) / spacing - _ROUNDING)
         last = n - 1 if self.last is None else math.floor((self.last - origin) / spacing + _ROUNDING)
         return max(first, 0), min(last, n - 1) + 1
@@ -36,39 +39,45 @@ class Length:
     in_cells: bool
 
     def cells(self, spacing: float) -> int:
-        """Whole cells of `spacing` m that cover it."""
+        """Smallest number of cells of `spacing` (m) that cover the length."""
         return int(self.value) if self.in_cells else math.ceil(self.value / spacing - _ROUNDING)
 
 
 @dataclass(frozen=True)
 class Extension:
-    """What is added before and after an axis."""
+    """Lengths added before and after the model along an axis."""
 
     before: Length
     after: Length
 
 
 def crop_of(text: str) -> tuple[Span, ...]:
-    """FIRST:LAST for each axis with commas between, in m; either may be left out. Raises InputError."""
+    """Crop written as FIRST:LAST for each axis, separated by commas, in m; FIRST or LAST may be left out.
+
+    Raises InputError.
+    """
 
     def span(part: str) -> Span:
         first, colon, last = part.partition(":")
         try:
             if not colon:
                 raise ValueError
-            found = Span(*(float(end) if end.strip() else None for end in (first, last)))
+            parsed = Span(*(float(end) if end.strip() else None for end in (first, last)))
         except ValueError:
-            found = Span(1.0, 0.0)
-        ends = [end for end in (found.first, found.last) if end is not None]
+            parsed = Span(1.0, 0.0)  # refused below
+        ends = [end for end in (parsed.first, parsed.last) if end is not None]
         if ends != sorted(ends) or not all(map(math.isfinite, ends)):
             raise InputError(f"found {text}; allowed: FIRST:LAST for each axis with commas between, in m, as 0:500,:")
-        return found
+        return parsed
 
     return tuple(span(part) for part in text.split(","))
 
 
 def extension_of(text: str) -> tuple[Extension, ...]:
-    """N or BEFORE:AFTER for each axis, or for all, with commas between, in m, or in cells as 20c. Raises InputError."""
+    """Extension written as N or BEFORE:AFTER for each axis or for all, separated by commas, in m, or in cells as 20c.
+
+    Raises InputError.
+    """
 
     def length(part: str) -> Length:
         number, in_cells = (part[:-1], True) if part.endswith("c") else (part, False)
@@ -82,15 +91,18 @@ def extension_of(text: str) -> tuple[Extension, ...]:
             )
         return Length(value, in_cells)
 
-    found = []
+    extensions = []
     for part in text.split(","):
         before, colon, after = part.partition(":")
-        found.append(Extension(length(before), length(after if colon else before)))
-    return tuple(found)
+        extensions.append(Extension(length(before), length(after if colon else before)))
+    return tuple(extensions)
 
 
 def along(axes: Sequence[int], values: Sequence[T], option: str) -> dict[int, T]:
-    """The values of an option by axis (0, 1, 2 for x, y, z): one for all, or one for each. Raises InputError."""
+    """Values of an option by axis (0, 1, 2 for x, y, z), from one value for all axes or one for each.
+
+    Raises InputError for another number of values.
+    """
     if len(values) == 1:
         values = [values[0]] * len(axes)
     if len(values) != len(axes):

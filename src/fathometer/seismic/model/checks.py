@@ -1,0 +1,118 @@
+"""Collective checks of model values: finite, in the range of rocks, epsilon >= delta."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.model.limits import FASTEST, SLOWEST, THOMSEN
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+Box = tuple[slice, slice, slice]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelChecks:
+    """Checks of the model's arrays, float32 [x, y, z] on this rank's block of the padded grid.
+
+    The methods are collective. Their InputError is the same on all ranks; it gives the number of wrong cells and the
+    position of the first or the worst.
+
+    Attributes:
+        survey: the survey file, for messages. units: of vp in its file.
+        source: the name of a property (vp, epsilon, delta) with its file, for messages.
+    """
+
+    survey: str
+    units: str
+    source: Callable[[str], str]
+    grid: Grid
+    block: Decomposition
+    comm: MPI.Intracomm
+
+    @property
+    def own(self) -> Box:
+        """The block's cells inside the model."""
+        x, y, z = (slice(lo, hi) for lo, hi in zip(*self.grid.local_box(self.block), strict=True))
+        return x, y, z
+
+    def finite(self, name: str, values: np.ndarray) -> None:
+        """Raises InputError for NaN or infinity in the property `name`."""
+        count, first = self._count_and_first(~np.isfinite(values[self.own]))
+        if count:
+            squared = name == "vp" and self.units == "s2/km2"
+            also = " (or a slowness squared that is not positive)" if squared else ""
+            raise InputError(
+                f"{self.survey}: {self.source(name)}: NaN or infinity{also} in {count} of "
+                f"{math.prod(self.grid.shape)} cells, first at {first}; allowed: finite numbers"
+            )
+
+    def velocity(self, vp: np.ndarray) -> None:
+        """Raises InputError for velocities (m/s) outside SLOWEST to FASTEST, which suggest another unit."""
+        part = vp[self.own]
+        low = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
+        high = allreduce(self.comm, float(part.max(initial=-np.inf)), "MAX")
+        count, first = self._count_and_first((part < SLOWEST) | (part > FASTEST))
+        if count:
+            raise InputError(
+                f"{self.survey}: {self.source('vp')}: {count} of {math.prod(self.grid.shape)} cells lie outside "
+                f"{SLOWEST:g} to {FASTEST:g} m/s (from {low:g} to {high:g} m/s when read as {self.units}), first at "
+                f'{first}; is [model] units = "{self.units}" right? allowed: "m/s", "km/s", "s2/km2"'
+            )
+
+    def thomsen(self, epsilon: np.ndarray, delta: np.ndarray) -> None:
+        """Raises InputError for epsilon or delta outside THOMSEN, and for epsilon < delta."""
+        for name, values in (("epsilon", epsilon), ("delta", delta)):
+            part, (low, high) = values[self.own], THOMSEN
+            count, first = self._count_and_first((part <= low) | (part > high))
+            if count:
+                raise InputError(
+                    f"{self.survey}: {self.source(name)}: {count} of {math.prod(self.grid.shape)} cells lie outside "
+                    f"{low:g} to {high:g}, first at {first}; allowed: above {low:g}, up to {high:g}, as fractions, "
+                    "not percent"
+                )
+        deficit = delta[self.own] - epsilon[self.own]
+        count, worst = self._count_and_first(deficit > 0, deficit)
+        if count:
+            largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
+            raise InputError(
+                f"{self.survey}: {self.source('epsilon')}: epsilon < delta in {count} of "
+                f"{math.prod(self.grid.shape)} cells, worst by {largest:.4g} at {worst}; "
+                "there the wave equation itself has growing solutions; allowed: epsilon >= delta"
+            )
+
+    def _count_and_first(self, wrong: np.ndarray, weight: np.ndarray | None = None) -> tuple[int, str]:
+        """Number of wrong cells on all ranks, and the position of the first, or of the one with the largest weight."""
+        grid = self.grid
+        count = allreduce(self.comm, int(wrong.sum()), "SUM")
+        if not count:
+            return 0, ""
+        candidate: tuple[float, tuple[int, ...]] | None = None
+        if wrong.any():
+            flat = int(np.argmax(wrong if weight is None else np.where(wrong, weight, -np.inf)))
+            cell = tuple(
+                int(i) + s.start + lo - pad
+                for i, s, lo, (pad, _) in zip(
+                    np.unravel_index(flat, wrong.shape), self.own, self.block.lo, grid.pad, strict=True
+                )
+            )
+            candidate = (0.0 if weight is None else -float(weight.flat[flat]), cell)
+        with ledger.communication():
+            _, cell = min(other for other in self.comm.allgather(candidate) if other is not None)
+        position = [
+            f"{axis} = {o + c * d:g} m"
+            for axis, o, c, d in zip("xyz", grid.origin, cell, grid.spacing, strict=True)
+            if not (axis == "y" and grid.two_dimensional)
+        ]
+        return count, ", ".join(position)

@@ -1,0 +1,39 @@
+"""Extreme phase velocities of a VTI model, and the largest eigenvalue of the space operator.
+
+With vp the vertical P velocity (Thomsen 1986, Geophysics 51(10)), the lowest phase velocity near the vertical is taken
+as vp sqrt(1 + 2 min(delta, 0)), and the horizontal one is vp sqrt(1 + 2 epsilon).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fathometer.grid.grid import Grid
+from fathometer.grid.stencil import largest_eigenvalue
+
+
+def extremes(
+    vp: np.ndarray, epsilon: np.ndarray | None, delta: np.ndarray | None, grid: Grid, radius: int, weights: str
+) -> tuple[float, float, float]:
+    """Extremes over the cells of a model.
+
+    Computed plane by plane, in float64 without a copy of the model in float64.
+
+    Args:
+        vp: [x, y, z], m/s. epsilon, delta: of the same shape; None: isotropic.
+        radius: of the space stencil, cells. weights: "taylor" or "optimised".
+    Returns:
+        Lowest phase velocity near the vertical (m/s), highest horizontal one (m/s), and largest eigenvalue of the space
+        operator (1/s^2; stencil.largest_eigenvalue).
+    """
+    slowest, fastest, eigenvalue = np.inf, 0.0, 0.0
+    for i in range(vp.shape[0]):
+        plane = vp[i].astype(np.float64)
+        e = np.zeros_like(plane) if epsilon is None else epsilon[i].astype(np.float64)
+        d = np.zeros_like(plane) if delta is None else delta[i].astype(np.float64)
+        slowest = min(slowest, float((plane * np.sqrt(1 + 2 * np.minimum(d, 0))).min()))
+        fastest = max(fastest, float((plane * np.sqrt(1 + 2 * e)).max()))
+        eigenvalue = max(
+            eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius, weights).max())
+        )
+    return slowest, fastest, eigenvalue

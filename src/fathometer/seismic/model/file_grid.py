@@ -1,0 +1,121 @@
+"""Grid of the model: axes, spacing and origin from the survey and the headers of the model's files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid, Vector
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.model.axes import labelled_axes
+from fathometer.seismic.model.limits import CELLS, FARTHEST
+from fathometer.seismic.survey import ModelTable
+from fathometer.storage.volumes.volume import Volume
+
+
+def file_axes(survey: str, keys: ModelTable, volumes: Mapping[str, Volume]) -> str:
+    """The axes of the files, slowest first: "xyz", "zx", ….
+
+    Raises InputError where the files differ in shape, or their labels contradict [model] axes.
+
+    Args:
+        survey: the survey file, for messages. volumes: the open files, by property (vp, epsilon, delta).
+    """
+    first, volume = next(iter(volumes.items()))
+    shape = volume.info.shape
+    for name, other in volumes.items():
+        if other.info.shape != shape:
+            raise InputError(
+                f"{survey}: [model] {name}: {other.path} has {_times(other.info.shape)} cells, "
+                f"{first} ({volume.path}) has {_times(shape)}; allowed: the same shape"
+            )
+    axes = keys.axes or ("xyz" if len(shape) == 3 else "xz")
+    if len(axes) != len(shape):
+        raise InputError(
+            f'{survey}: [model] axes: found "{axes}", {len(axes)} axes; '
+            f"{volume.path} has {len(shape)}: {_times(shape)} cells"
+        )
+    for other in volumes.values():
+        labelled = labelled_axes(other.info.labels)
+        if labelled is not None and labelled != axes:
+            found = "found" if keys.axes else "left out, which means"
+            raise InputError(
+                f'{survey}: [model] axes: {found} "{axes}", but {other.path} labels its axes "{labelled}", '
+                "slowest first; allowed: the same in both"
+            )
+    return axes
+
+
+def file_grid(survey: str, keys: ModelTable, axes: str, volumes: Mapping[str, Volume]) -> Grid:
+    """The grid of the model, without padding.
+
+    Raises InputError for a missing spacing, for spacings or origins that contradict each other or are out of range, and
+    for an axis of one cell. Arguments as of `file_axes`; axes: its result.
+    """
+    volume = next(iter(volumes.values()))
+    cells = dict(zip(axes, volume.info.shape, strict=True))
+    spacing, origin = (_metres(survey, keys, what, axes, volumes) for what in ("spacing", "origin"))
+    if spacing is None:
+        raise InputError(
+            f"{survey}: [model] spacing: missing; needed, since {volume.path} carries none "
+            f"(m, for {', '.join(a for a in 'xyz' if a in axes)})"
+        )
+    for name, count in cells.items():
+        if count < 2:
+            raise InputError(
+                f"{survey}: [model]: {volume.path} has {_times(volume.info.shape)} cells, one along {name}; "
+                "allowed: two or more along each axis; a 2D model has two axes, x and z"
+            )
+    shape: Index3 = (cells["x"], cells.get("y", 1), cells["z"])
+    grid = Grid(shape, spacing, origin or (0.0, 0.0, 0.0))
+    for axis in grid.axes:
+        if not CELLS[0] <= grid.spacing[axis] <= CELLS[1]:
+            raise InputError(
+                f"{survey}: [model] spacing: found {grid.spacing[axis]:g} m along {'xyz'[axis]}; "
+                f"allowed: {CELLS[0]:g} to {CELLS[1]:g} m"
+            )
+        if not abs(grid.origin[axis]) <= FARTHEST:
+            raise InputError(
+                f"{survey}: [model] origin: found {grid.origin[axis]:g} m along {'xyz'[axis]}; "
+                f"allowed: {-FARTHEST:g} to {FARTHEST:g} m"
+            )
+    return grid
+
+
+def _metres(survey: str, keys: ModelTable, what: str, axes: str, volumes: Mapping[str, Volume]) -> Vector | None:
+    """Spacing or origin (x, y, z), m, from the survey and the files, which must not contradict each other."""
+    names = [axis for axis in "xyz" if axis in axes]
+    metres: dict[str, float] | None = None
+    source = ""
+    given = getattr(keys, what)
+    if given is not None:
+        if len(given) != len(names):
+            raise InputError(
+                f"{survey}: [model] {what}: found {len(given)} values; needed: {len(names)}, for "
+                f"{', '.join(names)}, since the model is {len(names)}D"
+            )
+        metres, source = dict(zip(names, given, strict=True)), "the survey"
+    for volume in volumes.values():
+        carried = getattr(volume.info, what)
+        if carried is None:
+            continue
+        values = dict(zip(axes, carried, strict=True))
+        if metres is None:
+            metres, source = values, str(volume.path)
+            continue
+        for axis in names:
+            if not math.isclose(values[axis], metres[axis], rel_tol=1e-4, abs_tol=1e-6):
+                raise InputError(
+                    f"{survey}: [model] {what}: {volume.path} says {values[axis]:g} m along {axis}, "
+                    f"{source} says {metres[axis]:g} m; is [model] axes right?"
+                )
+    if metres is None:
+        return None
+    # A 2D model has one y plane; its spacing enters nowhere.
+    x, y, z = (metres.get(axis, metres["x"] if what == "spacing" else 0.0) for axis in "xyz")
+    return x, y, z
+
+
+def _times(shape: Sequence[int]) -> str:
+    return " x ".join(str(n) for n in shape)

@@ -1,0 +1,1 @@
+"""Preparation of models for migration: the steps of `fathometer prepare`."""

@@ -1,0 +1,163 @@
+"""Preparation of a model for migration: `fathometer prepare`.
+
+In this order, each optional step where it is requested:
+
+    read      the part that the crop leaves, and the cells around it that smoothing and regridding need
+    units     to m/s; axes to x, y, z
+    smooth    by a Gaussian, of slowness instead of velocity; only below the sea floor, where it is given
+    regrid    to another spacing, of slowness instead of velocity, low-passed where cells are larger; water and rock are
+              regridded separately
+    crop      cells outside are cut off
+    extend    the edge cells repeat
+    epsilon, delta   by rules, from the resulting velocities
+
+The whole model is held in memory, three to five times in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from mpi4py import MPI
+
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.grid.volume_info import volume_info
+from fathometer.seismic.model import smoothing
+from fathometer.seismic.model.prepare import regridding
+from fathometer.seismic.model.prepare.input_volume import InputVolume, times
+from fathometer.seismic.model.prepare.plan import PreparationPlan
+from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.model.prepare.thomsen import Constant, check_well_posed, rock
+from fathometer.storage import atomic
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import open_volume, write_volume
+from fathometer.storage.volumes.writer import check_writable
+
+Floats = npt.NDArray[np.float32]
+
+
+def prepare_model(request: PreparationRequest, say: Callable[[str], None]) -> dict[str, Path]:
+    """Prepare a model on one rank. Returns the files written, by name: model, epsilon, delta.
+
+    say: prints a line about the grid or a file.
+
+    Raises InputError for an error in the request or the model, or too little memory, FathometerError where the system
+    refuses to write; a file that exists is then unchanged, or replaced by a complete one.
+    """
+    files = {"model": request.output}
+    for name in ("epsilon", "delta"):
+        if getattr(request, name) is not None:
+            files[name] = request.output.with_name(f"{request.output.stem}-{name}{request.output.suffix}")
+    with open_volume(request.model, Path()) as volume:
+        for path in files.values():
+            check_writable(path, Strategy(), 1)
+            if atomic.replaces(path, volume.path):
+                raise InputError(f"{path}: would replace {volume.path}, which is read; allowed: another name")
+        source = InputVolume(request, volume)
+        say(f"{request.model}: {_description(source.grid)}")
+        plan = PreparationPlan(request, source.grid)
+        plan.require_memory(volume.info.dtype.itemsize)
+        values = source.read(plan.box)
+    properties = _properties(request, source, plan, values, say)
+    for name, path in files.items():
+        unit = (source.unit or "") if name == "model" else ""
+        info = replace(volume_info(plan.result, properties[name].dtype, unit), unit=unit or None)
+        block = properties[name].reshape(info.shape)
+        write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF)
+        low, high = properties[name].min(), properties[name].max()
+        say(f"{path}: {_description(plan.result)}, {low:g} to {high:g} {unit}".rstrip())
+    return files
+
+
+def _properties(
+    request: PreparationRequest, source: InputVolume, plan: PreparationPlan, values: Floats, say: Callable[[str], None]
+) -> dict[str, Floats]:
+    """The properties by name on the resulting grid, float32 [x, y, z]."""
+    floor = None
+    if request.sea_floor is not None:
+        floor = request.sea_floor.depths(values, plan.read)
+        finite = floor[np.isfinite(floor)]
+        say(f"sea floor at {finite.min():g} to {finite.max():g} m")
+    if any(plan.deviation) or plan.inner.spacing != plan.read.spacing:
+        quantity: Floats = _reciprocal(values) if source.velocity else values
+        quantity = _on_inner_grid(quantity, floor, plan)
+        # Low-passed edges overshoot; the result stays within the range of the input.
+        low, high = values.min(), values.max()
+        if source.velocity:  # as slowness: an overshoot below 0 would turn the fastest into the slowest
+            quantity = _reciprocal(np.clip(quantity, 1 / high, 1 / low))
+        values = np.clip(quantity, low, high)
+    else:
+        values = values[tuple(slice(*ends) for ends in plan.core)]
+    properties = {"model": np.pad(values, plan.pad, mode="edge")}
+    rules = {"epsilon": request.epsilon, "delta": request.delta}
+    if any(rules.values()):
+        below: Any = True
+        if floor is not None:
+            below = rock(_floor_on(plan.result, floor, plan), plan.result)
+        parameters = {
+            name: np.where(below, (rule or Constant(0.0))(properties["model"]), np.float32(0))
+            for name, rule in rules.items()
+        }
+        check_well_posed(parameters["epsilon"], parameters["delta"], plan.result)
+        properties |= {name: parameters[name] for name, rule in rules.items() if rule is not None}
+    return properties
+
+
+def _reciprocal(values: Floats) -> Floats:
+    """Slowness of velocity, or velocity of slowness."""
+    return np.asarray(1 / values, np.float32)
+
+
+def _on_inner_grid(values: Floats, floor: npt.NDArray[np.float64] | None, plan: PreparationPlan) -> Floats:
+    """Values [x, y, z] of the box, smoothed and regridded to the inner grid.
+
+    Where the sea floor is given, water and rock are regridded separately, each continued into the other by its value at
+    the sea floor, so that the edge between them stays sharp.
+    """
+    mask = None if floor is None else rock(floor, plan.read)
+    if any(plan.deviation):
+        values = smoothing.smoothed(values, plan.deviation, mask)
+    if floor is None or mask is None or plan.inner.spacing == plan.read.spacing:
+        return _regridded(values, plan)
+    first = np.argmax(mask, axis=2)[:, :, None]
+    top, bottom = (np.take_along_axis(values, np.maximum(first - shift, 0), 2) for shift in (0, 1))
+    below = _regridded(np.where(mask, values, top), plan)
+    above = _regridded(np.where(mask, bottom, values), plan)
+    return np.where(rock(_floor_on(plan.inner, floor, plan), plan.inner), below, above)
+
+
+def _regridded(values: Floats, plan: PreparationPlan) -> Floats:
+    """Values [x, y, z] on the inner grid, from those of the box."""
+    for axis in plan.read.axes:
+        first, spacing = plan.inner.origin[axis], plan.inner.spacing[axis]
+        if spacing == plan.read.spacing[axis]:
+            values = values.take(np.arange(*plan.core[axis]), axis)
+        else:
+            positions = first + spacing * np.arange(plan.inner.shape[axis], dtype=np.float64)
+            values = regridding.regrid(values, axis, plan.read.origin[axis], plan.read.spacing[axis], positions)
+    return values
+
+
+def _floor_on(grid: Grid, floor: npt.NDArray[np.float64], plan: PreparationPlan) -> npt.NDArray[np.float64]:
+    """Sea-floor depths (nx, ny), m, of the columns of another grid: those of the nearest columns of the box."""
+    columns = []
+    for axis in (0, 1):
+        positions = grid.origin[axis] + grid.spacing[axis] * np.arange(grid.shape[axis])
+        cells = np.rint((positions - plan.read.origin[axis]) / plan.read.spacing[axis]).astype(np.int64)
+        lo, hi = plan.core[axis]
+        columns.append(np.clip(cells, lo, hi - 1))
+    return floor[np.ix_(*columns)]
+
+
+def _description(grid: Grid) -> str:
+    """Cells, spacing and origin of a grid as text."""
+    cells, lengths, origin = (
+        [numbers[axis] for axis in grid.axes] for numbers in (grid.shape, grid.spacing, grid.origin)
+    )
+    return f"{times(cells)} cells of {times(lengths)} m from ({', '.join(f'{place:g}' for place in origin)}) m"

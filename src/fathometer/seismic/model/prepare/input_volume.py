@@ -1,0 +1,156 @@
+"""The volume from which a model is prepared: its grid, and its values along x, y, z in m/s."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.seismic.model.axes import labelled_axes
+from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
+from fathometer.seismic.model.prepare.extent import along
+from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.model.velocity_units import UNITS, metres_per_second
+from fathometer.storage.volumes.volume import Volume
+
+Floats = npt.NDArray[np.float32]
+
+
+class InputVolume:
+    """A file's volume as [x, y, z] in m/s.
+
+    Attributes:
+        name: reference of the volume, for messages. units: of its values; "none": not a velocity.
+        axes: of the file, slowest first. grid: of the whole volume.
+    """
+
+    def __init__(self, request: PreparationRequest, volume: Volume) -> None:
+        """Raises InputError where units, axes or cells are unknown or contradict each other."""
+        self.name, self._volume = request.model, volume
+        self.units = self._units(request.units)
+        for option, given in (("--epsilon", request.epsilon), ("--delta", request.delta)):
+            if given is not None and self.units == "none":
+                raise InputError(f"{option}: found with --units none; needed: a velocity")
+        if request.sea_floor is not None and request.sea_floor.velocity is not None and self.units == "none":
+            raise InputError("--below-water: found a velocity with --units none; allowed: depth:METRES")
+        self.axes = self._axes(request.axes)
+        self.grid = self._grid(request)
+
+    @property
+    def velocity(self) -> bool:
+        """Whether the values are velocities."""
+        return self.units != "none"
+
+    @property
+    def unit(self) -> str | None:
+        """Unit of the values that `read` returns."""
+        return "m/s" if self.velocity else self._volume.info.unit
+
+    def _units(self, option: str | None) -> str:
+        unit = (self._volume.info.unit or "").strip()
+        units = UNITS.get(unit.lower())
+        if option is not None and units is not None and option != units:
+            raise InputError(f"--units: found {option}, but {self._volume.path} says {units}; allowed: the same")
+        if unit and units is None and option is None:
+            raise InputError(
+                f"--units: missing; needed, since {self._volume.path} says {unit}; known: {', '.join(UNITS)}"
+            )
+        return option or units or "m/s"
+
+    def _axes(self, option: str | None) -> str:
+        info = self._volume.info
+        labelled = labelled_axes(info.labels)
+        axes = option or labelled or ("xyz" if len(info.shape) == 3 else "xz")
+        if sorted(axes) != sorted("xyz" if len(info.shape) == 3 else "xz"):
+            raise InputError(
+                f"--axes: found {axes}; {self.name} has {len(info.shape)}: {times(info.shape)} cells, slowest first"
+            )
+        if labelled and axes != labelled:
+            raise InputError(f"--axes: found {axes}, but {self._volume.path} labels them {labelled}, slowest first")
+        return axes
+
+    def _grid(self, request: PreparationRequest) -> Grid:
+        info = self._volume.info
+        cells = dict(zip(self.axes, info.shape, strict=True))
+        for name, n in cells.items():
+            if n < 2:
+                raise InputError(
+                    f"{self.name}: {times(info.shape)} cells, one along {name}; allowed: two or more along each axis"
+                )
+        used = tuple(axis for axis, name in enumerate("xyz") if name in cells)
+        spacing = self._metres(used, info.spacing, request.input_spacing, "--input-spacing")
+        origin = self._metres(used, info.origin, request.input_origin, "--input-origin")
+        if spacing is None:
+            raise InputError(f"--input-spacing: missing; needed, since {self.name} carries no spacing (m, as 12.5,10)")
+        for axis, length in spacing.items():
+            check_spacing("--input-spacing", axis, length)
+        shape = (cells["x"], cells.get("y", 1), cells["z"])
+        return Grid(shape, _vector(spacing, spacing[0]), _vector(origin or {}, 0.0))
+
+    def _metres(
+        self, axes: tuple[int, ...], carried: tuple[float, ...] | None, given: tuple[float, ...] | None, option: str
+    ) -> dict[int, float] | None:
+        """Spacing or origin, m, by axis, from the file and an option, which must not contradict each other."""
+        in_file = None if carried is None else {"xyz".index(a): v for a, v in zip(self.axes, carried, strict=True)}
+        if given is None:
+            return in_file
+        metres = along(axes, given, option)
+        for axis, value in (in_file or {}).items():
+            if not math.isclose(value, metres[axis], rel_tol=1e-4, abs_tol=1e-6):
+                raise InputError(
+                    f"{option}: found {metres[axis]:g} m along {'xyz'[axis]}, but {self._volume.path} says {value:g}; "
+                    "allowed: the same, or left out (--spacing makes cells of another size)"
+                )
+        return metres
+
+    def read(self, box: list[tuple[int, int]]) -> Floats:
+        """Values, float32 [x, y, z], of the cells in half-open ranges along x, y, z; velocities in m/s.
+
+        Raises InputError for values that are not finite, and for velocities out of range.
+        """
+        ranges = dict(zip("xyz", box, strict=True))
+        lo, hi = ([ranges[name][end] for name in self.axes] for end in (0, 1))
+        raw = self._volume.read(lo, hi).transpose([self.axes.index(name) for name in "xyz" if name in self.axes])
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            values = np.ascontiguousarray(metres_per_second(raw, self.units), np.float32)
+        values = values.reshape([b - a for a, b in box])
+        wrong = ~np.isfinite(values)
+        if wrong.any():
+            raise InputError(self._message(wrong, box, values, "not finite", "finite values, and slowness above 0"))
+        if self.velocity:
+            wrong = (values < SLOWEST) | (values > FASTEST)
+            if wrong.any():
+                allowed = f"{SLOWEST:g} to {FASTEST:g} m/s; is --units {self.units} right?"
+                raise InputError(self._message(wrong, box, values, "no velocities", allowed))
+        return values
+
+    def _message(
+        self, wrong: npt.NDArray[np.bool_], box: list[tuple[int, int]], values: Floats, problem: str, allowed: str
+    ) -> str:
+        """Number of wrong values, the first of them and its cell."""
+        first = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        cell = ", ".join(f"{'xyz'[axis]} {box[axis][0] + first[axis]}" for axis in self.grid.axes)
+        return (
+            f"{self.name}: {int(np.count_nonzero(wrong))} of {wrong.size} values are {problem}, the first "
+            f"{values[first]:g} in cell {cell} (from 0); allowed: {allowed}"
+        )
+
+
+def check_spacing(option: str, axis: int, length: float) -> None:
+    """Raises InputError where a spacing (m) along an axis (0, 1, 2) is out of range."""
+    if not CELLS[0] <= length <= CELLS[1]:
+        raise InputError(f"{option}: found {length:g} m along {'xyz'[axis]}; allowed: {CELLS[0]:g} to {CELLS[1]:g} m")
+
+
+def times(numbers: Any) -> str:
+    """Numbers along axes as text: 100 x 200."""
+    return " x ".join(f"{n:g}" if isinstance(n, float) else str(n) for n in numbers)
+
+
+def _vector(values: dict[int, float], default: float) -> tuple[float, float, float]:
+    x, y, z = (values.get(axis, default) for axis in range(3))
+    return x, y, z

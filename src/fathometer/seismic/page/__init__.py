@@ -1,0 +1,1 @@
+"""Contents of a run's report page: heading and panels."""

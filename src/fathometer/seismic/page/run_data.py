@@ -1,0 +1,74 @@
+"""The input and the results of a run, from which its panels are made."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fathometer.base.errors import InputError
+from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.survey import Survey, survey_of
+
+FILES = "panels"  # kind in the ledger of all files that are read for panels
+
+
+@dataclass(frozen=True)
+class RunData:
+    """Survey, model, acquisition and result files of a run.
+
+    Attributes:
+        earth, acquisition: open the model and the shots when called. files: result files by kind.
+    """
+
+    survey: Survey
+    earth: Callable[[], EarthFiles]
+    acquisition: Callable[[], Acquisition]
+    files: Mapping[str, Path]
+
+
+def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
+    """The data of the run with the record in the file `path`.
+
+    Files are looked for relative to the record, then under the names in it. Raises InputError for an invalid survey;
+    KeyError, TypeError and the like for a record that no run writes.
+    """
+    values = {key: value for key, value in record["input"].items() if key != "survey"}
+    recorded = Path(str(record["input"].get("survey", "survey.toml")))
+    folder = path.resolve().parent
+    survey = survey_of(values, recorded)
+    to_survey = (
+        os.path.relpath(".", survey.output.directory) if not Path(survey.output.directory).is_absolute() else "."
+    )
+    moved = Path(os.path.normpath(folder / to_survey)) / recorded.name
+    if any(isinstance(name, str) and (moved.parent / name.split(":")[0]).exists() for name in values["model"].values()):
+        survey = survey_of(values, moved)
+
+    def locate(name: str) -> Path:
+        beside_record = folder / Path(name).name
+        return beside_record if beside_record.exists() else Path(name)
+
+    recorded_files = record["results"].get("files", {})
+    earth = cache(lambda: _checked(EarthFiles(survey), record["results"].get("grid", {}).get("shape")))
+    dimension = sum(n > 1 for n in record["results"].get("grid", {}).get("shape", ())) or None
+    files = {kind: locate(name) for kind, name in recorded_files.items() if isinstance(name, str)}
+    return RunData(survey, earth, cache(lambda: acquisition_of(survey, dimension)), files)
+
+
+def _checked(earth: EarthFiles, shape: Sequence[int] | None) -> EarthFiles:
+    """The model. Raises InputError where its shape is not that of the record."""
+    if shape is not None and tuple(shape) != earth.grid.shape:
+        raise InputError(
+            f"{', '.join(map(str, earth.paths))}: holds {times(earth.grid.shape)} cells now, the record "
+            f"{times(shape)}: the model has been replaced"
+        )
+    return earth
+
+
+def times(numbers: Sequence[int]) -> str:
+    """Numbers along axes as text: 100 × 200."""
+    return " × ".join(str(n) for n in numbers)

@@ -1,0 +1,131 @@
+"""Panels of volumes: the image over the velocity, or the velocity alone.
+
+Volumes are averaged over blocks of cells (decimation.py).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.pictures.colours import below_water, depth_gain, full_range, symmetric_range
+from fathometer.report.decimation import as_bytes, averaged, factors_for, first_centre, span, three
+from fathometer.runs.application import Panel
+from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.page.run_data import FILES, RunData, times
+from fathometer.storage.volumes.volume import open_volume
+
+MOST_IMAGE, MOST_PROPERTY = 1_000_000, 250_000  # values on a page
+
+
+def image_panel(run: RunData) -> Panel:
+    """The image, Laplacian-filtered where that was written, over the velocity."""
+    kind = "laplacian" if "laplacian" in run.files else "image"
+    if kind not in run.files:
+        raise InputError("no image was written")
+    path = run.files[kind]
+    filtered = ", Laplacian-filtered" if kind == "laplacian" else ""
+    with open_volume(path.name, path.parent) as volume, ledger.file(FILES, "read"):
+        shape = three(volume.info.shape)
+        flat = len(volume.info.shape) == 2
+
+        def cells(lo: Sequence[int], hi: Sequence[int]) -> npt.NDArray[np.floating]:
+            axes = (0, 2) if flat else (0, 1, 2)
+            box = [hi[a] - lo[a] for a in range(3)]
+            return volume.read([lo[a] for a in axes], [hi[a] for a in axes]).reshape(box)
+
+        factors = factors_for(shape, MOST_IMAGE)
+        image = averaged(cells, shape, factors)
+    earth, note = _earth_of_shape(run, shape)
+    spacing, origin = _spacing_and_origin(earth, volume.info.spacing, volume.info.origin)
+    columns: npt.NDArray[np.floating] = image.reshape(-1, image.shape[2])
+    if earth is None:
+        rock = np.ones(columns.shape, np.bool_)
+        velocity = None
+    else:
+        with ledger.file(FILES, "read"):
+            vp = averaged(earth.vp, shape, factors)
+        columns, rock = below_water(columns, vp.reshape(columns.shape))
+        velocity = _velocity_bytes(
+            vp, [d * f for d, f in zip(spacing, factors, strict=True)], first_centre(origin, spacing, factors)
+        )
+    balanced = columns * depth_gain([columns], [rock])
+    clip = symmetric_range([balanced[rock]])
+    codes = np.clip(np.rint(128 + 127 * np.nan_to_num(balanced) / clip), 1, 255).astype(np.uint8)
+    caption = (
+        "Black: positive. For display only, the image is balanced over depth, clipped at the 99th percentile of its "
+        "magnitude and faded out in the water; read amplitudes from the file."
+    )
+    if math.prod(factors) > 1:
+        caption += f" Shown are means of {times(factors)} cells."
+    return {
+        "kind": "volume",
+        "title": f"The image{filtered}, over the velocity" if earth else f"The image{filtered}",
+        "caption": f"{caption} {note}".strip(),
+        "file": str(path),
+        "span": span(shape, spacing, origin),
+        "image": as_bytes(codes.reshape(image.shape), spacing, origin, factors),
+        "property": velocity,
+    }
+
+
+def _earth_of_shape(run: RunData, shape: tuple[int, ...]) -> tuple[EarthFiles | None, str]:
+    """The model of an image of this shape, or None and a note why it is not available."""
+    try:
+        earth = run.earth()
+        if earth.grid.shape != shape:
+            raise InputError(f"the image has {times(shape)} cells, the model {times(earth.grid.shape)}")
+    except (FathometerError, OSError) as error:
+        return None, f"The velocity is not shown: {error}."
+    return earth, ""
+
+
+def _spacing_and_origin(
+    earth: EarthFiles | None, spacing: Sequence[float] | None, origin: Sequence[float] | None
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Spacing and origin (x, y, z), m, of the model, else of the image's file."""
+    if earth is not None:
+        return earth.grid.spacing, earth.grid.origin
+    if spacing is None:
+        raise InputError("neither the model nor the image tells the size of a cell")
+    start = origin if origin is not None else [0.0] * len(spacing)
+    if len(spacing) == 2:
+        return (spacing[0], spacing[0], spacing[1]), (start[0], 0.0, start[1])
+    return tuple(spacing), tuple(start)
+
+
+def model_panel(run: RunData) -> Panel:
+    """The vertical P velocity alone."""
+    earth = run.earth()
+    shape, spacing, origin = earth.grid.shape, earth.grid.spacing, earth.grid.origin
+    factors = factors_for(shape, MOST_PROPERTY)
+    with ledger.file(FILES, "read"):
+        vp = averaged(earth.vp, shape, factors)
+    return {
+        "kind": "volume",
+        "title": "The model: vertical P velocity",
+        "caption": f"Means of {times(factors)} cells." if math.prod(factors) > 1 else "",
+        "file": ", ".join(map(str, earth.paths[:1])),
+        "span": span(shape, spacing, origin),
+        "image": None,
+        "property": _velocity_bytes(
+            vp, [d * f for d, f in zip(spacing, factors, strict=True)], first_centre(origin, spacing, factors)
+        ),
+    }
+
+
+def _velocity_bytes(
+    values: npt.NDArray[np.floating], spacing: Sequence[float], origin: Sequence[float]
+) -> dict[str, Any]:
+    """A velocity [x, y, z], m/s, as bytes, averaged further to MOST_PROPERTY values."""
+    factors = factors_for(three(values.shape), MOST_PROPERTY)
+    coarse = averaged(lambda lo, hi: values[lo[0] : hi[0], lo[1] : hi[1], lo[2] : hi[2]], three(values.shape), factors)
+    low, high = full_range([coarse])
+    codes = np.rint(255 * (np.nan_to_num(coarse, nan=low) - low) / (high - low)).clip(0, 255).astype(np.uint8)
+    return as_bytes(codes, spacing, origin, factors) | {"low": low, "high": high, "label": "vp (m/s)"}

@@ -1,0 +1,88 @@
+"""What a migration's record says of its shots and its history, and the outcome of a migration finished earlier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.grid.tuning import Tuned
+from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.groups import Group
+from fathometer.record.envelope import RECORD
+from fathometer.runs.context import Context, Outcome
+from fathometer.runs.journal import Journal
+from fathometer.runs.lifecycle import finished_record_in
+from fathometer.runs.task_loop import GroupWork
+from fathometer.seismic.history.choice import HistoryChoice
+from fathometer.seismic.rtm.products import missing_file, product_files
+from fathometer.seismic.setup.run_record import WorkDone
+from fathometer.seismic.setup.setup import Setup
+
+
+@dataclass
+class MigrationWork:
+    """What a rank did for a migration.
+
+    Attributes:
+        tasks: of its group. history: figures of its snapshots. tuned, choice: how its time steps were tiled and its
+            history was kept; None without a shot.
+    """
+
+    tasks: GroupWork
+    history: dict[str, Any] = field(default_factory=dict)
+    tuned: Tuned | None = None
+    choice: HistoryChoice | None = None
+
+
+def migration_results(
+    setup: Setup, journal: Journal, work: Sequence[MigrationWork]
+) -> tuple[Tuned | None, WorkDone, dict[str, Any], list[str]]:
+    """Tiling, work done, further results and reasons why they are not complete, for the record.
+
+    work: of all ranks.
+    """
+    done = sorted(shot for rank in work for shot in rank.tasks.done)
+    first = next((rank for rank in work if rank.choice is not None), None)
+    results: dict[str, Any] = {
+        "migrated_shots": done,
+        "earlier_shots": len(journal.done) - len(done),
+        "failed_shots": [{"shot": shot, "reason": reason} for shot, reason in sorted(journal.failed.items())],
+        "replaced_traces": journal.repaired,
+        "groups": Group.of(0, setup.comm.size, setup.ranks_per_shot).groups,
+    }
+    if first is not None and first.choice is not None:
+        results["history"] = first.choice.as_dict() | {"ranks": [rank.history for rank in work if rank.history]}
+    shots = setup.acquisition.shots
+    reasons = [f"{len(journal.failed)} of {len(shots)} shots are not in the image"] if journal.failed else []
+    updates = sum(2.0 * setup.layout.cells_of(shots[shot]) * setup.time.steps for shot in done)
+    return first.tuned if first is not None else None, WorkDone(len(done), updates), results, reasons
+
+
+def task_errors(work: Sequence[MigrationWork]) -> dict[int, FathometerError]:
+    """The errors of the shots that failed, by their indices; work: of all ranks."""
+    return {shot: error for rank in work for shot, error in rank.tasks.errors.items()}
+
+
+def failed_shots(setup: Setup, journal: Journal) -> dict[int, str]:
+    """Why shots are not in the image, by their indices."""
+    names = {shot.index: shot.name for shot in setup.acquisition.shots}
+    return {shot: f"{names[shot]}: {reason}" for shot, reason in sorted(journal.failed.items())}
+
+
+def earlier_outcome(setup: Setup, context: Context) -> Outcome:
+    """Collective. The outcome of a migration that an earlier run has finished.
+
+    Raises InputError where one of its files is missing.
+    """
+    output, files = setup.survey.output_directory, product_files(setup.survey)
+    record: dict[str, Any] = {}
+    with collective_errors(setup.comm):
+        missing = missing_file(files.values())
+        if missing is not None:
+            raise InputError(f"{missing}: is missing, but the migration is finished; --overwrite makes it anew")
+        if setup.comm.rank == 0:
+            record = finished_record_in(output)
+    context.say(f"{output}: this migration is finished; --overwrite makes it anew")
+    return Outcome(files | {"record": output / RECORD}, record)
