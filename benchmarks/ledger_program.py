@@ -18,9 +18,11 @@ from fathometer.base.ledger import Ledger, now
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import barrier
 from fathometer.parallel.threads import bind, thread_counts
+from fathometer.runs.context import Context
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.shot import migrate_shot
+from fathometer.seismic.rtm.worker import history_request
 from fathometer.seismic.setup.setup import prepare
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.survey import survey_of
@@ -61,14 +63,15 @@ def main(rounds: int, cells: int, threads: int) -> None:
     shape, dtype = without.image_shape, setup.scheme.dtype
     imaging, (shot,) = setup.survey.imaging, setup.acquisition.shots
     condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
-    kept = choose(setup, without, binding)
+    request = history_request(setup, without, Context((), True, binding, lambda line: None))
+    choice = choose(request)
     account = Ledger()
 
     def seconds(on: bool) -> float:
         barrier(comm)
         start = now()
         with account if on else nullcontext():
-            history, _ = open_history(setup, without, kept, binding)
+            history, _ = open_history(request, choice)
             with Progress(1, now=now, rank=comm.rank, quiet=True) as progress:
                 migrate_shot(setup, with_account if on else without, shot, history, condition, progress)
         elapsed: float = comm.allreduce(now() - start, MPI.MAX)

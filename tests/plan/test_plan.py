@@ -1,4 +1,4 @@
-"""Plans: counts against published ones and against the ledger of real runs, wishes that can and cannot be met."""
+"""Plans: counts against published ones and against the ledger of real runs, requests that can and cannot be met."""
 
 import json
 import math
@@ -19,7 +19,7 @@ from fathometer.grid.stencil import flops_per_point
 from fathometer.lab import calibrate
 from fathometer.plan.machine_file import load_machine, save_machine
 from fathometer.seismic import plan as plans
-from fathometer.seismic.cost import predict
+from fathometer.seismic.cost.predict import predict
 from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.setup import layout
 from fathometer.seismic.shots.window import window_of

@@ -19,6 +19,7 @@ from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
 from fathometer.runs.journal_folder import open_journal
 from fathometer.runs.options import RunKind, RunOptions
 from fathometer.runs.summation import Terms, fold
+from fathometer.storage.lock import FileLock
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +47,26 @@ def test_runs_of_one_name_share_the_lock_and_keep_others_out(tmp_path):
     second.close()
     assert not folder.exists()  # it held nothing
     FolderLock(folder).close()
+
+
+def test_a_lock_whose_folder_is_removed_while_another_run_waits_is_taken_anew(tmp_path, monkeypatch):
+    """The holder ends between the look at its name and the shared lock: the other run then has a lock of its own."""
+    folder = tmp_path / "journal"
+    first = SharedFolderLock(folder, "array 7")
+    read = FileLock.read
+
+    def ended(lock):
+        text = read(lock)
+        if text.startswith("shared as array 7") and first.alone:
+            first.close()
+            first.alone = False
+        return text
+
+    monkeypatch.setattr(FileLock, "read", ended)
+    second = SharedFolderLock(folder, "array 7")
+    assert second.alone
+    assert read(second._lock).startswith("shared as array 7 by process ")
+    second.close()
 
 
 def test_a_run_that_does_not_share_keeps_out_those_that_do(tmp_path):

@@ -35,17 +35,17 @@ def applications() -> list[Application]:
 
 def of_command(command: str) -> Application:
     """The application that runs a command. Raises FathometerError where none does."""
-    for one in applications():
-        if command in one.commands:
-            return one
+    for app in applications():
+        if command in app.commands:
+            return app
     raise FathometerError(f"{command}: no registered application runs this command")
 
 
 def of_equation(equation: str) -> Application:
     """The application whose probes can step an equation. Raises FathometerError where none can."""
-    for one in applications():
-        if equation in one.equations:
-            return one
+    for app in applications():
+        if equation in app.equations:
+            return app
     raise FathometerError(f"{equation}: no registered application has this equation")
 
 
@@ -55,8 +55,8 @@ def of_input(path: Path) -> Application:
     if len(registered) == 1:
         return registered[0]
     sections = _sections(path)
-    complete = [one for one in registered if one.sections <= sections]
-    return max(complete, key=lambda one: len(one.sections), default=registered[0])
+    complete = [app for app in registered if app.sections <= sections]
+    return max(complete, key=lambda app: len(app.sections), default=registered[0])
 
 
 def _sections(path: Path) -> set[str]:
@@ -72,7 +72,7 @@ def _sections(path: Path) -> set[str]:
 
 def resume_hint(command: str) -> str:
     """What to tell people when a command was interrupted that can be resumed; "" for all others."""
-    return next((one.resume_hints[command] for one in applications() if command in one.resume_hints), "")
+    return next((app.resume_hints[command] for app in applications() if command in app.resume_hints), "")
 
 
 def panels_of(record: Mapping[str, Any]) -> RecordPanels | None:

@@ -94,14 +94,14 @@ class Tuned:
         return asdict(self.tiling) | {"source": self.source, "gain_over_plain_sweeps": self.gain}
 
     def __str__(self) -> str:
-        told = {
+        sources = {
             "survey": "as the survey says",
             "cache": "found by an earlier search",
             "search": "found by a search",
             "model": "from the sizes of the caches",
         }
         gain = "" if self.gain is None else f", {self.gain:.2f} times as fast as plain sweeps"
-        return f"{self.tiling} ({told[self.source]}{gain})"
+        return f"{self.tiling} ({sources[self.source]}{gain})"
 
 
 def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
@@ -206,7 +206,7 @@ def with_choices(stepping: Stepping, tiling: Tiling, fixed: dict[str, int]) -> T
 
 def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
     """What a search tries: plain sweeps, what the model of the caches suggests, and around it."""
-    found = [PLAIN, stepping.expected(here)]
+    tilings = [PLAIN, stepping.expected(here)]
     widest = stepping.ranges["tile"][1]
     blocks = sorted({4, stepping.radius, 2 * stepping.radius})
     if stepping.flat:
@@ -219,11 +219,11 @@ def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
     depths = sorted({min(stepping.steps, depth) for depth in (3, 4, 6, 8)} | {-(-stepping.steps // 2)})
     for depth in depths:
         for block, width, team in shapes:
-            found.append(Tiling(depth, min(block, stepping.shape[0]), min(width, widest), team))
+            tilings.append(Tiling(depth, min(block, stepping.shape[0]), min(width, widest), team))
     room = 2 * here.of_thread(stepping.threads * stepping.ranks)
     return [
         tiling
-        for tiling in dict.fromkeys(found)
+        for tiling in dict.fromkeys(tilings)
         if stepping.fits(tiling) and (tiling.depth == 1 or stepping.bytes_in_flight(tiling) <= room * tiling.team)
     ]
 

@@ -236,17 +236,17 @@ def unbind(binding: Binding) -> None:
 
 def places(cpus: set[int], root: Path = Path("/sys/devices/system/cpu")) -> dict[int, Place]:
     """Package and core of each of `cpus`, from Linux's files under `root`; unknown cpus are left out."""
-    found: dict[int, Place] = {}
+    known: dict[int, Place] = {}
     for cpu in cpus:
         folder = root / f"cpu{cpu}" / "topology"
         try:
-            found[cpu] = (
+            known[cpu] = (
                 int((folder / "physical_package_id").read_text()),
                 int((folder / "core_id").read_text()),
             )
         except (OSError, ValueError):
             continue
-    return found
+    return known
 
 
 def _sharing(masks: Sequence[set[int]]) -> list[list[int]]:

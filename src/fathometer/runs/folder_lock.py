@@ -87,7 +87,8 @@ class SharedFolderLock:
         while not self._acquire():
             holder = self._lock.read()
             if holder.startswith(f"shared as {name} by process "):
-                if self._acquire(shared=True):
+                # Between the two the holder may have removed the folder: then this is another, empty lock.
+                if self._acquire(shared=True) and self._lock.read() == holder:
                     self.alone = False
                     return
             elif waited > NAME_SECONDS:

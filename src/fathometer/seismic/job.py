@@ -24,7 +24,7 @@ def job_of(survey: Survey, program: Sequence[str], name: str | None, nodes: int,
     if survey.acquisition.gathers is None:
         raise InputError(f"{survey.path}: [acquisition] gathers: missing; `submit` migrates recorded shots (SEG-Y)")
     output = Path(survey.output_directory).absolute()
-    kinds = [str(one.get("type", "")) for one in file_systems([_there(output)])]
+    kinds = [str(mount.get("type", "")) for mount in file_systems([_nearest(output)])]
     if nodes > 1 and set(kinds) & set(IN_MEMORY):
         raise InputError(
             f"{survey.path}: [output] directory: {output} lies in the memory of this host ({kinds[0]}); allowed: a "
@@ -36,6 +36,6 @@ def job_of(survey: Survey, program: Sequence[str], name: str | None, nodes: int,
     return Job(command, output, output / FOLDER, name or usual, nodes, task="shot", **options)
 
 
-def _there(path: Path) -> Path:
+def _nearest(path: Path) -> Path:
     """The folder, or the nearest one above it that exists."""
-    return next(one for one in (path, *path.parents) if one.exists())
+    return next(folder for folder in (path, *path.parents) if folder.exists())

@@ -300,6 +300,20 @@ def test_auto_takes_what_adds_the_least_time(rates, encoding, expected):
     assert "adds" in one.reason
 
 
+@pytest.mark.parametrize(
+    ("store", "rates", "expected"),
+    [
+        ("disk", (0.1, 0.01, 1e10), "float32"),
+        ("disk", (0.1, 0.01, 1e6), "int8"),  # a slow disk
+        ("checkpoint", (0.1, 0.01, 1e10), "int8"),  # of float32 most is computed again
+    ],
+)
+def test_an_encoding_is_chosen_for_a_store_that_is_named(store, rates, expected):
+    one = choose([share(spare=4 * GB)], rates, store=store, encoding="auto")
+    assert (one.store, one.encoding) == (store, expected)
+    assert "adds" in one.reason
+
+
 def test_the_poorest_rank_decides():
     rich, poor = share(spare=40 * GB), share(spare=4 * GB)
     assert choose([rich, poor], (0.1, 0.01, 1e10)).store == "disk"

@@ -50,7 +50,7 @@ def unfinished(recorded, tmp_path_factory):
             made[added_up] = tmp_path_factory.mktemp("unfinished")
             spoiled(recorded, made[added_up] / "recorded.segy", {5})
             with pytest.MonkeyPatch.context() as patched:
-                patched.setattr(sum_file, "FULL", 0.5 if added_up else 2.0)
+                patched.setattr(sum_file, "FOLD_RATIO", 0.5 if added_up else 2.0)
                 assert run(recorded, made[added_up]).code == 1
         shutil.copytree(made[added_up], folder, dirs_exist_ok=True)
 
@@ -92,7 +92,7 @@ def test_any_number_of_groups_gives_the_same_image(recorded, tmp_path, ranks, pe
 def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
     """Contributions are added up whenever they fill the disk, here after each shot, and the sum is filtered slab by
     slab."""
-    monkeypatch.setattr(sum_file, "FULL", 0.01)
+    monkeypatch.setattr(sum_file, "FOLD_RATIO", 0.01)
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
     monkeypatch.setattr(products, "SLAB_CELLS", 70)
@@ -114,8 +114,8 @@ def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
 )
 def test_the_disk_holds_what_plans_tell(recorded, tmp_path, monkeypatch, full, keys, folds):
     """At most, with results, contributions, and the old and new sum of each group."""
-    monkeypatch.setattr(sum_file, "FULL", full)
-    monkeypatch.setattr(sum_file, "PAGE", 64)  # in proportion to the small image
+    monkeypatch.setattr(sum_file, "FOLD_RATIO", full)
+    monkeypatch.setattr(sum_file, "PAGE_BYTES", 64)  # in proportion to the small image
     held, placed, drawn = [], summation._place, products.draw
 
     def look():
@@ -152,7 +152,7 @@ def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch)
     wanted = image(tmp_path / "out")
     (journal / "000003-image.npy").unlink()  # as if that shot had not been finished
     assert len(list(journal.glob("*.npy"))) == 9
-    monkeypatch.setattr(sum_file, "FULL", 0.01)
+    monkeypatch.setattr(sum_file, "FOLD_RATIO", 0.01)
     migrate(tmp_path, nested(MIGRATE), RunOptions(resume=True))
     assert not list(journal.glob("*.npy"))
     assert [one.tasks for one in read_journal(journal).sums] == [(0, 1, 2, 3, 4)]
@@ -327,7 +327,7 @@ def other_magic(data):
 def test_files_that_are_damaged_are_computed_again(recorded, unfinished, tmp_path, monkeypatch, kind, damage, ranks):
     """By the next run, without a word of the user's."""
     unfinished(tmp_path, added_up=kind == "sum")
-    monkeypatch.setattr(sum_file, "FULL", 0.5 if kind == "sum" else 2.0)
+    monkeypatch.setattr(sum_file, "FOLD_RATIO", 0.5 if kind == "sum" else 2.0)
     wanted = image(tmp_path / "out")
     journal = tmp_path / "out" / "journal"
     (lines,) = journal.glob("*.jsonl")

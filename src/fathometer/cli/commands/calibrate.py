@@ -54,7 +54,7 @@ def run_on_ranks(call: RankCall) -> None:
 
 def _probes() -> list[Probes]:
     """Of all applications that have some."""
-    return [probes for one in registry.applications() if (probes := one.probes()) is not None]
+    return [probes for app in registry.applications() if (probes := app.probes()) is not None]
 
 
 def import_modules() -> None:

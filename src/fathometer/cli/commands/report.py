@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Write the page (report.html) of a run from its record and the files that the record names, where they still
 are. Several records are compared with the first: seconds of each phase, figures of merit, speed-up.
-A folder stands for the record in it. A record that cannot be used is told, and the others are used."""
+A folder stands for the record in it. A record that cannot be used is reported, and the others are used."""
 
 EXAMPLES = """\
   fathometer report image/run.json

@@ -31,7 +31,7 @@ EXAMPLES = """\
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer stencil --help`."""
-    equations = tuple(equation for one in registry.applications() for equation in one.equations)
+    equations = tuple(equation for app in registry.applications() for equation in app.equations)
     parser.add_argument(
         "--grid",
         type=grid,
@@ -91,8 +91,8 @@ def _probes(equation: str) -> Probes:
 def import_modules() -> None:
     """The measurements, and those of the applications."""
     import_module("fathometer.lab.stencil")
-    for one in registry.applications():
-        one.probes()
+    for app in registry.applications():
+        app.probes()
 
 
 COMMAND = Command(

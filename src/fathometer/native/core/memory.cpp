@@ -18,7 +18,7 @@ void *allocate_zeroed(std::size_t bytes) {
         throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
     if (alignment == huge_page)
-        madvise(memory, size, MADV_HUGEPAGE); // a wish: without huge pages everything works, a little slower
+        madvise(memory, size, MADV_HUGEPAGE); // best effort: without huge pages everything works, a little slower
 #endif
 #pragma omp parallel
     {

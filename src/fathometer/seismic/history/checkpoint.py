@@ -158,5 +158,5 @@ class CheckpointHistory:
                     self._source.advance(room)
                     self._advances += 1
                 elif room is not None:
-                    self._source.look(room)
+                    self._source.read(room)
             self.push()

@@ -44,10 +44,10 @@ class Encoding(Protocol):
     beside: bool
 
     def encode(self, snapshot: np.ndarray, record: Bytes) -> int:
-        """Write into `record` (`largest` bytes); the bytes used."""
+        """Write a snapshot (nx, ny, nz) into `record`, uint8 (`largest`,); the bytes used."""
 
     def decode(self, record: Bytes, snapshot: np.ndarray) -> None:
-        """The reverse, into `snapshot`."""
+        """The reverse: from a record, uint8 (bytes used,), into `snapshot` (nx, ny, nz)."""
 
 
 class Blocks:
@@ -203,14 +203,17 @@ def encoding_of(name: str, shape: Index3, dtype: np.dtype[Any], tolerance: float
 
 
 def relative_errors(snapshot: NDArray[Any], decoded: NDArray[Any]) -> tuple[float, float]:
-    """L2 error relative to the snapshot's norm, largest error relative to its peak; 0 where it is all zero."""
+    """L2 error relative to the snapshot's norm, and largest error relative to its peak; 0 where it is all zero.
+
+    snapshot, decoded: (nx, ny, nz).
+    """
     peak = float(max(snapshot.max(initial=0.0), -snapshot.min(initial=0.0)))
     if peak == 0.0:
         return 0.0, 0.0
     norm = lost = largest = 0.0
-    for plane, found in zip(snapshot, decoded, strict=True):  # plane by plane: next to no memory
+    for plane, decoded_plane in zip(snapshot, decoded, strict=True):  # plane by plane: next to no memory
         scaled = plane.astype(np.float64) / peak  # squares of very small numbers are 0
-        difference = found / peak - scaled
+        difference = decoded_plane / peak - scaled
         norm, lost = norm + float(np.vdot(scaled, scaled)), lost + float(np.vdot(difference, difference))
         largest = max(largest, float(np.abs(difference).max(initial=0.0)))
     return math.sqrt(lost / norm), largest

@@ -167,7 +167,7 @@ class Schedule:
             saved += len(sweep.saved)
             kept = [k for k in kept if k < passed.start] + list(sweep.kept)
             open_ += sweep.again
-            states = sum(one.first > 0 for one in open_)
+            states = sum(waiting.first > 0 for waiting in open_)
             most_kept, most_states = max(most_kept, len(kept)), max(most_states, states)
             most_room = max(most_room, len(kept) + self.state * states)
         return Cost(advances, saved, most_kept, most_states, most_room)

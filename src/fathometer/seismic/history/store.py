@@ -22,20 +22,23 @@ from fathometer.seismic.history.encoding import Encoding, relative_errors
 from fathometer.seismic.waves.propagator import State
 from fathometer.storage.scratch.stack import MemoryStack, Stack
 
-EXAMINED = 3  # snapshots of the first shot, of which the error of a lossy encoding is told
+EXAMINED = 3  # snapshots of the first shot, of which the error of a lossy encoding is recorded
 
 
 class Source(Protocol):
-    """The source's wavefield of a shot, which can go back to what it was."""
+    """The source wavefield of a shot, whose states can be saved and restored.
 
-    def look(self, snapshot: np.ndarray) -> None:
-        """snapshot = the pressure now."""
+    Snapshots are pressure of this rank's cells of the model, shape Propagator.image_shape in the propagation's dtype.
+    """
+
+    def read(self, snapshot: np.ndarray) -> None:
+        """Write the pressure now into `snapshot`."""
 
     def advance(self, snapshot: np.ndarray | None) -> None:
-        """Go on to the next imaging step and write the pressure there, if wanted."""
+        """Go on to the next imaging step and write the pressure there into `snapshot`, if given."""
 
     def save(self, room: np.ndarray | None = None) -> State:
-        """A copy of what changes, in `room` if given."""
+        """A copy of all that changes, in `room` (uint8, Propagator.state_bytes) if given."""
 
     def restore(self, state: State | None) -> None:
         """Back to a saved state; None: to the first one, at rest."""
@@ -69,7 +72,7 @@ class History(Protocol):
         """After the last pop: whether all snapshots of the shot can be popped once more as they are."""
 
     def close(self) -> None:
-        """Let go of memory, files and threads."""
+        """Free memory, files and threads."""
 
     def statistics(self) -> dict[str, Any]:
         """What became of this rank's snapshots, for the record."""
@@ -135,8 +138,8 @@ class StackedHistory:
             return self._view(self._stack.pop())
         place = self._at
         if not self._ahead:
-            for one in range(len(self._plain)):
-                self._wait(one)
+            for buffer in range(len(self._plain)):
+                self._wait(buffer)
             self._do(place, self._decode)
         self._wait(place)
         self._ahead = ahead and self._worker is not None and self._left > 0
@@ -160,16 +163,16 @@ class StackedHistory:
     def statistics(self) -> dict[str, Any]:
         """snapshots, logical_bytes, stored_bytes of all shots; held_bytes of memory for records, and plain_bytes beside
         them; of a lossy encoding the largest errors among those examined."""
-        told: dict[str, Any] = {
+        statistics: dict[str, Any] = {
             "snapshots": self._pushed,
             "logical_bytes": self._pushed * self.snapshot_bytes,
             "stored_bytes": self._stack.stored_bytes,
             "held_bytes": self._stack.held_bytes,
-            "plain_bytes": sum(one.nbytes for one in self._plain),
+            "plain_bytes": sum(snapshot.nbytes for snapshot in self._plain),
         }
         if self._encoding is not None:
-            told |= {"relative_l2_error": self._errors[0], "largest_error_of_peak": self._errors[1]}
-        return told
+            statistics |= {"relative_l2_error": self._errors[0], "largest_error_of_peak": self._errors[1]}
+        return statistics
 
     def _view(self, record: np.ndarray) -> np.ndarray:
         snapshot: np.ndarray = record[: self.snapshot_bytes].view(self._dtype).reshape(self._shape)
@@ -199,8 +202,8 @@ class StackedHistory:
             with ledger.phase("examine encoding"):
                 decoded = np.empty_like(snapshot)
                 self._encoding.decode(record[:used], decoded)
-                found = relative_errors(snapshot, decoded)
-                self._errors = (max(self._errors[0], found[0]), max(self._errors[1], found[1]))
+                l2, largest = relative_errors(snapshot, decoded)
+                self._errors = (max(self._errors[0], l2), max(self._errors[1], largest))
         if record is self._record:
             self._stack.room(used)[:] = record[:used]
         self._stack.push(used)

@@ -44,7 +44,8 @@ class HistoryRequest:
     Attributes:
         table: [history]. where: the survey's path, for errors. folder: of scratch files; called where it is needed,
             raises InputError. snapshots: of a shot. every: time steps between them. spare_bytes: memory that is left.
-        ranks_on_host: that share the host's budgets. another: makes a second wavefield in the same model.
+        ranks_on_host: that share the host's budgets. another: makes a second wavefield in the same model, without a
+            collective call.
     """
 
     table: HistoryTable
@@ -331,7 +332,7 @@ def choose_history(
             choice = STORES[store].fit(wanted, snapshots, shares, encoding, most_work)
             if isinstance(choice, str):
                 shortfalls.append(choice)
-            elif not choosing or (store == stores[0] and encoding == encodings[0]):
+            elif not choosing or (STORES[store].all_in_memory and encoding == encodings[0]):
                 return replace(choice, reason="all fit" if choosing else "")
             else:
                 fitting.append(choice)

@@ -30,14 +30,20 @@ class ImagingCondition(Protocol):
         """A shot begins."""
 
     def take(self, volume: str) -> None:
-        """From now on correlations go to this volume."""
+        """Correlations go to this volume from now on."""
 
     def correlation(self, snapshot: np.ndarray) -> Correlation:
-        """What the receiver wavefield is to add at one imaging step."""
+        """What the receiver wavefield is to add at one imaging step.
+
+        snapshot: pressure of the source wavefield then, (nx, ny, nz) of this rank's cells (Propagator.image_shape).
+        """
 
     @classmethod
     def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
-        """Collective. The image that sums over all shots make, on a rank's part of them."""
+        """Collective. The image from the sums over all shots, on this rank's cells.
+
+        product, illumination: sums of p_s p_r and of p_s^2, (nx, ny, nz) in the propagation's dtype; so is the image.
+        """
 
 
 class CrossCorrelation:

@@ -122,8 +122,8 @@ def _filtered(volume: Volume, lo: Sequence[int], hi: Sequence[int], grid: Grid) 
     cells = [math.prod(b - a for a, b in zip(*box, strict=True)) for box in ((lo, hi), (wide_lo, wide_hi))]
     with ledger.file("image", "read", cells[0] / cells[1]):
         wide = np.pad(volume.read(wide_lo, wide_hi), around, mode="edge")
-    found = laplacian(wide[:, None] if grid.two_dimensional else wide, grid.spacing)
-    return found[:, 0] if grid.two_dimensional else found
+    filtered = laplacian(wide[:, None] if grid.two_dimensional else wide, grid.spacing)
+    return filtered[:, 0] if grid.two_dimensional else filtered
 
 
 def draw(setup: Setup, image: Path, title: str, path: Path) -> None:

@@ -72,16 +72,17 @@ class SourceWavefield:
             )
             wavefield.reset()
 
-    def look(self, snapshot: np.ndarray) -> None:
-        """snapshot = the pressure now."""
+    def read(self, snapshot: np.ndarray) -> None:
+        """Write the pressure now into `snapshot` (Propagator.image_shape)."""
         self.wavefield.pressure(snapshot)
 
     def advance(self, snapshot: np.ndarray | None) -> None:
-        """Go on to the next imaging step and write the pressure there, if wanted."""
+        """Go on to the next imaging step and write the pressure there into `snapshot` (image_shape), if given."""
         start, every = self.wavefield.step, self.time.every
         self.wavefield.advance(every, self._source, self._series[start : start + every], snapshot=snapshot)
 
     def save(self, room: np.ndarray | None = None) -> State:
+        """See Propagator.save."""
         return self.wavefield.save(room)
 
     def restore(self, state: State | None) -> None:
@@ -98,7 +99,7 @@ def source_loop(source: SourceWavefield, history: History, progress: Progress) -
     with ledger.phase("history push", bytes=history.snapshot_bytes):
         room = history.room()
         if room is not None:
-            source.look(room)
+            source.read(room)
         history.push()
         room = history.room()
     for left in reversed(range(source.time.snapshots - 1)):

@@ -61,7 +61,7 @@ class Worker:
         )
 
     def close(self) -> dict[str, Any]:
-        """Let go of everything, which takes its time where it is large; what became of this rank's snapshots."""
+        """Free everything, which takes its time where it is large; what became of this rank's snapshots."""
         with ledger.phase("finish"):
             figures = self._history.statistics()
             self.abandon()
@@ -95,8 +95,8 @@ class ShotWorkers:
     """The worker of a group of ranks for its present shot (runs/task_loop.TaskWorker); task numbers are shots' indices.
 
     Attributes:
-        tuned, choice: how time steps are tiled and
-            the history is kept; None without a shot. history: figures of this rank's snapshots.
+        tuned, choice: how time steps are tiled and the history is kept; None without a shot. history: figures of this
+            rank's snapshots.
     """
 
     def __init__(self, survey: Setup, ranks: MPI.Intracomm, shots: Mapping[int, Shot], context: Context) -> None:

@@ -161,8 +161,8 @@ class SurveyLayout:
     @cached_property
     def _spreads(self) -> list[np.ndarray]:
         """Places in the grid, in cells (3, n): of all sources, then of each distinct spread of receivers; along x."""
-        places = [self.grid.to_cells(one) for one in _distinct_positions(self.acquisition)]
-        return [np.ascontiguousarray(one[np.argsort(one[:, 0])].T) for one in places]
+        spreads = [self.grid.to_cells(positions) for positions in _distinct_positions(self.acquisition)]
+        return [np.ascontiguousarray(cells[np.argsort(cells[:, 0])].T) for cells in spreads]
 
     def _receivers(self, block: Decomposition) -> tuple[int, int]:
         """Most receivers of a shot that touch a block, and most of any shot."""

@@ -65,4 +65,5 @@ def receivers_by_bin(imaging: ImagingTable, shot: Shot) -> list[np.ndarray]:
     """
     if imaging.gathers == "none":
         return [np.arange(len(shot.receivers))]
-    return [np.flatnonzero((shot.offsets >= near) & (shot.offsets < far)) for near, far in bins_of(imaging)]
+    offsets = shot.offsets
+    return [np.flatnonzero((offsets >= near) & (offsets < far)) for near, far in bins_of(imaging)]

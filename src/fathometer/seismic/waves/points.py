@@ -41,12 +41,12 @@ class SincPoints:
         return bool(np.all(self.count == 1))
 
     def touching(self, block: Decomposition) -> np.ndarray:
-        """Indices of the points whose box has cells that the block owns, in order."""
+        """Indices (n,) int64 of the points whose box has cells that the block owns, in order."""
         lo, hi = np.array(block.lo), np.array(block.hi)
         return np.flatnonzero(np.all((self.first < hi) & (self.first + self.count > lo), axis=1))
 
     def owned(self, block: Decomposition) -> np.ndarray:
-        """Indices of the points whose nearest cell the block owns, in order."""
+        """Indices (n,) int64 of the points whose nearest cell the block owns, in order."""
         lo, hi = np.array(block.lo), np.array(block.hi)
         return np.flatnonzero(np.all((self.nearest >= lo) & (self.nearest < hi), axis=1))
 

@@ -226,12 +226,12 @@ class Propagator:
         return sum(padded(array.nbytes, 1) for array in self._changing())
 
     def owned(self, array: np.ndarray) -> np.ndarray:
-        """View of the owned cells of one of the fields' arrays."""
+        """View (nx, ny, nz) of the owned cells of one of the fields' arrays."""
         (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
         return array[x : x + nx, y : y + ny, z : z + nz]
 
     def fields(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        """Views of the owned cells: the fields now, and one step before."""
+        """Views (nx, ny, nz) of the owned cells: the fields now, and one step before."""
         level = self._wave.level
         return (
             [self.owned(a) for a in self._buffers[level::2]],

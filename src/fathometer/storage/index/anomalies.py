@@ -65,7 +65,7 @@ class Anomaly:
     count: int
     words: str  # description
     first: str  # first occurrence, with what was found there
-    made: str  # treatment
+    made: str  # treatment; the name is a key of JSON
 
     def as_dict(self) -> dict[str, str | int]:
         """For JSON."""
