@@ -5,7 +5,7 @@ Cheap to import: what does the work is imported inside the methods.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -67,10 +67,11 @@ class SeismicApplication:
 
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. `model` or `migrate`."""
-        from fathometer.seismic.modelling.driver import run_model
-        from fathometer.seismic.rtm.driver import run_migrate
-
-        return {"model": run_model, "migrate": run_migrate}[command](input, comm, context)
+        # The other command's driver is not imported: its time would be in no phase.
+        run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = getattr(
+            import_module(DRIVERS[command]), f"run_{command}"
+        )
+        return run(input, comm, context)
 
     def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. See Application."""
