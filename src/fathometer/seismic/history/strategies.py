@@ -209,8 +209,8 @@ class DiskStore:
         return 2 * max(0.0, moved / rate - computing)
 
 
-class CheckpointStore:
-    """Some snapshots in memory, the others computed again from saved states."""
+class CheckpointStore(MemoryStore):
+    """Some snapshots in memory, the others computed again from saved states; none waits for a file."""
 
     all_in_memory: ClassVar[bool] = False
 
@@ -276,16 +276,6 @@ class CheckpointStore:
         twin = request.another()
         twin.threads, twin.tiling = request.wavefield.threads, request.wavefield.tiling
         return CheckpointHistory(history, choice.schedule, states), twin
-
-    def push_pop_seconds(
-        self, encoding: float, part: float, writing: float, reading: float, computing: float
-    ) -> tuple[float, float]:
-        """See Store.push_pop_seconds."""
-        return encoding, encoding
-
-    def waiting_seconds(self, moved: float, rate: float, computing: float) -> float:
-        """See Store.waiting_seconds: there are no files of records."""
-        return 0.0
 
 
 class FilesStore(DiskStore):
