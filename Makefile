@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup check test verify stress lint bench build wheel docs clean distclean
+.PHONY: help demo setup check test verify trials lint bench build wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -27,8 +27,8 @@ test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 verify: build ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
 
-stress: build ## migrations that are killed at random moments, again and again
-	@$(BIN)/python -m pytest -q -m stress $(ARGS)
+trials: setup ## kills, failed calls and fuzzed inputs, ten minutes of them
+	@$(BIN)/python -m pytest -q -m trials $(ARGS)
 
 lint: build ## style and types
 	@$(BIN)/ruff check --quiet .

@@ -1,6 +1,6 @@
 """Migrations that are killed at random moments: what is resumed in the end has, bit by bit, the undisturbed image.
 
-Three kills in `make test`, thirty and more in `make stress`.
+Three kills in `make test`, thirty and more in `make trials`.
 """
 
 import random
@@ -77,12 +77,12 @@ def test_three_kills(recorded, tmp_path):
     survive(recorded, tmp_path, SHOTS, random.Random(6), 3, 2)
 
 
-@pytest.mark.stress
+@pytest.mark.trials
 @pytest.mark.parametrize("ranks", range(1, RANKS + 1))
 def test_many_kills(recorded, tmp_path, ranks):
     survive(recorded, tmp_path, SHOTS, random.Random(60 + ranks), 12, ranks)
 
 
-@pytest.mark.stress
+@pytest.mark.trials
 def test_many_kills_of_a_survey_of_200_shots(tmp_path_factory, tmp_path):
     survive(record_many(tmp_path_factory.mktemp("many")), tmp_path, 200, random.Random(7), 30, 2, MANY)
