@@ -6,8 +6,8 @@ import jsonschema
 import pytest
 from cli_support import call, run
 
-from fathometer.grid.stencil import flops_per_point
 from fathometer.record.envelope import SCHEMA
+from fathometer.seismic.waves.physics import PHYSICS
 
 SMALL = ("stencil", "--grid", "40,36,44", "--steps", "3", "--repeat", "6")
 
@@ -81,4 +81,4 @@ def test_wrong_words_are_one_error(words, told, capsys):
 )
 def test_flops_by_hand(order, physics, flat, flops):
     """Order 8: a derivative is a product, four sums and four multiply-adds, 13 flops."""
-    assert flops_per_point(order, {"isotropic": 1, "vti": 2}[physics], flat) == flops
+    assert PHYSICS[physics].flops_per_point(order, flat) == flops

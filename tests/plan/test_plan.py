@@ -15,7 +15,6 @@ from paths import ROOT
 
 from examples.historical import FOLDER, PUBLISHED
 from fathometer.base.errors import InputError
-from fathometer.grid.stencil import flops_per_point
 from fathometer.lab import calibrate
 from fathometer.plan.machine_file import load_machine, save_machine
 from fathometer.seismic import plan as plans
@@ -24,6 +23,7 @@ from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.setup import layout
 from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import load_survey
+from fathometer.seismic.waves.physics import ISOTROPIC, PHYSICS
 
 
 @pytest.fixture
@@ -99,10 +99,11 @@ def test_the_model_of_costs_by_hand(tmp_path):
 @given(st.integers(1, 8), st.floats(1e3, 1e8))
 def test_rates_between_those_that_are_known(half, points):
     """Within the table between its ends; another order costs in proportion to its flops."""
-    at_8 = MACHINE.points_per_second("isotropic", 2, 8, points)
+    flops = {name: physics.flops_per_point for name, physics in PHYSICS.items()}
+    at_8 = MACHINE.points_per_second("isotropic", 2, 8, points, flops)
     assert 2e8 * (1 - 1e-9) <= at_8 <= 8e8 * (1 + 1e-9)
-    other = MACHINE.points_per_second("isotropic", 2, 2 * half, points)
-    assert other == pytest.approx(at_8 * flops_per_point(8, 1, True) / flops_per_point(2 * half, 1, True))
+    other = MACHINE.points_per_second("isotropic", 2, 2 * half, points, flops)
+    assert other == pytest.approx(at_8 * ISOTROPIC.flops_per_point(8, True) / ISOTROPIC.flops_per_point(2 * half, True))
 
 
 def test_memory_is_what_the_run_takes(tmp_path, machine_file):

@@ -11,8 +11,9 @@ from scipy.ndimage import gaussian_filter
 from scipy.signal import firwin, oaconvolve
 
 from fathometer.grid.grid import Grid
-from fathometer.grid.stencil import largest_eigenvalue, second_derivative_weights, time_step_limit
+from fathometer.grid.stencil import second_derivative_weights, time_step_limit
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.model.extremes import largest_eigenvalue
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.waves.boundary import Boundary, Pml
 from fathometer.seismic.waves.points import sinc_points

@@ -82,45 +82,6 @@ def weight_sum(radius: int, kind: str = "taylor") -> float:
     return float(weights[0] + 2 * weights[1:].sum())
 
 
-def largest_eigenvalue(
-    vp: np.ndarray,
-    epsilon: np.ndarray,
-    delta: np.ndarray,
-    spacing: tuple[float, ...],
-    radius: int,
-    kind: str = "taylor",
-) -> np.ndarray:
-    """Per cell, the largest eigenvalue (1/s^2) of the space operator M D at the Nyquist wavenumbers.
-
-    T = Vp^2 [(1 + 2 epsilon) a + b], Delta = 2 Vp^4 a b (epsilon - delta), lambda = (T + sqrt(T^2 - 4 Delta)) / 2 with
-    a = S (1/dx^2 + 1/dy^2), b = S / dz^2.
-
-    Args:
-        vp, epsilon, delta: arrays of one shape, m/s and Thomsen's parameters.
-        spacing: dx, dy, dz in m; an infinite dy leaves y out (two dimensions).
-        radius, kind: of the weights.
-    """
-    total = weight_sum(radius, kind)
-    a = total * (1 / spacing[0] ** 2 + 1 / spacing[1] ** 2)
-    b = total / spacing[2] ** 2
-    square = vp.astype(np.float64) ** 2
-    trace = square * ((1 + 2 * epsilon.astype(np.float64)) * a + b)
-    determinant = 2 * square**2 * a * b * (epsilon.astype(np.float64) - delta)
-    return np.asarray((trace + np.sqrt(np.maximum(trace**2 - 4 * determinant, 0.0))) / 2)
-
-
 def time_step_limit(eigenvalue: float) -> float:
     """Largest stable dt in s of the leapfrog scheme: dt <= 2 / sqrt(lambda)."""
     return float(2 / np.sqrt(eigenvalue))
-
-
-def flops_per_point(order: int, fields: int, flat: bool) -> int:
-    """Additions and multiplications of a cell's step, a fused multiply-add counted as two (native/acoustic/vti.hpp).
-
-    Those of the absorbing layers, of sources and receivers are not counted. fields: 1 isotropic, 2 VTI.
-    """
-    derivative = 1 + 3 * (order // 2)  # the centre's product; a sum and a multiply-add for each pair
-    axes = 2 if flat else 3
-    if fields == 1:
-        return axes * derivative + (axes - 1) + 4  # Laplacian's sums; p - p-, multiply-add, sum
-    return axes * derivative + (axes - 2) + 6 + 6  # sums across; M times (h, l); three sums for each field

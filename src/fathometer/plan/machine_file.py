@@ -1,7 +1,7 @@
 """The machine file, MACHINE.json, of a cost prediction: measured by `fathometer calibrate` or written by hand.
 
-Rates are those of a whole node with all its cores in use, unless their description says otherwise. Some keys and values
-name the first application's work (physics, trace, shot): they are part of the published format.
+Rates are those of a whole node with all its cores in use, unless their description says otherwise. Some keys
+name the first application's work (trace, shot): they are part of the published format.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import socket
 from bisect import bisect_left
+from collections.abc import Callable, Mapping
 from math import exp, log
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -29,7 +30,7 @@ VERSION = 1
 class Rate(Table):
     """Cell updates per second of the time steps on grids of one kind and size."""
 
-    physics: Literal["vti", "isotropic"] = key("equation")
+    physics: Annotated[str, MinLen(1)] = key("equation, as an application calls it")
     dimensions: Literal[2, 3] = key("of the grid")
     order: Annotated[int, Ge(2)] = key("of the differences in space")
     points: Positive = key("of the grid, absorbing layers included", "cells")
@@ -73,34 +74,37 @@ class Machine(Table):
                 raise ValueError(f"rates: found two for {kind[0]}, {kind[1]}D, order {kind[2]}, {kind[3]:g} points")
         return self
 
-    def points_per_second(self, physics: str, dimensions: int, order: int, points: float) -> float:
+    def points_per_second(
+        self, physics: str, dimensions: int, order: int, points: float, flops: Mapping[str, Callable[[int, bool], int]]
+    ) -> float:
         """Cell updates per second of a node on a block of `points` cells.
 
         Of the rates for this physics and number of dimensions (else of any), those of the nearest order are
         interpolated in the logarithm of the points; other orders and physics are scaled by their flops per cell.
+        flops: these, by the physics of the application, from order and whether the grid has two dimensions. Raises
+        InputError where the file has a rate of none of them.
         """
-        alike = [r for r in self.rates if (r.physics, r.dimensions) == (physics, dimensions)]
+
+        def work(order: int, physics: str, dimensions: int) -> int:
+            return flops[physics](order, dimensions == 2)
+
+        known = [r for r in self.rates if r.physics in flops]
+        if not known:
+            raise InputError(f"machine {self.name}: rates: found none of {', '.join(flops)}; `fathometer calibrate`")
+        alike = [r for r in known if (r.physics, r.dimensions) == (physics, dimensions)]
         other = 1.0
         if not alike:
-            nearest = min(self.rates, key=lambda r: (r.physics != physics, r.dimensions != dimensions))
-            alike = [r for r in self.rates if (r.physics, r.dimensions) == (nearest.physics, nearest.dimensions)]
-            other = _flops(nearest.order, nearest.physics, nearest.dimensions) / _flops(
-                nearest.order, physics, dimensions
-            )
+            nearest = min(known, key=lambda r: (r.physics != physics, r.dimensions != dimensions))
+            alike = [r for r in known if (r.physics, r.dimensions) == (nearest.physics, nearest.dimensions)]
+            other = work(nearest.order, nearest.physics, nearest.dimensions) / work(nearest.order, physics, dimensions)
         orders = sorted({r.order for r in alike}, key=lambda measured: (abs(measured - order), measured))
         table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
-        scale = _flops(orders[0], physics, dimensions) / _flops(order, physics, dimensions)
+        scale = work(orders[0], physics, dimensions) / work(order, physics, dimensions)
         return exp(_between(table, log(points))) * scale * other
 
     def to_json(self) -> bytes:
         """The content of its file."""
         return (json.dumps(self.model_dump(mode="json"), indent=2) + "\n").encode()
-
-
-def _flops(order: int, physics: str, dimensions: int) -> int:
-    from fathometer.grid.stencil import flops_per_point
-
-    return flops_per_point(order, 1 if physics == "isotropic" else 2, dimensions == 2)
 
 
 def _between(table: list[tuple[float, float]], x: float) -> float:

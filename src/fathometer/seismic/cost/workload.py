@@ -16,6 +16,7 @@ from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import mean_share
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.physics import PHYSICS
 
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
 
@@ -115,7 +116,11 @@ class Workload:
         layout, machine, per_node = self.layout, self.machine, self.ranks_per_node
         busy = min(1.0, per_node * self.threads / machine.cores_per_node)
         node_rate = machine.points_per_second(
-            layout.physics.name, len(layout.grid.axes), 2 * layout.radius, self.points * per_node
+            layout.physics.name,
+            len(layout.grid.axes),
+            2 * layout.radius,
+            self.points * per_node,
+            {name: physics.flops_per_point for name, physics in PHYSICS.items()},
         )
         return busy * FLOAT32 / self.itemsize * node_rate / per_node
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fathometer.grid.grid import Grid
-from fathometer.grid.stencil import largest_eigenvalue
+from fathometer.grid.stencil import weight_sum
 
 
 def extremes(
@@ -24,7 +24,7 @@ def extremes(
         radius: of the space stencil, cells. weights: "taylor" or "optimised".
     Returns:
         Lowest phase velocity near the vertical (m/s), highest horizontal one (m/s), and largest eigenvalue of the space
-        operator (1/s^2; stencil.largest_eigenvalue).
+        operator (1/s^2; largest_eigenvalue).
     """
     slowest, fastest, eigenvalue = np.inf, 0.0, 0.0
     for i in range(vp.shape[0]):
@@ -37,3 +37,30 @@ def extremes(
             eigenvalue, float(largest_eigenvalue(plane, e, d, grid.stencil_spacing, radius, weights).max())
         )
     return slowest, fastest, eigenvalue
+
+
+def largest_eigenvalue(
+    vp: np.ndarray,
+    epsilon: np.ndarray,
+    delta: np.ndarray,
+    spacing: tuple[float, ...],
+    radius: int,
+    kind: str = "taylor",
+) -> np.ndarray:
+    """Per cell, the largest eigenvalue (1/s^2) of the space operator M D at the Nyquist wavenumbers.
+
+    T = Vp^2 [(1 + 2 epsilon) a + b], Delta = 2 Vp^4 a b (epsilon - delta), lambda = (T + sqrt(T^2 - 4 Delta)) / 2 with
+    a = S (1/dx^2 + 1/dy^2), b = S / dz^2.
+
+    Args:
+        vp, epsilon, delta: arrays of one shape, m/s and Thomsen's parameters.
+        spacing: dx, dy, dz in m; an infinite dy leaves y out (two dimensions).
+        radius, kind: of the weights.
+    """
+    total = weight_sum(radius, kind)
+    a = total * (1 / spacing[0] ** 2 + 1 / spacing[1] ** 2)
+    b = total / spacing[2] ** 2
+    square = vp.astype(np.float64) ** 2
+    trace = square * ((1 + 2 * epsilon.astype(np.float64)) * a + b)
+    determinant = 2 * square**2 * a * b * (epsilon.astype(np.float64) - delta)
+    return np.asarray((trace + np.sqrt(np.maximum(trace**2 - 4 * determinant, 0.0))) / 2)

@@ -8,8 +8,9 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.grid.grid import Grid
-from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT, largest_eigenvalue, time_step_limit
+from fathometer.grid.stencil import LARGEST_SHARE_OF_LIMIT, time_step_limit
 from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.seismic.model.extremes import largest_eigenvalue
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.waves.boundary import Boundary
 from fathometer.seismic.waves.points import SincPoints, sinc_points
