@@ -49,6 +49,7 @@ FLOORS = {
         volumes
         traces
         scratch
+        hashing
         fingerprint folder
         atomic lock reading
     """,

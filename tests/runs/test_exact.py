@@ -1,6 +1,7 @@
 """Sums that do not depend on the order of their terms: bitwise, against math.fsum, and through files."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -88,11 +89,9 @@ def test_many_terms_do_not_overflow():
 def test_files_of_sums(tmp_path):
     """What is written is read, plane by plane; a file that is cut is told."""
     shape = (5, 3, 4)
-    planned = SumFile.planned(tmp_path / "a.sum", [3, 1], shape, {"image": 2, "illumination": -1})
+    planned = SumFile.planned(tmp_path / "a.sum", {3: "c", 1: "a"}, shape, {"image": 2, "illumination": -1})
     data = np.random.default_rng(1).integers(-(2**62), 2**62, (2, LIMBS, *shape))
-    made = SumFile(
-        planned.path, planned.tasks, shape, planned.tops, {"image": 2**64 - 1, "illumination": 0}, planned.data
-    )
+    made = replace(planned, checksums={"image": 2**64 - 1, "illumination": 0})
     (tmp_path / "a.sum").write_bytes(made.head + data.tobytes())
     (found,) = SumFile.all_in(tmp_path)
     assert found == made

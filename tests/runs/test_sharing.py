@@ -18,6 +18,7 @@ from fathometer.runs.claims import Claims
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
 from fathometer.runs.journal_folder import open_journal
 from fathometer.runs.options import RunKind, RunOptions
+from fathometer.runs.run_input import RunInput
 from fathometer.runs.summation import Terms, fold
 from fathometer.storage.lock import FileLock
 
@@ -105,11 +106,11 @@ def test_what_others_have_done_is_theirs_to_add_up(tmp_path):
     """A run that begins beside others takes none of their contributions; the last one, alone, takes all."""
     journal, _ = contributions(tmp_path, 10)
     options = RunOptions(resume=True, share="x")
-    assert len(open_journal(tmp_path, {}, "other", options, RunKind()).loose) == 10
-    beside = open_journal(tmp_path, {}, "other", options, RunKind(), alone=False)
+    assert len(open_journal(tmp_path, RunInput({}), "other", options, RunKind()).loose) == 10
+    beside = open_journal(tmp_path, RunInput({}), "other", options, RunKind(), alone=False)
     assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
     fold(Terms(journal, (), tuple(journal.done.values())), NAMES, SHAPE, journal.folder / "a.sum", MPI.COMM_SELF)
-    beside = open_journal(tmp_path, {}, "other", options, RunKind(), alone=False)
+    beside = open_journal(tmp_path, RunInput({}), "other", options, RunKind(), alone=False)
     assert (len(beside.done), beside.loose, beside.sums) == (10, [], [])
 
 

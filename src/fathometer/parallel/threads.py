@@ -105,6 +105,10 @@ class ThreadCounts:
         """An executor of one thread for work during the time steps, on the cpus that these leave free, if any."""
         return ThreadPoolExecutor(1, name, *_affinity_setter(self.cpus[self.propagate :] or self.cpus))
 
+    def pool(self, name: str, threads: int) -> ThreadPoolExecutor:
+        """An executor of some threads on all cpus of the rank."""
+        return ThreadPoolExecutor(threads, name, *_affinity_setter(self.cpus))
+
 
 def _affinity_setter(cpus: tuple[int, ...]) -> tuple[Any, tuple[Any, ...]]:
     """Initializer and arguments of a thread pool: a new thread inherits the mask of a thread pinned to one cpu."""

@@ -32,11 +32,13 @@ class Window:
         grid: of the window; grid.first: index of its first cell in the whole grid.
         start: index of this rank's first cell in the window.
         volumes: this rank's block by the name of the volume, (nx, ny, nz), float32 or float64.
+        input: hash of what the task has read, the same on all ranks; "": nothing of its own.
     """
 
     grid: Grid
     start: Index3
     volumes: Mapping[str, np.ndarray]
+    input: str = ""
 
 
 def contribute(
@@ -69,7 +71,7 @@ def contribute(
             path = journal.contribution(task, name)
             write_volume(path, info, block, [start[a] for a in grid.axes], comm, UNFLUSHED)
     x, y, z = (a + n for a, n in zip(grid.first, grid.shape, strict=True))
-    contribution = Contribution(task, grid.first, (x, y, z), parts, seconds, comm.size)
+    contribution = Contribution(task, grid.first, (x, y, z), parts, seconds, comm.size, window.input)
     with collective_errors(comm):
         if comm.rank == 0:
             journal.finish_task(group, contribution)

@@ -11,8 +11,8 @@ from pathlib import Path
 from time import sleep
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.runs.journal import FINGERPRINT, read_journal
-from fathometer.runs.journal_folder import erase
+from fathometer.runs.journal import read_journal
+from fathometer.runs.journal_folder import erase, is_journal, require_journal
 from fathometer.storage import atomic
 from fathometer.storage.lock import FileLock, LockError, this_process
 
@@ -29,12 +29,14 @@ class FolderLock:
     Attributes:
         alone: no other run holds it. shared: runs of one name may hold it at the same time.
 
-    Raises InputError where another run holds it, FathometerError where the file cannot be written or locked.
+    Raises InputError where another run holds it or the folder is no journal of this user's, before anything is written
+    there, FathometerError where the file cannot be written or locked.
     """
 
     alone, shared = True, False
 
     def __init__(self, folder: Path) -> None:
+        require_journal(folder)
         self._folder = folder
         self._lock = FileLock(folder / "lock")
         try:
@@ -56,7 +58,7 @@ class FolderLock:
     def close(self) -> None:
         """Release it; a journal without finished or failed tasks is removed."""
         with suppress(FathometerError):
-            journal = read_journal(self._folder) if (self._folder / FINGERPRINT).exists() else None
+            journal = read_journal(self._folder) if is_journal(self._folder) else None
             if journal is None or not (journal.finished or journal.done or journal.failed):
                 erase(self._folder)
                 atomic.remove(self._lock.path)
@@ -80,6 +82,7 @@ class SharedFolderLock:
     shared = True
 
     def __init__(self, folder: Path, name: str) -> None:
+        require_journal(folder)
         self._folder = folder
         self._lock = FileLock(folder / "lock")
         self.alone = True
@@ -114,7 +117,9 @@ class SharedFolderLock:
     def close(self) -> None:
         """Release it; a folder that holds nothing else is removed."""
         if self.alone and [path.name for path in self._folder.iterdir()] == ["lock"]:
-            atomic.remove(self._folder)
+            atomic.remove(self._lock.path)
+            with suppress(OSError):  # another run is faster
+                self._folder.rmdir()
         self._lock.close()
 
     def _acquire(self, shared: bool = False) -> bool:

@@ -1,7 +1,7 @@
 """The journal of a resumable run: files from which a later run knows the finished tasks, whatever ended this one.
 
 OUTPUT/journal/
-    survey.json          fingerprint of the computation, written once
+    survey.json          fingerprint of the computation, and the state of its files (input.py)
     RUN-GROUP.jsonl      a line for each task, finished or failed; a file for each run and group of ranks
     NNNNNN-VOLUME.npy    contribution of the task to a volume of the results; written before its line
     NAME.sum             sum of contributions (sum_file.py), which replaces them
@@ -9,9 +9,10 @@ OUTPUT/journal/
     finished             the results are written
     lock                 held by the run (folder_lock.py); the system releases it with the process
 
-A task is done when its line exists, and its contribution or a sum that contains it. After a crash of the host, lines
-may be on disk without their contributions: those after the last line that marks a flush are verified by their checksums
-when the run is resumed. The names survey.json and "shot", the key of a task's number, belong to the format.
+A task is done when a sum contains it, or its line and its contribution exist. After a crash of the host, lines may be
+on disk without their contributions: those after the last line that marks a flush are verified by their checksums when
+the run is resumed. All records carry a version and a checksum (seal.py): a line that was changed or cut counts as not
+written. The names survey.json and "shot", the key of a task's number, belong to the format.
 """
 
 from __future__ import annotations
@@ -26,11 +27,11 @@ from time import sleep
 from typing import Any, Self
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.decomposition import Index3
-from fathometer.record.envelope import plain
 from fathometer.runs.claims import Claims
 from fathometer.runs.options import RunKind
+from fathometer.runs.seal import VERSION, BrokenSealError, sealed, unsealed, without_seal
 from fathometer.runs.sum_file import SumFile
 from fathometer.storage import atomic
 
@@ -55,7 +56,8 @@ class Contribution:
 
     Attributes:
         task: its number. lo, hi: half-open window of cells of the whole volumes, (x, y, z) each.
-        parts: by the name of the volume. seconds: of the task. ranks: that worked on it.
+        parts: by the name of the volume; none where only a sum tells of the task. seconds: of the task. ranks: that
+            worked on it. input: hash of what the task alone has read; "": nothing.
     """
 
     task: int
@@ -64,13 +66,15 @@ class Contribution:
     parts: Mapping[str, VolumePart]
     seconds: float
     ranks: int
+    input: str = ""
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Self:
         """From a line of the journal. Raises KeyError, TypeError or ValueError for any other line."""
         parts = {name: VolumePart(float(part["peak"]), int(part["checksum"])) for name, part in line["parts"].items()}
         lo, hi = ((int(a), int(b), int(c)) for a, b, c in (line["lo"], line["hi"]))
-        return cls(int(line[TASK_KEY]), lo, hi, parts, float(line["seconds"]), int(line["ranks"]))
+        numbers = float(line["seconds"]), int(line["ranks"])
+        return cls(int(line[TASK_KEY]), lo, hi, parts, *numbers, str(line["input"]))
 
     def line(self) -> dict[str, Any]:
         """Its line of the journal, JSON-ready."""
@@ -84,6 +88,7 @@ class Journal:
 
     Attributes:
         folder: of the journal. done: finished tasks by number. failed: reasons of failed tasks by number.
+        failed_inputs: hashes of what these have read. damaged: lines that are not what was written.
         sums: of contributions of done tasks. finished: the results are written. run: name of this run.
         repaired: fingerprints of earlier versions of the repairable input, which some done tasks have used.
         unflushed: done tasks whose contributions may not have reached the device.
@@ -94,6 +99,8 @@ class Journal:
     folder: Path
     done: dict[int, Contribution] = field(default_factory=dict)
     failed: dict[int, str] = field(default_factory=dict)
+    failed_inputs: dict[int, str] = field(default_factory=dict)
+    damaged: int = 0
     sums: list[SumFile] = field(default_factory=list)
     finished: bool = False
     run: str = ""
@@ -110,6 +117,11 @@ class Journal:
             return []
         held = {task for sum_file in self.sums for task in sum_file.tasks}
         return [contribution for task, contribution in sorted(self.done.items()) if task not in held]
+
+    @property
+    def inputs(self) -> dict[int, str]:
+        """Hashes of what finished and failed tasks have read, by number; "": not known."""
+        return self.failed_inputs | {task: contribution.input for task, contribution in self.done.items()}
 
     def left(self, tasks: Iterable[int]) -> list[int]:
         """Those of the tasks that are neither done nor failed."""
@@ -148,11 +160,11 @@ class Journal:
         self.done[contribution.task] = contribution
         self.failed.pop(contribution.task, None)
 
-    def set_aside(self, group: int, task: int, reason: str) -> None:
-        """Write the line of a task that has failed while others may succeed."""
-        self._append(group, {TASK_KEY: task, "failed": reason})
+    def set_aside(self, group: int, task: int, reason: str, input: str = "") -> None:
+        """Write the line of a task that has failed while others may succeed. input: hash of what it reads."""
+        self._append(group, {TASK_KEY: task, "failed": reason, "input": input})
         self._settle(task)
-        self.failed[task] = reason
+        self.failed[task], self.failed_inputs[task] = reason, input
 
     def _settle(self, task: int) -> None:
         if self.claims is not None:
@@ -165,9 +177,9 @@ class Journal:
     def _append(self, group: int, line: Mapping[str, Any], sync: bool = False) -> None:
         """Append a line to the file of a group; each has its own, since appending from several hosts is not safe."""
         path = self.folder / f"{self.run}-{group:04d}.jsonl"
-        text = (json.dumps(plain(line), ensure_ascii=False) + "\n").encode(errors="backslashreplace")
+        text = (sealed(line) + "\n").encode()
         with atomic.writing(path), ledger.file("journal", "write"):
-            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o666)
             try:
                 with ledger.io(bytes=len(text)):
                     atomic.write_at(handle, memoryview(text), os.fstat(handle).st_size)
@@ -178,45 +190,67 @@ class Journal:
                 os.close(handle)
 
 
-def read_journal(folder: Path) -> Journal:
-    """The journal in a folder. Raises FathometerError where a file cannot be read or sums are damaged."""
+def read_journal(folder: Path, but_damaged: bool = False) -> Journal:
+    """The journal in a folder. Raises FathometerError where a file cannot be read or, unless these are to be left out
+    (but_damaged), sums are damaged."""
     journal = Journal(folder, finished=(folder / "finished").exists())
     for path in sorted(folder.glob("*.jsonl")):
         written: set[int] = set()  # by the lines of this file so far
         try:
-            lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
         except OSError as error:
             raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
-        for text in lines:
+        for text in filter(None, lines):
             try:
-                line = json.loads(text)
+                line = unsealed(text)
                 if "flushed" in line:
                     journal.unflushed -= written
                 elif "failed" in line:
-                    journal.failed[int(line[TASK_KEY])] = str(line["failed"])
+                    task = int(line[TASK_KEY])
+                    journal.failed[task], journal.failed_inputs[task] = str(line["failed"]), str(line["input"])
                 else:
                     contribution = Contribution.of(line)
                     journal.done[contribution.task] = contribution
                     journal.unflushed.add(contribution.task)
                     written.add(contribution.task)
-            except (KeyError, TypeError, ValueError):  # cut short when the run was ended
-                continue
-    with suppress(OSError, ValueError):
-        journal.repaired = json.loads((folder / FINGERPRINT).read_text(encoding="utf-8")).get("repaired", [])
+            except (KeyError, TypeError, ValueError):  # changed since, or cut short when the run was ended
+                journal.damaged += 1
+    with suppress(FathometerError):
+        journal.repaired = read_fingerprint(folder).get("repaired", [])
     # Before the sums are read: other runs write a sum before they remove its contributions.
     absent = {
         task
         for task, contribution in ({} if journal.finished else journal.done).items()
         if not all(journal.contribution(task, name).exists() for name in contribution.parts)
     }
-    journal.sums = SumFile.all_in(folder)
+    journal.sums = SumFile.all_in(folder, but_damaged)
     held = [task for sum_file in journal.sums for task in sum_file.tasks]
-    if len(held) > len(set(held)) or not set(held) <= set(journal.done):
-        raise FathometerError(f"{folder}: is damaged: its sums contradict its lines; --overwrite begins anew")
+    if len(held) > len(set(held)):
+        raise FathometerError(f"{folder}: is damaged: its sums contradict each other; --overwrite begins anew")
     for task in absent - set(held):
         del journal.done[task]
+    for sum_file in journal.sums:  # which know all that matters of their tasks, also where a line was lost
+        for task, input in zip(sum_file.tasks, sum_file.inputs, strict=True):
+            journal.done.setdefault(task, Contribution(task, (0, 0, 0), (0, 0, 0), {}, 0.0, 0, input))
     journal.failed = {task: reason for task, reason in journal.failed.items() if task not in journal.done}
     return journal
+
+
+def read_fingerprint(folder: Path) -> dict[str, Any]:
+    """The entries of a journal's survey.json. Raises FathometerError where it cannot be read or was changed, InputError
+    where an earlier version has written it."""
+    path = folder / FINGERPRINT
+    try:
+        return without_seal(json.loads(path.read_text(encoding="utf-8")))
+    except BrokenSealError as error:
+        if error.version is not None:
+            raise InputError(
+                f"{path}: was written by another version of the program (journal {error.version}, here {VERSION}), "
+                "whose results cannot be gone on with; --overwrite begins anew"
+            ) from None
+        raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
+    except (OSError, ValueError, RecursionError):
+        raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
 
 
 def read_shared_journal(folder: Path) -> Journal:

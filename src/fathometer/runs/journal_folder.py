@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-from collections.abc import Mapping
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +16,83 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.record.envelope import RECORD, plain, write_record
 from fathometer.runs.checksum import checksum
 from fathometer.runs.fingerprint import differences
-from fathometer.runs.journal import FINGERPRINT, FOLDER, Contribution, Journal, read_journal, read_shared_journal
+from fathometer.runs.journal import (
+    FINGERPRINT,
+    FOLDER,
+    Contribution,
+    Journal,
+    read_fingerprint,
+    read_journal,
+    read_shared_journal,
+)
 from fathometer.runs.options import RunKind, RunOptions
+from fathometer.runs.run_input import RunInput
+from fathometer.runs.seal import with_seal
 from fathometer.runs.sum_file import DamagedSumError, SumFile
 from fathometer.storage import atomic
 from fathometer.storage.volumes.volume import open_volume
 
-SUFFIXES = (".jsonl", ".npy", ".sum", ".claim")  # of a journal's files
+# Names of a journal's files, all that is ever removed from its folder (journal.py).
+RECORDS = re.compile(r"finished|[\w.-]+-\d{4,}\.jsonl")
+WORK = re.compile(r"\d{6,}-[\w.+-]+\.npy|image\.npy|[\w.-]+-\d{4,}-\d+\.sum|\d{6,}\.claim")
+CLAIM = re.compile(r"\d{6,}\.claim")
+PART = re.compile(rf"\.(?:{RECORDS.pattern}|{WORK.pattern}|survey\.json)\.\w+\.part")  # unfinished (atomic.py)
+BEGINNING = b'{\n  "journal": '  # of survey.json, in any version
 MAX_DIFFERENCES = 3  # in a message
 
 
+def require_own(folder: Path) -> None:
+    """Raises InputError where the folder of a journal, if it exists, is a link, no folder, or another user's: in these
+    nothing is written or removed."""
+    try:
+        status = folder.lstat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be read: {error.strerror}") from None
+    wrong = ""
+    if stat.S_ISLNK(status.st_mode):
+        wrong = f"is a link to {os.readlink(folder)[:200]!r}"
+    elif not stat.S_ISDIR(status.st_mode):
+        wrong = "is no folder"
+    elif status.st_uid != os.geteuid():
+        wrong = f"belongs to another user (number {status.st_uid})"
+    if wrong:
+        raise InputError(f"{folder}: {wrong}; allowed: a folder of this user's, or another [output] directory")
+
+
+def is_journal(folder: Path) -> bool:
+    """Whether a folder holds a survey.json that begins as this program writes it."""
+    path = folder / FINGERPRINT
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+        with path.open("rb") as file:
+            return file.read(len(BEGINNING)) == BEGINNING
+    except OSError:
+        return False
+
+
+def require_journal(folder: Path) -> None:
+    """Raises InputError where a folder holds something, but is no journal; as `require_own`, too."""
+    require_own(folder)
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except OSError:  # missing, or taken away by the run that had it
+        return
+    others = [name for name in names if name != "lock" and not PART.fullmatch(name)]
+    if others and not is_journal(folder):  # which another run may just have made: looked at last
+        other = next((name for name in others if name != FINGERPRINT), FINGERPRINT)
+        of_this_program = " of this program's" if FINGERPRINT in others else ""
+        raise InputError(
+            f"{folder}: holds {other}, but no {FINGERPRINT}{of_this_program}: it is no journal; allowed: another "
+            "[output] directory, or without that folder"
+        )
+
+
 def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
-    """Raises InputError where the folder holds an earlier run and the options do not say what to do with it, and where
-    its subfolder `journal` is not a journal."""
+    """Raises InputError where the folder holds an earlier run and the options do not say what to do with it."""
     folder = output / FOLDER
-    if not (folder / FINGERPRINT).exists():
-        others = sorted(path.name for path in folder.iterdir() if path.name != "lock" and path.suffix != ".part")
-        if others:
-            raise InputError(
-                f"{folder}: holds {others[0]}, but no {FINGERPRINT}: it is no journal; allowed: another [output] "
-                "directory, or without that folder"
-            )
     if options.overwrite or options.resume:
         return
     if (folder / "finished").exists():
@@ -63,34 +123,41 @@ def results_of(output: Path) -> dict[str, Path]:
 
 
 def open_journal(
-    output: Path, fingerprint: Mapping[str, Any], run: str, options: RunOptions, kind: RunKind, alone: bool = True
+    output: Path,
+    input: RunInput,
+    run: str,
+    options: RunOptions,
+    kind: RunKind,
+    alone: bool = True,
+    changed: Sequence[str] = (),
 ) -> Journal:
     """Create or open the journal in the output folder, after it was locked and `check_options` called.
 
     Args:
-        fingerprint: of the computation. run: a name for this run. alone: no other run works in the folder.
+        input: of the computation. run: a name for this run. alone: no other run works in the folder. changed: what the
+            tasks in the journal have read and is no longer the same, a line each that begins with kind.repairable.
 
     Raises InputError with the differences where the journal is of another input or version, FathometerError where it is
-    damaged. The entry kind.repairable of the fingerprint may differ with options.retry_failed; tasks that are done are
-    not repeated then.
+    damaged. What begins with kind.repairable may differ with options.retry_failed; tasks that are done are not repeated
+    then.
     """
     folder = output / FOLDER
     path = folder / FINGERPRINT
     if not options.resume or not path.exists():
         erase(folder)
-        write_record(path, fingerprint)
+        write_fingerprint(folder, input)
         return Journal(folder, run=run, kind=kind)
-    try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
-    repaired = before.pop("repaired", [])
-    differing = differences(before, plain(fingerprint))
+    before = read_fingerprint(folder)
+    repaired, files = before.pop("repaired", []), before.pop("files", {})
+    differing = differences(before, plain(input.fingerprint)) + list(changed)
     only_repairable = all(line.startswith(f"{kind.repairable}: ") for line in differing)
     if options.retry_failed and differing and only_repairable:
         # Input of failed tasks has been repaired: that is what --retry-failed is for.
-        write_record(path, {**fingerprint, "repaired": [*repaired, before[kind.repairable]]})
-    elif differing:
+        write_fingerprint(folder, input, [*repaired, "; ".join(differing)])
+    elif not differing:
+        if alone and files != plain(input.files):  # looked at anew: the next run need not
+            write_fingerprint(folder, input, repaired)
+    else:
         more = f" and {len(differing) - MAX_DIFFERENCES} more" if len(differing) > MAX_DIFFERENCES else ""
         raise InputError(
             f"{output}: --resume: holds the journal of another {kind.name}: "
@@ -108,6 +175,26 @@ def open_journal(
     return journal
 
 
+def earlier_files(output: Path, options: RunOptions) -> Mapping[str, Any]:
+    """RunInput.files of the run that is resumed; empty where there is none. Errors as of `read_fingerprint`."""
+    if not options.resume or not has_journal(output):
+        return {}
+    files: Mapping[str, Any] = read_fingerprint(output / FOLDER).get("files", {})
+    return files
+
+
+def earlier_inputs(output: Path, alone: bool) -> dict[int, str]:
+    """Hashes of what the tasks in the journal have read, by number. alone: no other run works in the folder."""
+    folder = output / FOLDER
+    return (read_journal(folder, but_damaged=True) if alone else read_shared_journal(folder)).inputs
+
+
+def write_fingerprint(folder: Path, input: RunInput, repaired: Sequence[str] = ()) -> None:
+    """Write a journal's survey.json. repaired: the differences that --retry-failed has allowed so far."""
+    entries = {**input.fingerprint, "files": input.files} | ({"repaired": list(repaired)} if repaired else {})
+    write_record(folder / FINGERPRINT, with_seal(entries))
+
+
 def conclude(journal: Journal) -> None:
     """Mark the results as written and remove the contributions, unless some tasks have failed: these can be tried
     again."""
@@ -119,28 +206,33 @@ def conclude(journal: Journal) -> None:
 
 def erase(folder: Path) -> None:
     """Remove a journal except for its lock. The fingerprint, which marks the folder as a journal, is removed last;
-    without it nothing but unfinished files is removed."""
-    fingerprint = folder / FINGERPRINT
-    if fingerprint.exists():
-        for path in folder.iterdir():
-            if path.suffix in SUFFIXES or path.name == "finished":
-                atomic.remove(path)
-    for path in (*folder.glob(".*.part"), fingerprint):
-        atomic.remove(path)
+    without it nothing but unfinished files is removed.
+
+    Raises InputError where the folder is not this user's own."""
+    require_own(folder)
+    if is_journal(folder):
+        _remove(folder, RECORDS, WORK, PART)
+        atomic.remove(folder / FINGERPRINT)
+    else:
+        _remove(folder, PART)
 
 
 def clear(folder: Path) -> None:
     """Remove contributions, sums, claims and unfinished files."""
-    for path in folder.iterdir():
-        if path.suffix in (".npy", ".sum", ".claim", ".part"):
-            atomic.remove(path)
+    _remove(folder, WORK, PART)
+
+
+def _remove(folder: Path, *names: re.Pattern[str]) -> None:
+    """Remove files, never folders, with such names."""
+    for path in list(folder.iterdir()):
+        if any(pattern.fullmatch(path.name) for pattern in names):
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def _tidy(folder: Path) -> None:
     """Remove unfinished and damaged files of an earlier run; the tasks of damaged contributions are to be repeated."""
-    for path in folder.iterdir():
-        if path.suffix in (".claim", ".part"):
-            atomic.remove(path)
+    _remove(folder, CLAIM, PART)
     for path in folder.glob("*.sum"):
         try:
             SumFile.read(path)
@@ -152,7 +244,7 @@ def _tidy(folder: Path) -> None:
             del journal.done[contribution.task]
     known = {journal.contribution(loose.task, name) for loose in journal.loose for name in loose.parts}
     for path in folder.glob("*.npy"):
-        if path not in known:
+        if path not in known and WORK.fullmatch(path.name):
             atomic.remove(path)
 
 

@@ -22,8 +22,16 @@ from fathometer.runs.claims import Claims
 from fathometer.runs.context import Context
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
 from fathometer.runs.journal import FOLDER, Journal, read_journal
-from fathometer.runs.journal_folder import check_options, erase, open_journal
+from fathometer.runs.journal_folder import (
+    check_options,
+    earlier_files,
+    earlier_inputs,
+    erase,
+    has_journal,
+    open_journal,
+)
 from fathometer.runs.options import RunKind, RunOptions
+from fathometer.runs.run_input import InputFiles
 from fathometer.storage import atomic
 
 Lock = FolderLock | SharedFolderLock
@@ -54,7 +62,7 @@ class ResumableRun:
 
     Args:
         output: the output folder, locked by `locked_folder`. kind: the application's terms. tasks: all numbers.
-        fingerprint: returns that of the computation; called on rank 0. lock: on rank 0, None on the others.
+        inputs: what the run reads. lock: on rank 0, None on the others.
 
     Attributes:
         journal: as it was opened last.
@@ -67,25 +75,27 @@ class ResumableRun:
         output: Path,
         kind: RunKind,
         tasks: Sequence[int],
-        fingerprint: Callable[[], Mapping[str, Any]],
+        inputs: InputFiles,
         lock: Lock | None,
         comm: MPI.Intracomm,
         context: Context,
     ) -> None:
-        self._output, self._kind, self._tasks, self._fingerprint = output, kind, tasks, fingerprint
+        self._output, self._kind, self._tasks, self._inputs = output, kind, tasks, inputs
         self._lock, self._comm, self._context = lock, comm, context
         self.journal = self._open(context.options)
 
     def _open(self, options: RunOptions) -> Journal:
         journal: Journal | None = None
         comm, lock = self._comm, self._lock
+        changed = self._changed(options)
         with ledger.phase("set up"):
             with collective_errors(comm):
                 if lock is not None:
                     run = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}"
                     if lock.shared:
                         run += f"-{socket.gethostname()}"  # processes of several hosts may have the same number
-                    journal = open_journal(self._output, self._fingerprint(), run, options, self._kind, lock.alone)
+                    now = self._inputs.now()
+                    journal = open_journal(self._output, now, run, options, self._kind, lock.alone, changed)
                     if not journal.finished and journal.left(self._tasks):
                         lock.share()
             journal = comm.bcast(journal)
@@ -97,12 +107,27 @@ class ResumableRun:
                 f"resumed: {len(journal.done)} of {len(self._tasks)} {self._kind.task}s are done"
                 + f", {len(journal.failed)} set aside" * bool(journal.failed)
             )
+        if journal.damaged:
+            self._context.say(
+                f"note: {journal.damaged} lines of the journal are damaged: what they told of is computed again"
+            )
         if journal.repaired:
             self._context.say(
                 f"note: the {self._kind.repairable} have changed since; {self._kind.task}s that are done stay as they "
                 "were"
             )
         return journal
+
+    def _changed(self, options: RunOptions) -> list[str]:
+        """What of the input of the journal's tasks has changed, on rank 0."""
+        earlier: tuple[Mapping[str, Any], dict[int, str]] | None = None
+        with ledger.phase("set up"):
+            with collective_errors(self._comm):
+                if self._lock is not None and options.resume and has_journal(self._output):
+                    inputs = earlier_inputs(self._output, self._lock.alone)
+                    earlier = earlier_files(self._output, options), inputs
+            earlier = self._comm.bcast(earlier)
+        return self._inputs.changed(*earlier) if earlier is not None else []
 
     def all_tasks(self, work: Callable[[Journal], Work]) -> list[Work] | None:
         """The results of `work` on each rank for this run's tasks; None where another run writes the results.

@@ -1,24 +1,25 @@
 """Files of exact sums of contributions: RUN-GROUP-N.sum in the journal.
 
-JSON, padded with spaces up to the offset `data`: tasks (key "shots"), shape, top and checksum of each volume
+one line of JSON with version and checksum (seal.py), padded with spaces up to the offset `data`: tasks (key "shots")
+and the hashes of what they have read ("inputs"), shape, top and checksum of each volume
 int64, for each volume: limbs (2, nx, ny, nz), as in exact_sum.py
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.decomposition import Index3
 from fathometer.runs.exact_sum import LIMBS, Limbs
+from fathometer.runs.seal import sealed, unsealed
 from fathometer.storage import atomic
 
 SLAB_CELLS = 1 << 20  # of a volume that are summed at a time
@@ -55,31 +56,36 @@ class SumFile:
     """A sum on disk, complete.
 
     Attributes:
-        tasks: whose contributions it contains. shape: cells of each volume (nx, ny, nz).
+        tasks: whose contributions it contains. inputs: hashes of what these have read.
+        shape: cells of each volume (nx, ny, nz).
         tops, checksums: of each volume, by name. data: offset of the limbs, bytes.
     """
 
     path: Path
     tasks: tuple[int, ...]
+    inputs: tuple[str, ...]
     shape: Index3
     tops: Mapping[str, int]
     checksums: Mapping[str, int]
     data: int
 
     @classmethod
-    def planned(cls, path: Path, tasks: Sequence[int], shape: Index3, tops: Mapping[str, int]) -> Self:
-        """A sum that is to be written, without its checksums."""
-        draft = cls(path, tuple(tasks), shape, tops, dict.fromkeys(tops, (1 << 64) - 1), 1 << 62)
-        return cls(path, tuple(tasks), shape, tops, {}, -(-len(draft._text()) // PAGE_BYTES) * PAGE_BYTES)
+    def planned(cls, path: Path, inputs: Mapping[int, str], shape: Index3, tops: Mapping[str, int]) -> Self:
+        """A sum that is to be written, without its checksums; inputs: by the numbers of its tasks."""
+        tasks = tuple(sorted(inputs))
+        of_tasks = tuple(inputs[task] for task in tasks)
+        draft = cls(path, tasks, of_tasks, shape, tops, dict.fromkeys(tops, (1 << 64) - 1), 1 << 62)
+        return cls(path, tasks, of_tasks, shape, tops, {}, -(-len(draft._text()) // PAGE_BYTES) * PAGE_BYTES)
 
     def _text(self) -> bytes:
         entries = {
             "shots": self.tasks,
+            "inputs": self.inputs,
             "shape": self.shape,
             "data": self.data,
             "volumes": {name: {"top": top, "checksum": self.checksums[name]} for name, top in self.tops.items()},
         }
-        return json.dumps(entries).encode() + b"\n"
+        return sealed(entries).encode() + b"\n"
 
     @property
     def head(self) -> bytes:
@@ -130,18 +136,19 @@ class SumFile:
         """
         try:
             with path.open("rb") as file:
-                entries: dict[str, Any] = json.loads(file.readline(MAX_HEAD_BYTES))
+                entries = unsealed(file.readline(MAX_HEAD_BYTES).decode().removesuffix("\n"))
             x, y, z = entries["shape"]
             volumes = entries["volumes"]
             sum_file = cls(
                 path,
                 tuple(int(task) for task in entries["shots"]),
+                tuple(str(input) for input in entries["inputs"]),
                 (int(x), int(y), int(z)),
                 {name: int(volume["top"]) for name, volume in volumes.items()},
                 {name: int(volume["checksum"]) for name, volume in volumes.items()},
                 int(entries["data"]),
             )
-            if path.stat().st_size != sum_file.size:
+            if path.stat().st_size != sum_file.size or len(sum_file.inputs) != len(sum_file.tasks):
                 raise ValueError
         except OSError as error:
             raise FathometerError(f"{path}: cannot be read: {error.strerror}") from None
@@ -150,12 +157,19 @@ class SumFile:
         return sum_file
 
     @classmethod
-    def all_in(cls, folder: Path) -> list[Self]:
-        """The sums in a folder. One whose tasks are all in another was about to be removed when its run ended, and is
-        removed now."""
-        largest_first = sorted(
-            (cls.read(path) for path in folder.glob("*.sum")), key=lambda sum_file: -len(sum_file.tasks)
-        )
+    def all_in(cls, folder: Path, but_damaged: bool = False) -> list[Self]:
+        """The sums in a folder; but_damaged: damaged ones are left out, else DamagedSumError.
+
+        One whose tasks are all in another was about to be removed when its run ended, and is removed now.
+        """
+        sums: list[Self] = []
+        for path in folder.glob("*.sum"):
+            try:
+                sums.append(cls.read(path))
+            except DamagedSumError:
+                if not but_damaged:
+                    raise
+        largest_first = sorted(sums, key=lambda sum_file: -len(sum_file.tasks))
         kept: list[Self] = []
         for sum_file in largest_first:
             if any(set(sum_file.tasks) <= set(other.tasks) for other in kept):

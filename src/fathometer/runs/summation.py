@@ -42,14 +42,20 @@ class Terms:
     contributions: tuple[Contribution, ...]
 
     @property
-    def tasks(self) -> list[int]:
-        """Numbers of all tasks whose contributions are summed, in order."""
-        return sorted(
-            [task for sum_file in self.sums for task in sum_file.tasks] + [c.task for c in self.contributions]
-        )
+    def inputs(self) -> dict[int, str]:
+        """Hashes of what the tasks have read whose contributions are summed, by number."""
+        of_sums = {t: input for s in self.sums for t, input in zip(s.tasks, s.inputs, strict=True)}
+        return of_sums | {c.task: c.input for c in self.contributions}
 
     def top(self, volume: str) -> int:
-        """The top of the sum of a volume: the largest of its terms."""
+        """The top of the sum of a volume: the largest of its terms. FathometerError where one lacks the volume."""
+        for sum_file in self.sums:
+            if volume not in sum_file.tops:
+                raise FathometerError(f"{sum_file.path}: has no sum of the {volume}; --overwrite begins anew")
+        for c in self.contributions:
+            if volume not in c.parts:
+                path = self.journal.contribution(c.task, volume)
+                raise FathometerError(f"{path}: the journal tells of no such part; --overwrite begins anew")
         return max(
             [sum_file.tops[volume] for sum_file in self.sums]
             + [top_of(c.parts[volume].peak) for c in self.contributions]
@@ -62,7 +68,7 @@ def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MP
     names: of the volumes. shape: cells of the whole volume (nx, ny, nz). comm: the ranks that share the work.
     Raises FathometerError on all ranks: a damaged term, a full disk.
     """
-    planned = SumFile.planned(path, terms.tasks, shape, {name: terms.top(name) for name in names})
+    planned = SumFile.planned(path, terms.inputs, shape, {name: terms.top(name) for name in names})
     part: Path | None = None
     with collective_errors(comm), atomic.writing(path):
         if comm.rank == 0:

@@ -44,6 +44,9 @@ class TaskWorker(Protocol):
     def reset(self) -> None:
         """Discard the unfinished work of a task that has failed."""
 
+    def input_of(self, task: int) -> str:
+        """Hash of what a task reads; "" where it cannot be read. On one rank alone, not collective."""
+
     def close(self) -> None:
         """Free everything, after all tasks."""
 
@@ -157,7 +160,7 @@ class _GroupLoop:
         except (InputError, NotFiniteError) as error:  # of this task alone
             with collective_errors(self.comm):
                 if self.comm.rank == 0:
-                    self.journal.set_aside(self.group.number, task, str(error))
+                    self.journal.set_aside(self.group.number, task, str(error), self.worker.input_of(task))
             self.done.errors[task] = error
             self.worker.reset()
             return

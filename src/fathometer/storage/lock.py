@@ -5,9 +5,11 @@ Between hosts they hold where the file system passes flock on, as NFS does, and 
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import socket
+import stat
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -39,8 +41,9 @@ class FileLock:
     Two FileLocks of one path exclude each other in one process too. A child process that is forked keeps the lock.
 
     Args:
-        path: of the file that is locked. create: it is made, with its folder, where it is missing; else it must exist
-            and may be a folder (NFS lets no folder be locked exclusively).
+        path: of the file that is locked. create: it is made, with its folder, where it is missing, and may be no link:
+            what a link names is not written into; else it must exist and may be a folder (NFS lets no folder be locked
+            exclusively).
 
     Attributes:
         held: "exclusive", "shared" or None.
@@ -118,12 +121,23 @@ class FileLock:
             self._handle = os.open(self.path, os.O_RDONLY)
             return
         self.path.parent.mkdir(exist_ok=True)  # its last holder may have removed it
-        self._handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise OSError(errno.ELOOP, "it is a link, and what it names is not this program's") from None
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
+            os.close(handle)
+            raise OSError(errno.EEXIST, "it is no file of its own, but a device or another name of a file")
+        self._handle = handle
 
     def _at_path(self) -> bool:
         """Whether the open file is still the one that the path names."""
         with suppress(OSError):
-            return os.path.samestat(os.fstat(self._handle), os.stat(self.path))
+            named = os.lstat(self.path) if self._create else os.stat(self.path)
+            return os.path.samestat(os.fstat(self._handle), named)
         return False
 
     def _failure(self, what: str, error: OSError) -> FathometerError:

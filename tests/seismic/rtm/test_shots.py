@@ -15,6 +15,7 @@ from fathometer.plan.machine_file import load_machine
 from fathometer.runs import sum_file, summation
 from fathometer.runs.journal import read_journal
 from fathometer.runs.options import RunOptions
+from fathometer.runs.seal import sealed
 from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.rtm import driver, products
 from fathometer.seismic.rtm.fingerprint import geometry
@@ -23,6 +24,7 @@ from fathometer.seismic.survey import load_survey
 from fathometer.storage.traces.segy import GatherWriter
 
 MACHINE = load_machine(FOLDER / "cluster.json")
+FLUSHED = sealed({"flushed": True}) + "\n"
 SHOTS = {"acquisition.sources": {"x": [40.0, 340.0, 60.0], "z": 20.0}}  # 6
 
 
@@ -79,6 +81,9 @@ def test_any_number_of_groups_gives_the_same_image(recorded, tmp_path, ranks, pe
     assert done.code == 0, done.err
     for name in ("image", "image-illumination", "image-laplacian"):
         assert image(tmp_path / "out", name) == image(recorded / "one", name)
+    journals = [read_journal(folder / "journal") for folder in (tmp_path / "out", recorded / "one")]
+    assert journals[0].inputs == journals[1].inputs
+    assert len(set(journals[0].inputs.values())) == 6
     results = json.loads((tmp_path / "out" / "run.json").read_text())["results"]
     assert results["groups"] == groups
     assert results["migrated_shots"] == list(range(6))
@@ -192,7 +197,7 @@ def test_a_bad_shot_is_set_aside_and_the_others_go_on(recorded, tmp_path, ranks)
     shutil.copy(tmp_path / "good.segy", tmp_path / "recorded.segy")
     other = run(recorded, tmp_path, "--resume", ranks=ranks)
     assert other.code == 2
-    assert "traces: " in other.err
+    assert "recorded.segy: those of shot 2 (FFID 2), shot 5 (FFID 5) are no longer" in other.err
     assert run(recorded, tmp_path, "--retry-failed", ranks=ranks).code == 0
     assert image(tmp_path / "out") == image(recorded / "one")
     record = json.loads((tmp_path / "out" / "run.json").read_text())
@@ -258,16 +263,16 @@ def test_the_series_of_a_wavelet_belongs_to_the_survey(recorded, tmp_path):
     np.save(tmp_path / "w.npy", np.exp(-((50 * time) ** 2)).astype(np.float32))
     done = run(recorded, tmp_path, "--resume", **keys)
     assert done.code == 2
-    assert "wavelet: 368 bytes" in done.err
+    assert "wavelet.w.npy: 368 bytes" in done.err
 
 
 def test_places_belong_to_the_survey():
     """An index may place the traces of the same files anew."""
     shot = Shot(0, 1, np.zeros(3), np.zeros((4, 3)), np.arange(4))
     there = replace(shot, receivers=np.full((4, 3), 10.0))
-    first, second = (geometry(SimpleNamespace(shots=(one,))) for one in (shot, there))
+    first, second = (geometry(SimpleNamespace(shots=(one,), recording=None)) for one in (shot, there))
     assert first != second
-    assert first == geometry(SimpleNamespace(shots=(replace(shot, ffid=2),)))
+    assert first == geometry(SimpleNamespace(shots=(replace(shot, ffid=2),), recording=None))
 
 
 def test_resume_with_nothing_there_starts(recorded, tmp_path):
@@ -285,7 +290,7 @@ def test_damage_is_found_and_mended(recorded, unfinished, tmp_path):
     path.write_bytes(raw)
     journal = tmp_path / "out" / "journal"
     (lines,) = journal.glob("*.jsonl")
-    lines.write_text(lines.read_text() + '{"flushed": true}\n')  # as if all had been on the device
+    lines.write_text(lines.read_text() + FLUSHED)  # as if all had been on the device
     done = run(recorded, tmp_path, "--resume")
     assert done.code == 1
     assert "000002-image.npy: its values have changed" in done.err
@@ -294,7 +299,7 @@ def test_damage_is_found_and_mended(recorded, unfinished, tmp_path):
     assert json.loads((tmp_path / "out" / "run.json").read_text())["results"]["migrated_shots"] == [2]
     assert image(tmp_path / "out") == wanted
     # The same before it was known to be on the device: found when the run begins.
-    text = lines.read_text().replace('{"flushed": true}\n', "")
+    text = lines.read_text().replace(FLUSHED, "")
     lines.write_text(text)
     path = journal / "000003-illumination.npy"
     path.write_bytes(path.read_bytes()[:-1] + b"\x7f")
@@ -331,7 +336,7 @@ def test_files_that_are_damaged_are_computed_again(recorded, unfinished, tmp_pat
     wanted = image(tmp_path / "out")
     journal = tmp_path / "out" / "journal"
     (lines,) = journal.glob("*.jsonl")
-    lines.write_text(lines.read_text() + '{"flushed": true}\n')  # all had been on the device
+    lines.write_text(lines.read_text() + FLUSHED)  # all had been on the device
     path = min(journal.glob(f"*{kind}"))
     path.write_bytes(damage(path.read_bytes()))
     done = run(recorded, tmp_path, "--resume", ranks=ranks)

@@ -7,6 +7,7 @@ of the folder's.
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import tempfile
@@ -76,6 +77,8 @@ def _new(folder: Path) -> tuple[Path, FileLock | None]:
     starting = _locked(folder, wait=True)  # or another start could take the new folder, not yet locked, for left
     try:
         for left_behind in folder.glob(f"{PREFIX}*"):
+            if left_behind.is_symlink() or left_behind.stat().st_uid != os.geteuid():
+                continue  # no run of this user's has made it
             lock = _locked(left_behind)
             if lock is not None:
                 atomic.remove(left_behind)

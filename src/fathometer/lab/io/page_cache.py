@@ -9,12 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from fathometer.storage.fingerprint import files_of
+from fathometer.storage.fingerprint import parts_of
 
 
 def stored_bytes(path: Path) -> int:
     """Bytes of all files of a volume."""
     return sum(file_path.stat().st_size for file_path in files_of(path))
+
+
+def files_of(path: Path) -> list[Path]:
+    """The existing files of a volume that this program has written."""
+    if path.is_dir():
+        return [file for file in sorted(path.rglob("*")) if file.is_file()]
+    return [file for file in parts_of(path) if file.exists()]
 
 
 def drop(path: Path) -> float:

@@ -96,6 +96,12 @@ class EarthFiles:
         """The files, in the order of NAMES."""
         return [volume.path for volume in self._volumes.values()]
 
+    def inputs(self) -> dict[str, list[Path]]:
+        """Every file that a property is read from, by its name, the one that the survey names first.
+
+        Raises InputError where a format's own list of files cannot be read."""
+        return {name: volume.files() for name, volume in self._volumes.items()}
+
     @property
     def bytes_per_cell(self) -> int:
         """Bytes of a cell in all files together, as stored."""

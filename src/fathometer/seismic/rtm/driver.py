@@ -9,8 +9,10 @@ A journal in the folder of the results remembers each finished shot (runs/).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from mpi4py import MPI
 
@@ -22,12 +24,12 @@ from fathometer.parallel.collectives import allgather, barrier, collective_error
 from fathometer.parallel.groups import split_into_groups
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
-from fathometer.runs.journal_folder import conclude, has_journal, results_of
+from fathometer.runs.journal_folder import conclude, earlier_files, has_journal, results_of
 from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, unfinished_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import Volumes, run_tasks
 from fathometer.seismic.history.opening import choose
-from fathometer.seismic.rtm.fingerprint import migration_fingerprint
+from fathometer.seismic.rtm.fingerprint import MigrationInput
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import product_files, remove_outdated, write_products
 from fathometer.seismic.rtm.results import MigrationWork, earlier_outcome, failed_shots, migration_results, task_errors
@@ -70,17 +72,23 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
     with naming(f"{survey.path}: [storage] write"):
         check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
     with results_folder(output, comm), locked_folder(output, context.options, MIGRATION, comm) as lock:
-        setup = prepared(survey, comm, context, imaging=True, summing=image_sum_bytes)
-        if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
-            with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
-                check_startable(setup, context)
-        return _migrate(setup, context, lock)
+        earlier: Mapping[str, Any] = {}
+        with ledger.phase("set up"), collective_errors(comm):
+            if comm.rank == 0:
+                earlier = earlier_files(output, context.options)
+        with MigrationInput(survey, comm, context, earlier) as inputs:
+            setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=inputs.begin)
+            if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
+                with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
+                    check_startable(setup, context)
+            inputs.finish()
+        return _migrate(setup, context, lock, inputs)
 
 
-def _migrate(setup: Setup, context: Context, lock: Lock | None) -> Outcome:
+def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: MigrationInput) -> Outcome:
     survey, comm, output = setup.survey, setup.comm, setup.survey.output_directory
     files, shots = product_files(survey), [shot.index for shot in setup.acquisition.shots]
-    run = ResumableRun(output, MIGRATION, shots, partial(migration_fingerprint, setup), lock, comm, context)
+    run = ResumableRun(output, MIGRATION, shots, inputs, lock, comm, context)
     if run.journal.finished:
         return earlier_outcome(setup, context)
     with unfinished_record(output, comm, partial(partial_record, setup, context)):
@@ -89,12 +97,13 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None) -> Outcome:
             return Outcome({}, {})
         with ledger.phase("sum images"):  # groups to sum
             journal = run.complete(task_errors(work))
+            inputs.require_unchanged(journal.inputs)
             images = summed_image(setup, journal)
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey, comm)
         write_products(setup, files, images, journal.folder)
-        outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work))
+        outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work, inputs.record()))
     publish(setup, context, outcome, panels)
     with collective_errors(comm):
         if comm.rank == 0:

@@ -1,47 +1,234 @@
-"""What a migration's image depends on: what must be the same for shots of two runs to be added up."""
+"""What a migration's image depends on: what must be the same for shots of two runs to be added up.
+
+Model and wavelet are hashed whole while the model is read, unless nobody has touched their files since an earlier run.
+Traces are hashed shot by shot, as they are migrated, in the journal's lines; of a file that was touched since, those of
+the shots in the journal are read and hashed again when a run is resumed. Of an index all that is read from it counts:
+the places, files and traces of the shots.
+"""
 
 from __future__ import annotations
 
-import zlib
-from typing import Any
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from mpi4py import MPI
 
 from fathometer import __version__
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError
+from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.threads import thread_counts
+from fathometer.runs.context import Context
+from fathometer.runs.run_input import RunInput
 from fathometer.seismic.history.encoding import PLAIN
-from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.shots.acquisition import Acquisition
-from fathometer.seismic.survey import SampledWaveletTable
-from fathometer.storage.fingerprint import fingerprint
+from fathometer.seismic.shots.offsets import receivers_by_bin
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.survey import SampledWaveletTable, Survey
+from fathometer.seismic.traces.wavelet_file import series_files
+from fathometer.storage.fingerprint import FileState, hash_of, require_unchanged
+from fathometer.storage.hashing import KIND, PHASE, Hashing
 
-SCHEMA = 1  # of the journal
 # Sections of the survey that change how an image is computed, not what it is.
 NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history")
 LOSSY = ("encoding", "tolerance")  # keys of [history] that count where the encoding loses something
+MOST_NAMED = 3  # shots in a message
+Named = dict[str, list[tuple[str, str]]]  # by use: (name in the fingerprint, path) of each file
 
 
-def migration_fingerprint(setup: Setup) -> dict[str, Any]:
-    """Version, survey and files, for comparison. InputError where a file cannot be read."""
-    survey = setup.survey.resolved()
-    compared = {name: keys for name, keys in survey.items() if name not in NOT_COMPARED}
-    if survey["history"]["encoding"] != PLAIN:
-        compared["history"] = {name: survey["history"][name] for name in LOSSY}
-    wavelet = setup.survey.wavelet
-    series = [setup.survey.directory / wavelet.path] if isinstance(wavelet, SampledWaveletTable) else []
-    return {
-        "journal": SCHEMA,
-        "version": __version__,
-        "survey": compared,
-        "model": fingerprint(setup.files.paths),
-        "wavelet": fingerprint(series) if series else None,
-        "traces": fingerprint(setup.acquisition.paths),
-        "shots": geometry(setup.acquisition),
-    }
+class MigrationInput:
+    """The files of a migration and their hashes (runs.run_input.InputFiles); a context manager, which ends the hashing.
+
+        with MigrationInput(survey, comm, context, earlier) as inputs:
+            ... inputs.begin(layout) before the model is read, inputs.finish(setup) afterwards
+
+    Args:
+        earlier: on rank 0, RunInput.files of the run that is resumed; empty: none.
+    """
+
+    def __init__(self, survey: Survey, comm: MPI.Intracomm, context: Context, earlier: Mapping[str, Any]) -> None:
+        self._survey, self._comm, self._context = survey, comm, context
+        self._earlier = _known(earlier.values())
+        self._names: Named = {}
+        self._states: dict[str, FileState] = {}  # by path; of model and wavelet, on rank 0
+        self._traces: list[FileState] = []  # on rank 0
+        self._acquisition: Acquisition | None = None
+        self._hashing: Hashing | None = None
+        self._hashed: list[FileState] = []
+        self._verified = 0
+
+    def begin(self, layout: SurveyLayout) -> None:
+        """Collective. Look at all files, and begin to hash those that are not known to be untouched."""
+        survey, acquisition = self._survey, layout.acquisition
+        self._acquisition = acquisition
+        waiting: list[FileState] = []
+        with ledger.phase(PHASE):
+            with collective_errors(self._comm):
+                threads = thread_counts(survey.threads.model_dump(), self._context.binding, "[threads]")
+                if self._comm.rank == 0:
+                    self._names = _names(survey, layout)
+                    paths = dict.fromkeys(path for files in self._names.values() for _, path in files)
+                    for path in paths:
+                        self._states[path] = self._state_of(path)
+                    waiting = [state for state in self._states.values() if not state.hash]
+                    self._traces = [FileState.of(path) for path in acquisition.paths]
+            with ledger.communication():
+                waiting = self._comm.bcast(waiting)
+            self._hashing = Hashing(waiting, self._comm, threads)
+
+    def _state_of(self, path: str) -> FileState:
+        """A file as it is now, with the hash of an earlier look where nobody has touched it since."""
+        state, earlier = FileState.of(Path(path), required=False), self._earlier.get(path)
+        return earlier if earlier is not None and earlier.hash and state.untouched_since(earlier) else state
+
+    def finish(self) -> None:
+        """Collective. Wait for the hashes. Raises FathometerError on all ranks where a file has changed meanwhile."""
+        assert self._hashing is not None
+        self._hashed = self._hashing.results()
+        self._states |= {state.path: state for state in self._hashed}
+        self._require_whole()
+
+    def _require_whole(self) -> None:
+        with ledger.phase(PHASE), collective_errors(self._comm):
+            if self._comm.rank == 0:
+                require_unchanged(list(self._states.values()))
+
+    def require_unchanged(self, inputs: Mapping[int, str]) -> None:
+        """Collective. Raises FathometerError on all ranks where model or wavelet are no longer what was hashed, or the
+        traces of a shot in the journal what was migrated; inputs: of these. Shots on windows of the model have read it
+        until their end."""
+        self._require_whole()
+        changed = self._changed(self._traces, inputs, FileState.same_as)
+        with collective_errors(self._comm):
+            if changed:
+                raise FathometerError(f"{changed[0]}; needed: inputs that stay as they are")
+
+    def now(self) -> RunInput:
+        """See InputFiles."""
+        assert self._acquisition is not None
+        survey = self._survey.resolved()
+        compared = {name: keys for name, keys in survey.items() if name not in NOT_COMPARED}
+        if survey["history"]["encoding"] != PLAIN:
+            compared["history"] = {name: survey["history"][name] for name in LOSSY}
+        fingerprint: dict[str, Any] = {"version": __version__, "survey": compared}
+        for use, files in self._names.items():
+            fingerprint[use] = {name: self._states[path].words for name, path in files}
+        fingerprint["shots"] = geometry(self._acquisition)
+        states = [state.as_dict() for state in self._states.values()]
+        return RunInput(fingerprint, {"whole": states, "traces": [state.as_dict() for state in self._traces]})
+
+    def changed(self, files: Mapping[str, Any], inputs: Mapping[int, str]) -> list[str]:
+        """See InputFiles. Only shots with traces in files that were touched are read, by all ranks."""
+        earlier = list(_known([files.get("traces", ())]).values())
+        return self._changed(earlier, inputs, FileState.untouched_since)
+
+    def _changed(
+        self, looked: Sequence[FileState], inputs: Mapping[int, str], known: Callable[[FileState, FileState], bool]
+    ) -> list[str]:
+        """As `changed`; looked: on rank 0, the states of the files earlier. known: of a state and an earlier one,
+        whether the file need not be read."""
+        acquisition, comm = self._acquisition, self._comm
+        assert acquisition is not None
+        recording = acquisition.recording
+        assert recording is not None
+        touched: list[int] = []
+        with ledger.phase(PHASE):
+            with collective_errors(comm):
+                if comm.rank == 0:
+                    earlier = {state.path: state for state in looked}
+                    self._traces = [FileState.of(path) for path in recording.files]
+                    touched = [
+                        number
+                        for number, state in enumerate(self._traces)
+                        if state.path not in earlier or not known(state, earlier[state.path])
+                    ]
+            with ledger.communication():
+                touched = comm.bcast(touched)
+            if not touched:
+                return []
+            shots = [
+                shot
+                for shot in acquisition.shots
+                if shot.index in inputs and np.isin(recording.gathers[shot.index].file, touched).any()
+            ]
+            own = {shot.index: traces_hash(self._survey, acquisition, shot) for shot in shots[comm.rank :: comm.size]}
+            found = {index: hashed for part in allgather(comm, own) for index, hashed in part.items()}
+        self._verified += len(shots)
+        wrong = [shot for shot in shots if found[shot.index] != inputs[shot.index]]
+        return _told(acquisition, wrong, touched) if comm.rank == 0 and wrong else []
+
+    def record(self) -> dict[str, Any]:
+        """What it cost, beside the ledger's phase, for the record: files and bytes of model and wavelet, those of them
+        that had to be hashed, shots whose traces were read again. Rank 0 only."""
+        states = self._states.values()
+        return {
+            "files": len(states),
+            "bytes": sum(max(0, state.bytes) for state in states),
+            "hashed_files": len(self._hashed),
+            "hashed_bytes": sum(max(0, state.bytes) for state in self._hashed),
+            "verified_shots": self._verified,
+        }
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._hashing is not None:
+            self._hashing.__exit__(kind, error, trace)
+
+
+def traces_hash(survey: Survey, acquisition: Acquisition, shot: Shot) -> str:
+    """The hash of those traces of a shot that are migrated, read for it; "" where they cannot be read."""
+    assert acquisition.recording is not None
+    with ledger.file(KIND, "read"):
+        used = np.unique(np.concatenate(receivers_by_bin(survey.imaging, shot)))
+        return acquisition.recording.hash(shot.index, used)
 
 
 def geometry(acquisition: Acquisition) -> str:
-    """Number and CRC-32 of the shots' sources, receivers and channels: an index may place the same files anew, and
-    a header may change between the pieces that a fingerprint looks at."""
-    crc = 0
+    """Number and hash of the shots' sources, receivers and channels, and of where and how their traces lie in files: an
+    index may place the same files anew, and a header may change what its samples mean."""
+    recording = acquisition.recording
+    parts: list[bytes] = []
     for shot in acquisition.shots:
-        for array in (shot.source, shot.receivers, shot.channel):
-            crc = zlib.crc32(array.tobytes(), crc)
-    return f"{len(acquisition.shots)} shots, CRC-32 {crc:08x}"
+        parts += [array.tobytes() for array in (shot.source, shot.receivers, shot.channel)]
+        if recording is not None:
+            gather = recording.gathers[shot.index]
+            parts += [gather.file.tobytes(), gather.trace.tobytes()]
+    if recording is not None:
+        parts.append(repr((recording.samples, recording.interval, recording.delay)).encode())
+        for layout in recording.layouts:
+            parts.append(repr((layout.order, layout.format, layout.start, layout.samples, layout.kind)).encode())
+    return f"{len(acquisition.shots)} shots, {hash_of(*parts)}"
+
+
+def _names(survey: Survey, layout: SurveyLayout) -> Named:
+    """The files of model and wavelet; those that a header names are told by their place beside it."""
+    uses = {f"model.{name}": paths for name, paths in layout.files.inputs().items()}
+    if isinstance(survey.wavelet, SampledWaveletTable):
+        uses["wavelet"] = series_files(survey.directory / survey.wavelet.path)
+    return {use: [(os.path.relpath(path, paths[0].parent), str(path)) for path in paths] for use, paths in uses.items()}
+
+
+def _known(groups: Iterable[Any]) -> dict[str, FileState]:
+    """States of files, by path, from lists of RunInput.files."""
+    states = [FileState.from_dict(values) for group in groups for values in group]
+    return {state.path: state for state in states}
+
+
+def _told(acquisition: Acquisition, shots: list[Shot], touched: list[int]) -> list[str]:
+    """A line on shots whose traces have changed."""
+    recording = acquisition.recording
+    assert recording is not None
+    files = np.unique(np.concatenate([recording.gathers[shot.index].file for shot in shots]))
+    first = next(recording.files[number] for number in files if number in touched)
+    names = ", ".join(shot.name for shot in shots[:MOST_NAMED])
+    more = f" and {len(shots) - MOST_NAMED} more" if len(shots) > MOST_NAMED else ""
+    return [f"traces: {first}: those of {names}{more} are no longer what was migrated"]

@@ -23,6 +23,7 @@ from fathometer.storage import atomic
 from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.volumes.block import Volume
 from fathometer.storage.volumes.boxes import slabs, widened, within
+from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
@@ -79,6 +80,8 @@ def remove_outdated(survey: Survey, outdated: Mapping[str, Path], results: Itera
     kept = {path.resolve() for path in results}
     for kind, path in outdated.items() if ALL in outdated else ():
         volume = kind in (ALL, "illumination", "laplacian") or kind.startswith(OFFSET)
+        if path.suffix not in writable_suffixes():  # a record that no run has written
+            continue
         if volume and path.resolve() not in kept and path.resolve().parent == survey.output_directory.resolve():
             with suppress(InputError):
                 protect_inputs(survey, [path])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -37,11 +37,11 @@ class MigrationWork:
 
 
 def migration_results(
-    setup: Setup, journal: Journal, work: Sequence[MigrationWork]
+    setup: Setup, journal: Journal, work: Sequence[MigrationWork], identity: Mapping[str, Any]
 ) -> tuple[Tuned | None, WorkDone, dict[str, Any], list[str]]:
     """Tiling, work done, further results and reasons why they are not complete, for the record.
 
-    work: of all ranks.
+    work: of all ranks. identity: what it cost to know the files (fingerprint.py).
     """
     done = sorted(shot for rank in work for shot in rank.tasks.done)
     first = next((rank for rank in work if rank.choice is not None), None)
@@ -50,6 +50,7 @@ def migration_results(
         "earlier_shots": len(journal.done) - len(done),
         "failed_shots": [{"shot": shot, "reason": reason} for shot, reason in sorted(journal.failed.items())],
         "replaced_traces": journal.repaired,
+        "identity": identity,
         "groups": Group.of(0, setup.comm.size, setup.ranks_per_shot).groups,
     }
     if first is not None and first.choice is not None:

@@ -21,6 +21,7 @@ from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.shots.injection import ReversedTraces, source_series
 from fathometer.seismic.shots.offsets import receivers_by_bin, volumes_of
+from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.traces.series import STRATEGIES, ReceiverSeries, SeriesRequest
 from fathometer.seismic.waves.checked_steps import finish_steps
 from fathometer.seismic.waves.propagator import PointSet, Propagator, State
@@ -34,10 +35,12 @@ def migrate_shot(
     condition: ImagingCondition,
     progress: Progress,
     source_wavefield: Propagator | None = None,
+    hashes: TraceHashes | None = None,
 ) -> None:
     """Collective. Make the image of one shot in the imaging condition.
 
     source_wavefield: of the source loop, where the history computes snapshots again; None: the same as the receivers'.
+    hashes: get those of the traces that this rank reads.
 
     Raises NotFiniteError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
@@ -49,7 +52,7 @@ def migrate_shot(
             if not len(among):
                 continue
             with ledger.phase("set up"), collective_errors(comm):
-                receivers, series = receivers_of(setup, wavefield, shot, among)
+                receivers, series = receivers_of(setup, wavefield, shot, among, hashes)
             with closing(series):
                 if not (again and history.rewind()):
                     source = SourceWavefield(setup, source_wavefield or wavefield, shot)
@@ -140,7 +143,9 @@ def receiver_loop(
     wavefield.check(where)
 
 
-def receivers_of(setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndarray) -> tuple[PointSet, ReceiverSeries]:
+def receivers_of(
+    setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndarray, hashes: TraceHashes | None = None
+) -> tuple[PointSet, ReceiverSeries]:
     """The receivers `among` those of the shot (their numbers) that touch this rank's cells, and what they inject.
 
     Raises InputError for unreadable traces, FathometerError where they cannot be ordered by time.
@@ -148,7 +153,9 @@ def receivers_of(setup: Setup, wavefield: Propagator, shot: Shot, among: np.ndar
     survey, time, dtype = setup.survey, setup.time, setup.scheme.dtype
     points = setup.points(shot.receivers[among])
     receivers = wavefield.injectors(points)
-    traces = ReversedTraces(setup.acquisition, time, setup.wavelet.fmax, setup.corrected, dtype, wavefield.threads)
+    traces = ReversedTraces(
+        setup.acquisition, time, setup.wavelet.fmax, setup.corrected, dtype, wavefield.threads, hashes
+    )
     request = SeriesRequest(
         read=lambda indices, share: traces.series(shot, among[indices], share),
         own=receivers.indices,

@@ -17,12 +17,15 @@ from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.fingerprint import traces_hash
 from fathometer.seismic.rtm.shot import migrate_shot
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import tuned_for
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.waves.propagator import Propagator
+from fathometer.storage.hashing import PHASE
 
 ADDED = ("snapshots", "logical_bytes", "stored_bytes")  # of a history's figures; the others are largest values
 
@@ -48,8 +51,9 @@ class Worker:
             self.choice = choose(request)
             self._history, self._source_wavefield = open_history(request, self.choice)
 
-    def migrate(self, shot: Shot, progress: Progress) -> None:
-        """Make the image of a shot in `condition`."""
+    def migrate(self, shot: Shot, progress: Progress) -> str:
+        """Make the image of a shot in `condition`; the hash of its traces."""
+        hashes = TraceHashes(len(shot.receivers))
         migrate_shot(
             self.setup,
             self._wavefield,
@@ -58,7 +62,10 @@ class Worker:
             self.condition,
             progress,
             self._source_wavefield,
+            hashes,
         )
+        with ledger.phase(PHASE):
+            return hashes.combined(self.setup.comm)
 
     def close(self) -> dict[str, Any]:
         """Free everything, which takes its time where it is large; what became of this rank's snapshots."""
@@ -124,9 +131,14 @@ class ShotWorkers:
         """Migrate the shot; its image and illumination on its window of the model."""
         assert self._worker is not None
         setup = self._worker.setup
-        self._worker.migrate(self._shots[task], progress)
+        hashed = self._worker.migrate(self._shots[task], progress)
         start, _ = setup.grid.model_box(setup.block)
-        return Window(setup.grid, start, self._worker.condition.volumes)
+        return Window(setup.grid, start, self._worker.condition.volumes, hashed)
+
+    def input_of(self, task: int) -> str:
+        """The hash of the shot's traces."""
+        with ledger.phase(PHASE):
+            return traces_hash(self._survey.survey, self._survey.acquisition, self._shots[task])
 
     def reset(self) -> None:
         """Close the present worker, whose history may be in the middle of a shot."""

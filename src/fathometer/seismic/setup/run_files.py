@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,6 +21,7 @@ from fathometer.runs.context import Context, Outcome
 from fathometer.seismic.model.earth import NAMES
 from fathometer.seismic.page.panels import panels
 from fathometer.seismic.page.run_data import RunData
+from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.run_record import WorkDone, finished_record
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
 from fathometer.seismic.survey import SampledWaveletTable, Survey
@@ -34,10 +35,11 @@ def prepared(
     context: Context,
     imaging: bool,
     summing: SummingMemory | None = None,
+    before_reading: Callable[[SurveyLayout], None] | None = None,
 ) -> Setup:
-    """Collective. Make a survey ready; notes and a summary for people."""
+    """Collective. Make a survey ready; notes and a summary for people. Arguments as of `prepare`."""
     with ledger.phase("set up"):
-        setup = prepare(survey, comm, imaging, summing)
+        setup = prepare(survey, comm, imaging, summing, before_reading)
     for warning in setup.warnings:
         context.say(f"note: {warning}")
     for line in setup.summary():

@@ -143,10 +143,17 @@ class Setup:
         return f"{ranks} in {group.groups} group{'s' * (group.groups > 1)} with shots of their own{windows}"
 
 
-def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool, summing: SummingMemory | None = None) -> Setup:
+def prepare(
+    survey: Survey,
+    comm: MPI.Intracomm,
+    imaging: bool,
+    summing: SummingMemory | None = None,
+    before_reading: Callable[[SurveyLayout], None] | None = None,
+) -> Setup:
     """Collective. Make a survey ready, for imaging (with a history) or for modelling only.
 
     summing: memory that groups of ranks take to add up their results, by part, for so many cells on a rank.
+    before_reading: collective; called when the files are known, before values of the model are read.
 
     Raises InputError, the same on all ranks, for whatever is wrong with it.
     """
@@ -158,6 +165,8 @@ def prepare(survey: Survey, comm: MPI.Intracomm, imaging: bool, summing: Summing
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
     require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, ADVICE)
+    if before_reading is not None:
+        before_reading(layout)
     with ledger.phase("read model"):
         earth = layout.files.read(grid, block, layout.radius, comm)
     frequency = wavelet.fmax / 2.5  # of the layers' filters: the peak of a Ricker

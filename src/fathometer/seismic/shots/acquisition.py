@@ -14,6 +14,7 @@ from fathometer.seismic.shots.gathers import Recording, point, recording_of
 from fathometer.seismic.shots.geometry import shots_of_ranges
 from fathometer.seismic.shots.selection import selected
 from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.survey import Survey
 
 __all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside"]
@@ -54,18 +55,21 @@ class Acquisition:
         """Time of the last sample, s."""
         return self.start + (self.samples - 1) * self.sample_interval
 
-    def traces(self, shot: Shot, receivers: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
+    def traces(
+        self, shot: Shot, receivers: npt.NDArray[np.integer], hashes: TraceHashes | None = None
+    ) -> npt.NDArray[np.float32]:
         """Conditioned recorded traces (n, samples), float32, of some receivers of a shot (conditioning.py).
 
         receivers: indices (n,) into shot.receivers. Only their traces are read, unless conditioning needs the median of
-        the shot. Raises InputError for a trace with NaN or infinity, and for a survey without gathers.
+        the shot. hashes: get those of the traces as recorded. Raises InputError for a trace with NaN or infinity, and
+        for a survey without gathers.
         """
         recording = self.recording
         if recording is None:
             raise InputError(f"{self.name}: [acquisition] gathers: missing; needed: recorded shots (SEG-Y)")
 
         def read(indices: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
-            return np.ascontiguousarray(recording.read(shot.index, indices)[:, : self.samples])
+            return np.ascontiguousarray(recording.read(shot.index, indices, hashes)[:, : self.samples])
 
         indices = np.asarray(receivers, dtype=np.int64)
         return self.conditioning(shot, indices, read) if self.conditioning else read(indices)

@@ -11,10 +11,11 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.rotation import rotation_of
 from fathometer.seismic.shots.shot import Shot, frozen
+from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.survey import Survey
 from fathometer.storage.index import INDEX_SUFFIX
 from fathometer.storage.traces.layout import Layout
-from fathometer.storage.traces.segy import TraceTable, read_traces, scan
+from fathometer.storage.traces.segy import TraceTable, decode_traces, read_traces, scan
 
 _SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal positions may differ by rounding
 
@@ -39,18 +40,34 @@ class Recording:
     delay: float  # s, time of the first sample
     notes: tuple[str, ...]
 
-    def read(self, shot: int, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+    def read(
+        self, shot: int, receivers: npt.NDArray[np.int64], hashes: TraceHashes | None = None
+    ) -> npt.NDArray[np.float32]:
         """Recorded traces (n, samples), float32, of a shot (its index).
 
-        receivers: indices (n,) into those of the shot. Raises InputError for NaN and infinity.
+        receivers: indices (n,) into those of the shot. hashes: get those of the traces. Raises InputError for NaN and
+        infinity.
         """
         gather = self.gathers[shot]
         traces = np.empty((len(receivers), self.samples), dtype=np.float32)
         file = gather.file[receivers]
         for number in np.unique(file):
             rows = np.flatnonzero(file == number)
-            traces[rows] = read_traces(self.layouts[number], gather.trace[receivers[rows]])
+            seen = None if hashes is None else hashes.of(receivers[rows])
+            traces[rows] = read_traces(self.layouts[number], gather.trace[receivers[rows]], seen)
         return traces
+
+    def hash(self, shot: int, receivers: npt.NDArray[np.int64]) -> str:
+        """The hash of some traces of a shot, which are read for it (trace_hashes.py); "" where they cannot be read."""
+        gather = self.gathers[shot]
+        hashes = TraceHashes(len(gather.file))
+        try:
+            for number in np.unique(gather.file[receivers]):
+                rows = receivers[gather.file[receivers] == number]
+                decode_traces(self.layouts[number], gather.trace[rows], hashes.of(rows))
+        except (InputError, ValueError):  # a file that is gone, or shorter than its layout
+            return ""
+        return hashes.combined()
 
 
 def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recording]:

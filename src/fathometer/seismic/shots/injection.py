@@ -11,6 +11,7 @@ from fathometer.base import ledger
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, forward_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.traces.time_axis import TimeAxis
@@ -43,7 +44,7 @@ class ReversedTraces:
     Attributes:
         fmax: highest frequency, Hz. corrected: the adjoint time-dispersion transform is applied, so that source and
             receiver wavefields have the same error and the image needs no correction (traces/dispersion.py).
-        threads: the threads that resample.
+        threads: the threads that resample. hashes: get those of the traces.
     """
 
     acquisition: Acquisition
@@ -52,6 +53,7 @@ class ReversedTraces:
     corrected: bool
     dtype: np.dtype[Any]
     threads: ThreadCounts
+    hashes: TraceHashes | None = None
 
     def series(self, shot: Shot, receivers: np.ndarray, own: float) -> np.ndarray:
         """The series (steps, n), `dtype`, of some receivers of a shot.
@@ -61,7 +63,7 @@ class ReversedTraces:
         """
         time, acquisition = self.time, self.acquisition
         with ledger.phase("read traces"), ledger.file("traces", "read", own=own):
-            recorded = acquisition.traces(shot, receivers).astype(self.dtype)
+            recorded = acquisition.traces(shot, receivers, self.hashes).astype(self.dtype)
 
         def derivative(traces: np.ndarray) -> np.ndarray:
             with np.errstate(over="ignore", invalid="ignore"):  # reported by the check of the wavefield

@@ -35,6 +35,16 @@ def read_series(path: Path) -> Series:
     return series
 
 
+def series_files(path: Path) -> list[Path]:
+    """The file of a series, and the one that an RSF header names, if any. InputError where it cannot be read."""
+    if path.suffix.lower() != ".rsf":
+        return [path]
+    with reading(path):
+        head, mark, _ = path.read_bytes().partition(MARK)
+    values = parse(head.decode("utf-8", "replace")).get("in")
+    return [path] if mark or values is None else [path, path.parent / values]
+
+
 def _npy(path: Path) -> npt.NDArray[Any]:
     with reading(path), path.open("rb") as file:
         shape, _, dtype = read_npy_header(file, str(path))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -13,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
 
 __all__ = ["GatherWriter", "TraceTable", "read_traces", "scan"]
 
 Number = TypeVar("Number", np.int64, np.float64)
+Seen = Callable[[int, NDArray[np.uint8]], None]
 
 FOOT = 0.3048  # m
 # Trace identification codes of live seismic data: unknown, seismic, pressure and vertical sensors.
@@ -100,14 +102,17 @@ def scan(path: Path) -> TraceTable:
     )
 
 
-def read_traces(file: Path | Layout, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.float32]:
+def read_traces(
+    file: Path | Layout, indices: Sequence[int] | NDArray[np.integer], seen: Seen | None = None
+) -> NDArray[np.float32]:
     """Traces by their numbers (from 0, in any order), float32 (len(indices), samples), of a file or its layout.
 
+    seen: as of `decode_traces`.
     InputError: as in `scan`; a number outside the file; a NaN or an infinity, named by trace and sample.
     """
     layout = file if isinstance(file, Layout) else layout_of(file)
     path = layout.path
-    traces = decode_traces(layout, indices)
+    traces = decode_traces(layout, indices, seen)
     if not np.isfinite(traces).all():
         row, sample = np.argwhere(~np.isfinite(traces))[0]
         value, trace = traces[row, sample], int(np.asarray(indices)[row])
@@ -118,8 +123,12 @@ def read_traces(file: Path | Layout, indices: Sequence[int] | NDArray[np.integer
     return traces
 
 
-def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
-    """As `read_traces`, by a layout, without the check for finite values."""
+def decode_traces(layout: Layout, indices: ArrayLike, seen: Seen | None = None) -> NDArray[np.float32]:
+    """As `read_traces`, by a layout, without the check for finite values.
+
+    seen: called for each part of the traces with the position in `indices` of its first one and the bytes of their
+        samples as stored, uint8 (n, bytes).
+    """
     numbers = np.asarray(indices, np.int64).reshape(-1)
     outside = numbers[(numbers < 0) | (numbers >= layout.traces)]
     if len(outside):
@@ -132,6 +141,8 @@ def decode_traces(layout: Layout, indices: ArrayLike) -> NDArray[np.float32]:
             part = numbers[first : first + step]
             with ledger.io(bytes=len(part) * layout.trace_bytes):
                 stored = rows[part]
+            if seen is not None:
+                seen(first, stored[:, HEADER:])
             traces[first : first + step] = layout.decode(stored)
     return traces
 

@@ -6,6 +6,7 @@ A *block* holds the values of the half-open box [lo, hi) of a volume, in the ord
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,14 @@ class Volume(Protocol):
         InputError where the box does not lie within the volume or cannot be read.
         """
 
+    def files(self) -> list[Path]:
+        """Every file that metadata or values are read from, in a fixed order, each once; also one that is missing and
+        would count if it were there. A change of the volume is a change of one of these or of their list.
+
+        InputError where the format's own list of them cannot be read.
+        """
+        ...
+
     def close(self) -> None: ...
 
     def __enter__(self) -> Self: ...
@@ -56,8 +65,8 @@ class Volume(Protocol):
     ) -> None: ...
 
 
-class BlockReader:
-    """Base of the formats' volumes; a format adds `_block` and, if it holds a file open, `close`."""
+class BlockReader(ABC):
+    """Base of the formats' volumes; a format adds `_block`, `files` and, if it holds a file open, `close`."""
 
     def __init__(self, path: Path, info: VolumeInfo) -> None:
         self.path = path
@@ -71,14 +80,19 @@ class BlockReader:
             block = self._block(box)
             return np.array(block, dtype=float_type(self.info.dtype), order="C", copy=True)
 
+    @abstractmethod
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+
+    @abstractmethod
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
-        raise NotImplementedError
+        """The values of a box, in the file's dtype."""
 
     def _bytes(self, box: tuple[slice, ...]) -> int:
         """Bytes that reading a block moves."""
         return math.prod(int(s.stop - s.start) for s in box) * self.info.dtype.itemsize
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most formats hold no file open
         """Close the file; reading afterwards is an error of the caller."""
 
     def __enter__(self) -> Self:

@@ -142,6 +142,10 @@ class BlocksVolume(BlockReader):
         if cells != math.prod(shape):
             raise InputError(f"{path}: its blocks hold {cells} cells where its index asks for {math.prod(shape)}")
 
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        return list(dict.fromkeys((self.path / INDEX, *(path for path, _ in self._blocks))))
+
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         wanted: Box = tuple(s.start for s in box), tuple(s.stop for s in box)
         block = np.zeros(extent(wanted), self.info.dtype)

@@ -32,6 +32,7 @@ from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
 from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.formats.hdf5_files import files_of_dataset
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
@@ -244,6 +245,11 @@ class Hdf5Volume(BlockReader):
         except BaseException:
             self._file.close()
             raise
+
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        with reading(self.path), _system_errors():
+            return files_of_dataset(self._file, self.key)
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         with _system_errors():

@@ -31,6 +31,10 @@ class MappedVolume(BlockReader):
         with reading(data):
             self._values: NDArray[Any] = np.memmap(data, info.dtype, "r", offset, info.shape, order)
 
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        return list(dict.fromkeys((self.path, self.raw.path)))
+
     def mapped(self, box: tuple[slice, ...]) -> NDArray[Any]:
         """The block as a view of the mapped file, in the file's dtype; using it reads it."""
         block: NDArray[Any] = self._values[box]

@@ -299,6 +299,10 @@ class NetcdfVolume(BlockReader):
             return None
         return text.value.decode("utf-8", "replace") or None
 
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        return [self.path]
+
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         block = np.empty([s.stop - s.start for s in box], self.info.dtype.newbyteorder("="))
         self._file.move(self.variable, block, [s.start for s in box], False)

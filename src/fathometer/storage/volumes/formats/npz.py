@@ -37,6 +37,10 @@ class NpzVolume(BlockReader):
         super().__init__(path, npy_info(f"{path}:{self.key}", shape, dtype))
         self._values: NDArray[Any] | None = None
 
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        return [self.path]
+
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         if self._values is None:
             try:

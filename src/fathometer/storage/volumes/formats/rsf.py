@@ -57,6 +57,10 @@ def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
 class HeaderOnly(BlockReader):
     """An RSF without its values."""
 
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        return [self.path]
+
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         raise InputError(f"{self.path}: the values are missing, only the header is there")
 

@@ -53,6 +53,10 @@ class SegyVolume(BlockReader):
         """Contradictions between headers and how they were resolved."""
         return self._layout.notes
 
+    def files(self) -> list[Path]:
+        """See Volume.files."""
+        return [self.path]
+
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         lengths = self.info.shape[:-1]
         numbers = np.arange(math.prod(lengths)).reshape(lengths)[box[:-1]]

@@ -164,19 +164,42 @@ class ZarrVolume(BlockReader):
             raise InputError(f"{path}: is not a readable Zarr folder ({_line(error)})") from None
         if isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
-            self.key = choose_key(path, key, volumes or list(arrays))
+            self.key: str | None = choose_key(path, key, volumes or list(arrays))
             self._values: Any = arrays[self.key]
         elif key is not None:
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:
-            self._values = node
+            self.key, self._values = None, node
         dtype = np.dtype(self._values.dtype)
         check_values(str(path), dtype)
         super().__init__(path, info_of(check_shape(str(path), self._values.shape), dtype, dict(self._values.attrs)))
 
+    def files(self) -> list[Path]:
+        """See Volume.files: all files of the array's folder, and those beside the folders on the way to it."""
+        folders = [self.path]
+        for name in self.key.split("/") if self.key else ():
+            folders.append(folders[-1] / name)
+        with reading(self.path):
+            beside = [file for folder in folders[:-1] for file in sorted(folder.iterdir()) if file.is_file()]
+            return beside + _files_below(folders[-1])
+
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         with _system_errors():
             return np.asarray(self._values[box])
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """All files in a folder and those below, links followed, each folder once."""
+    files: list[Path] = []
+    seen: set[str] = set()
+    for name, folders, names in os.walk(folder, followlinks=True):
+        real = os.path.realpath(name)
+        if real in seen:
+            folders.clear()
+            continue
+        seen.add(real)
+        files += [Path(name) / file for file in names]
+    return sorted(files)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,182 @@
+"""Inputs that change between a migration and its --resume, in place and with their times set back; journals too."""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+from cli_support import MIGRATE, NX, SAMPLES, SPACING, here, survey, velocity
+from survey_support import load
+
+from fathometer.runs.journal import read_journal
+from fathometer.seismic.rtm import driver
+from fathometer.storage import fingerprint
+from fathometer.storage.traces.segy import GatherWriter
+
+SHOTS, BAD = 4, 2
+KEYS = MIGRATE | {
+    "model.vp": "vp.rsf",
+    "model.spacing": None,
+    "wavelet.kind": "file",
+    "wavelet.path": "w.npy",
+    "wavelet.sample_interval": 0.004,
+    "wavelet.zero": 0.12,
+    "wavelet.maximum_frequency": 40.0,
+    "wavelet.peak_frequency": None,
+}
+
+
+@pytest.fixture(scope="module")
+def unfinished(tmp_path_factory):
+    """A folder with a migration of four shots of which one is bad, so that its journal is still there; the values of
+    its model lie where the header says."""
+    folder = tmp_path_factory.mktemp("identity")
+    (folder / "data").mkdir()
+    (folder / "data" / "vp.bin").write_bytes(velocity().tobytes())
+    axes = f"n1={velocity().shape[1]} n2={NX} d1={SPACING} d2={SPACING}"
+    (folder / "vp.rsf").write_text(f'{axes} data_format="native_float" in="data/vp.bin"\n')
+    np.save(folder / "w.npy", np.exp(-((60 * (0.004 * np.arange(60) - 0.12)) ** 2)).astype(np.float32))
+    places = np.stack([SPACING * np.arange(NX), np.zeros(NX), np.full(NX, 20.0)], axis=1)
+    with GatherWriter(folder / "recorded.segy", SAMPLES, 0.004, SHOTS * NX) as writer:
+        for shot in range(SHOTS):
+            traces = np.random.default_rng(shot).standard_normal((NX, SAMPLES)).astype(np.float32)
+            writer.write(shot * NX, shot + 1, (100.0 + 50 * shot, 0.0, 20.0), places, traces)
+    change(folder / "recorded.segy", sample(BAD), np.array(np.nan, ">f4").tobytes())
+    done = here("migrate", survey(folder, KEYS), "--quiet")
+    assert done.code == 1, done.err
+    return folder
+
+
+@pytest.fixture
+def folder(unfinished, tmp_path):
+    shutil.copytree(unfinished, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def sample(shot: int, trace: int = 5, number: int = 20) -> int:
+    """Where a sample lies in the file of traces."""
+    return 3600 + (shot * NX + trace) * (240 + 4 * SAMPLES) + 240 + 4 * number
+
+
+def change(path, place: int, data: bytes) -> None:
+    """Write into a file; its size, inode and time of modification are as before."""
+    status = path.stat()
+    with path.open("r+b") as file:
+        file.seek(place)
+        file.write(data)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def resumed(folder, *words):
+    return here("migrate", folder / "survey.toml", "--quiet", *(words or ("--resume",)))
+
+
+def results(folder):
+    return json.loads((folder / "out" / "run.json").read_text())["results"]
+
+
+ONE = np.array(2100.0, np.float32).tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "data", "says"),
+    [
+        ("data/vp.bin", 40, ONE, "model.vp.data/vp.bin: 4800 bytes, XXH3-128 "),
+        ("w.npy", 200, ONE[:2], "wavelet.w.npy: 368 bytes, XXH3-128 "),
+        ("recorded.segy", sample(0), b"\x41", "traces: "),
+        (
+            "recorded.segy",
+            sample(3, NX - 1, SAMPLES - 1),
+            b"\x41",
+            "recorded.segy: those of shot 4 (FFID 4) are no longer",
+        ),
+        ("recorded.segy", sample(BAD), b"\x41\0\0\0", "recorded.segy: those of shot 3 (FFID 3) are no longer"),
+        ("recorded.segy", 3600 + 82, b"\x01", "shots: 4 shots, "),  # a receiver's place
+    ],
+)
+def test_a_changed_input_is_refused(folder, name, place, data, says):
+    change(folder / name, place, data)
+    done = resumed(folder)
+    assert done.code == 2
+    assert says in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_what_was_touched_is_read_again_and_what_was_not_is_not(folder, monkeypatch):
+    image = load(folder / "out" / "image.rsf").tobytes()
+    done = resumed(folder)
+    assert "1 shots are not in the image" in done.err
+    assert results(folder)["identity"]["hashed_files"] == 3  # copies, with inodes of their own, and just written
+    assert results(folder)["identity"]["verified_shots"] == SHOTS
+    monkeypatch.setattr(fingerprint, "GRANULARITY_NS", -(10**18))  # else all would be too new to be trusted
+    os.utime(folder / "data" / "vp.bin")
+    assert "1 shots are not in the image" in resumed(folder).err
+    assert results(folder)["identity"] == {
+        "files": 3,
+        "bytes": sum((folder / name).stat().st_size for name in ("vp.rsf", "data/vp.bin", "w.npy")),
+        "hashed_files": 1,
+        "hashed_bytes": 4800,
+        "verified_shots": 0,
+    }
+    assert load(folder / "out" / "image.rsf").tobytes() == image
+    # What has just been written is read again: a change after it was hashed could have the same times.
+    monkeypatch.undo()
+    change(folder / "data" / "vp.bin", 40, ONE)
+    assert resumed(folder).code == 2
+
+
+def test_changed_lines_are_not_used(folder):
+    """A changed peak once gave an image of zeros, and a missing part a KeyError at every resume."""
+    image = load(folder / "out" / "image.rsf").tobytes()
+    (path,) = (folder / "out" / "journal").glob("*.jsonl")
+    changed = []
+    for line in path.read_text().splitlines():
+        entries = json.loads(line)
+        match entries.get("shot"):
+            case 0:
+                entries["parts"]["image"]["peak"] *= 1e6
+            case 1:
+                del entries["parts"]["image"]
+            case 3:
+                entries["lo"][0] += 1
+        changed.append(json.dumps(entries))
+    path.write_text("\n".join(changed) + "\n")
+    assert "1 shots are not in the image" in resumed(folder).err
+    assert results(folder)["migrated_shots"] == [0, 1, 3]
+    assert load(folder / "out" / "image.rsf").tobytes() == image
+
+
+def test_a_damaged_fingerprint_is_refused_and_begun_anew(folder):
+    path = folder / "out" / "journal" / "survey.json"
+    path.write_text(path.read_text().replace('"every": "auto"', '"every": "else"'))
+    done = resumed(folder)
+    assert done.code == 1
+    assert done.err.startswith(f"fathometer: error: {path}: is damaged: its checksum is wrong; --overwrite begins anew")
+    assert "1 shots are not in the image" in resumed(folder, "--overwrite").err
+    assert results(folder)["migrated_shots"] == [0, 1, 3]
+
+
+def test_traces_that_change_during_the_run_are_told(folder, monkeypatch):
+    true = driver.migrate_shots
+
+    def meanwhile(*words):
+        work = true(*words)
+        change(folder / "recorded.segy", sample(1), b"\x41")
+        return work
+
+    monkeypatch.setattr(driver, "migrate_shots", meanwhile)
+    done = resumed(folder, "--overwrite")
+    assert done.code == 1
+    assert "recorded.segy: those of shot 2 (FFID 2) are no longer what was migrated" in done.err
+    assert done.err.count("\n") == 1
+
+
+def test_mended_traces_of_a_failed_shot_are_taken(folder):
+    change(folder / "recorded.segy", sample(BAD), np.array(0.5, ">f4").tobytes())
+    assert resumed(folder).code == 2
+    done = resumed(folder, "--retry-failed")
+    assert done.code == 0, done.err
+    assert results(folder)["migrated_shots"] == [BAD]
+    assert len(results(folder)["replaced_traces"]) == 1
+    assert sorted(read_journal(folder / "out" / "journal").inputs) == list(range(SHOTS))
