@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup check test verify trials lint bench build wheel docs clean distclean
+.PHONY: help demo setup check test verify trials sanitize lint bench build wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -29,6 +29,16 @@ verify: build ## the verifications at full size
 
 trials: setup ## kills, failed calls and fuzzed inputs, ten minutes of them
 	@$(BIN)/python -m pytest -q -m trials $(ARGS)
+
+# Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.
+SANITIZED := tests/native tests/runs/test_exact.py tests/seismic/history/test_encoding.py \
+  tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py tests/seismic/waves/test_adjoint.py
+# Tiled sweeps by several threads.
+RACING := tests/grid/test_tiling.py tests/seismic/history/test_encoding.py
+
+sanitize: setup ## the kernels' tests with address, undefined-behaviour and thread sanitizers
+	@tools/sanitize.sh address $(SANITIZED) $(ARGS)
+	@tools/sanitize.sh thread $(RACING) $(ARGS)
 
 lint: build ## style and types
 	@$(BIN)/ruff check --quiet .

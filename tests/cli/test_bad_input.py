@@ -370,8 +370,8 @@ SURVEY = [
     Case("not text", "survey.toml: not text in UTF-8", prepare=written("survey.toml", b"\xff\xfe[model]")),
     Case("empty", "survey.toml: [model]: missing", prepare=written("survey.toml", b"")),
     Case("absent", "survey.toml: … no such file", prepare=lambda folder: (folder / "survey.toml").unlink()),
-    Case("NUL in a name", "[model] vp: found … a file", {"model.vp": "a\0b.npy"}),
-    Case("a line end in a name", "a b.npy: no such file", {"model.vp": "a\nb.npy"}),
+    Case("NUL in a name", "[model] vp: found … control characters", {"model.vp": "a\0b.npy"}),
+    Case("a line end in a name", "[model] vp: found … control characters", {"model.vp": "a\nb.npy"}),
 ]
 
 OUTPUT = [
@@ -383,7 +383,7 @@ OUTPUT = [
     ),
     Case("a file on the way", "vp.npy/a: cannot … vp.npy: file exists", {"output.directory": "vp.npy/a"}),
     Case("a folder that takes no files", "/proc: … cannot be written to", {"output.directory": "/proc"}),
-    Case("NUL in the folder", "[output] directory: found … a folder", {"output.directory": "a\0b"}),
+    Case("NUL in the folder", "[output] directory: found … control characters", {"output.directory": "a\0b"}),
     migration(
         "output over input",
         "[output]: … vp.rsf would replace [model] vp",

@@ -1,7 +1,10 @@
 """Batch scripts word by word; then jobs of a real Slurm, where there is one."""
 
+import json
+import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +13,7 @@ from kill_support import SLOW, record, runs_told, same_image, shots_told, survey
 from patience import PATIENCE
 from slurm_support import Unavailable, cluster
 
+from fathometer.base.errors import InputError
 from fathometer.launch.slurm import Job, batch_script, sbatch_options, slurm_time, srun_command
 
 JOB = Job(
@@ -156,6 +160,60 @@ def test_wrong_input_is_one_line(words, told, folder, capsys, monkeypatch):
     assert done.code == 2
     [line] = done.err.splitlines()
     assert told in line
+
+
+HOSTILE = [
+    "line\n touch pwned #",
+    "return\r touch",
+    "escape\x1b]0;x\x07",
+    "next\x85x",
+    "u\u2028x",
+    "u\u2029x",
+    "nul\0x",
+]
+STUB = """\
+#!/bin/bash
+printf '%s\\0' "$@" > "$RECORD"
+"""
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_control_character_never_reaches_the_script(name, folder, capsys):
+    for change in ({"output": Path("/d") / name}, {"journal": Path("/d") / name}, {"name": name},
+                   {"command": ("python3", name)}, {"partition": name}, {"account": name}):  # fmt: skip
+        with pytest.raises(InputError, match=r"control character U\+"):
+            batch_script(replace(JOB, **change))
+    path = folder / "survey.toml"
+    text = path.read_text()
+    path.write_text(text.replace('"out"', json.dumps(name)))
+    assert path.read_text() != text
+    done = run(capsys, "submit", path, "--time", "8h", "--print")
+    assert (done.code, done.out) == (2, "")
+    [line] = done.err.splitlines()
+    assert "[output] directory: found " in line
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["$(touch pwned)", "`touch pwned`", "a'b; touch pwned; '", 'a"; touch pwned; "', "a\\", "*", "&& touch x"],
+)
+def test_any_other_name_is_one_word_of_the_script(name, folder, tmp_path):
+    """Under bash, with a stub for srun: it is given the words as they are, and nothing else is run."""
+    stubs, output = tmp_path / "stubs", tmp_path / name
+    for where in (stubs, output / "journal"):
+        where.mkdir(parents=True)
+    (stubs / "srun").write_text(STUB)
+    (stubs / "srun").chmod(0o755)
+    job = replace(JOB, command=("migrate", str(tmp_path / name), name), output=output, journal=output / "journal")
+    before = sorted(tmp_path.rglob("*"))
+    environment = {"PATH": f"{stubs}:/usr/bin:/bin", "RECORD": str(stubs / "words"), "SLURM_JOB_ID": "7"}
+    done = subprocess.run(
+        ["bash", "-s"], input=batch_script(job), env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (stubs / "words").read_text().split("\0")[:-1] == srun_command(job)[1:]
+    assert sorted(tmp_path.rglob("*")) == sorted([*before, stubs / "words"])
 
 
 @pytest.fixture(scope="module")

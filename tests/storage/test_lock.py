@@ -2,17 +2,22 @@
 
 import errno
 import fcntl
+import os
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
+from disk_support import small_disk
 
 from fathometer.base.errors import FathometerError
+from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
 from fathometer.storage.lock import FileLock, this_process
 
 HOLDER = """\
 import sys
 from pathlib import Path
+from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
 from fathometer.storage.lock import FileLock, this_process
 
 lock = FileLock(Path(sys.argv[1]))
@@ -145,3 +150,72 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
     with pytest.raises(FathometerError, match="lock: cannot be locked: No locks available"):
         lock.acquire()
     assert lock.held is None
+
+
+@pytest.fixture
+def full_disk(tmp_path):
+    """A file system without a free byte, but room for names of files."""
+    folder = tmp_path / "full"
+    folder.mkdir()
+    small_disk(folder)
+    try:
+        with suppress(OSError), (folder / "fill").open("wb", buffering=0) as file:
+            while True:
+                file.write(bytes(4096))
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+def test_a_full_disk(full_disk):
+    """One line for the run that cannot write its name; nothing is left of it, and the folder is free again."""
+    for lock_of in (FolderLock, lambda folder: SharedFolderLock(folder, "x")):
+        with pytest.raises(FathometerError, match=r"journal/lock: cannot be written: No space left on device$"):
+            lock_of(full_disk / "journal")
+        assert [path.name for path in full_disk.iterdir()] == ["fill"]
+
+
+def test_a_full_disk_keeps_what_an_earlier_run_left(full_disk):
+    (full_disk / "fill").unlink()
+    journal = full_disk / "journal"
+    journal.mkdir()
+    (journal / "survey.json").write_text("{}")
+    (journal / "1-0000.jsonl").write_text('{"shot": 3, "failed": "x"}\n')
+    with FileLock(journal / "lock") as lock:
+        assert lock.acquire()
+        lock.write("process 1 on a host with a very long name")
+    with suppress(OSError), (full_disk / "fill").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    before = {path: path.read_bytes() for path in journal.iterdir() if path.name != "lock"}
+    lock = FolderLock(journal)  # its block is there
+    assert (journal / "lock").read_text() == f"{this_process()}\n"
+    lock.close()
+    assert {path: path.read_bytes() for path in journal.iterdir() if path.name != "lock"} == before
+
+
+@pytest.mark.parametrize("call", ["open", "pwrite", "ftruncate", "fsync", "close"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_call_that_fails_for_want_of_space(tmp_path, monkeypatch, call, shared):
+    journal = tmp_path / "journal"
+    real = getattr(os, call)
+
+    def refuse(*arguments):
+        if call == "close":
+            real(*arguments)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as failing:
+        failing.setattr(os, call, refuse)
+        refused = None
+        try:
+            lock = SharedFolderLock(journal, "x") if shared else FolderLock(journal)
+            lock.close()
+        except FathometerError as error:
+            refused = str(error)
+    # An exclusive lock is not flushed; what a close loses, nobody needs.
+    taken = call == "close" or (call == "fsync" and not shared)
+    assert refused == (None if taken else f"{journal}/lock: cannot be written: No space left on device")
+    assert call in ("open", "close") or not journal.exists()
+    FolderLock(journal).close()
+    assert not journal.exists()

@@ -27,3 +27,9 @@ def naming(words: str) -> Iterator[None]:
         yield
     except InputError as error:
         raise InputError(f"{words}: {error}") from None
+
+
+def system_error(error: OSError) -> FathometerError:
+    """The error of a system call that nobody has named: one line with the file, where the system tells it."""
+    name = error.filename if isinstance(error.filename, str) else "input or output"
+    return FathometerError(f"{name}: {error.strerror or error}")

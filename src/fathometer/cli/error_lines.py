@@ -7,13 +7,15 @@ import sys
 from time import sleep
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.names import visible_name
 
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first one to print the error
 
 
 def print_error(error: FathometerError) -> int:
     """Print the error in one line; its exit code."""
-    print(f"fathometer: error: {' '.join(str(error).splitlines())}", file=sys.stderr, flush=True)
+    line = visible_name(" ".join(str(error).splitlines()))
+    print(f"fathometer: error: {line}", file=sys.stderr, flush=True)
     return error.exit_code
 
 

@@ -17,13 +17,14 @@ from contextlib import suppress
 from time import sleep
 from typing import TYPE_CHECKING, NoReturn
 
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError, system_error
 from fathometer.base.ledger import Ledger, current, now, process_start
+from fathometer.base.names import check_name
 from fathometer.base.signals import GRACE_SECONDS, INTERRUPTED, RESUMABLE, interruptible, watchdog
 from fathometer.cli import registry
 from fathometer.cli.command import Command, Options, RankCall, trace_of
 from fathometer.cli.error_lines import HEAD_START_SECONDS, print_error, print_error_once
-from fathometer.cli.output import require_writable
+from fathometer.cli.output import print_line, require_writable
 from fathometer.cli.parser import parser
 
 if TYPE_CHECKING:
@@ -35,6 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stderr is None:  # closed by whoever started us
         sys.stderr = io.StringIO()
+    try:
+        for word in words:
+            check_name(word, "command line")
+    except InputError as error:
+        return print_error_once(error)
     options = parser().parse_args(words)
     command: Command = options.run_command
     begin = process_start() if arguments is None else now()
@@ -44,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 command.run(options)
                 return 0
             return _start(command, options, words)
-    except FathometerError as error:  # before MPI runs, or without it
-        return print_error_once(error)
+    except (FathometerError, OSError) as error:  # before MPI runs, or without it
+        return print_error_once(error if isinstance(error, FathometerError) else system_error(error))
     except MemoryError:
         return print_error(FathometerError("out of memory"))
     except KeyboardInterrupt:
@@ -80,7 +86,8 @@ def _run_rank(command: Command, options: Options, words: list[str]) -> int:
         check_world(comm.size, os.environ, options.ranks)
         # A communicator of its own: no message of the work can be taken for one of all_arrived.
         _run_bound(command, options, words, comm.Dup())
-    except FathometerError as error:
+    except (FathometerError, OSError) as raised:
+        error = raised if isinstance(raised, FathometerError) else system_error(raised)
         if all_arrived(comm):
             return print_error(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
         return _end_world(comm, print_error(error))
@@ -116,7 +123,7 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
     def say(line: str) -> None:
         if comm.rank == 0 and not options.quiet:
             with suppress(OSError):  # that nobody reads is no reason to lose a run
-                print(line, file=sys.stderr, flush=True)
+                print_line(line)
 
     assert command.run_on_ranks is not None, "the only one of the two that is left"
     binding = bind(comm, options.threads)

@@ -9,16 +9,20 @@ from contextlib import suppress
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.names import visible, visible_name
 
 LABEL_WIDTH = 13  # letters: names of files are listed below each other
 
 
 def print_text(text: str) -> None:
-    """Print on standard output and flush. FathometerError where it cannot be written; a closed pipe is no error."""
+    """Print on standard output and flush; control characters other than line ends are shown as escapes.
+
+    Raises FathometerError where it cannot be written; a closed pipe is no error.
+    """
     with suppress(AttributeError):  # for names that are not UTF-8, and terminals that are not
         sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        print(text, flush=True)
+        print(visible(text), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in the buffer
         if not isinstance(error, BrokenPipeError):  # whoever reads may have seen enough
@@ -27,7 +31,7 @@ def print_text(text: str) -> None:
 
 def print_line(line: str) -> None:
     """Print a line for people on standard error."""
-    print(line, file=sys.stderr, flush=True)
+    print(visible(line), file=sys.stderr, flush=True)
 
 
 def printer(quiet: bool) -> Callable[[str], None]:
@@ -37,7 +41,7 @@ def printer(quiet: bool) -> Callable[[str], None]:
 
 def labelled(label: str, text: object) -> str:
     """A line of a list: what a file is, and its path."""
-    return f"{label:>{LABEL_WIDTH}}  {text}"
+    return f"{label:>{LABEL_WIDTH}}  {visible_name(str(text))}"
 
 
 def require_writable(*paths: Path | None) -> None:

@@ -7,6 +7,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
+from fathometer.base.names import visible_name
 from fathometer.config.constraints import constraint
 
 _MAX_VALUE_LENGTH = 60  # characters
@@ -173,5 +174,5 @@ def _value(place: tuple[str, ...], values: Mapping[str, Any]) -> str:
     """The value in TOML's notation, cut where it is long."""
     value = _get(place, values)
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
-    text = " ".join(text.split())
+    text = visible_name(text)
     return text if len(text) <= _MAX_VALUE_LENGTH else text[: _MAX_VALUE_LENGTH - 1] + "…"

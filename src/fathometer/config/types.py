@@ -6,15 +6,16 @@ from typing import Annotated
 from annotated_types import Ge, Gt, MinLen
 from pydantic import AfterValidator, Strict
 
+from fathometer.base.names import control_problem
 from fathometer.config.constraints import Allowed
-from fathometer.config.table import not_allowed
 
 MAX_RANGE_VALUES = 10_000_000  # of a range; more are a typing error
 
 
-def _path_name(name: str) -> str:
-    if "\0" in name:
-        raise not_allowed()
+def plain_name(name: str) -> str:
+    """The name of a file or folder; ValueError where it holds a control character."""
+    if problem := control_problem(name):
+        raise ValueError(problem)
     return name
 
 
@@ -42,8 +43,8 @@ Loose = Strict(False)
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(1)]
-FileName = Annotated[str, MinLen(1), AfterValidator(_path_name), Allowed("a file")]
-FolderName = Annotated[str, MinLen(1), AfterValidator(_path_name), Allowed("a folder")]
+FileName = Annotated[str, MinLen(1), AfterValidator(plain_name), Allowed("a file")]
+FolderName = Annotated[str, MinLen(1), AfterValidator(plain_name), Allowed("a folder")]
 Range = Annotated[
     tuple[float, float, float],
     Loose,

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.names import check_script_name
 from fathometer.base.signals import RESUMABLE
 
 LEAD_SECONDS = 60  # from the signal to the job's time limit; Slurm's time resolution is a minute
@@ -85,7 +86,18 @@ def srun_command(job: Job) -> list[str]:
 
 
 def batch_script(job: Job) -> str:
-    """The script that sbatch is given (bash)."""
+    """The script that sbatch is given (bash).
+
+    Raises InputError where a word of it holds a control character: a line end, of which quotes are no hindrance in a
+    comment such as #SBATCH, would make a command of what follows.
+    """
+    for what, words in (
+        ("output directory", [str(job.output), str(job.journal)]),
+        ("command", job.command),
+        ("job", [word for word in (job.name, job.partition, job.account, job.task) if word is not None]),
+    ):
+        for word in words:
+            check_script_name(word, f"submit: {what}")
     lines = "\n".join(f"#SBATCH {shlex.quote(option)}" for option in sbatch_options(job))
     this = '"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"' if job.array_size else '"$SLURM_JOB_ID"'
     share = ' --share "array job $SLURM_ARRAY_JOB_ID"' if job.array_size else ""

@@ -8,7 +8,7 @@ from time import sleep
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, system_error
 from fathometer.base.signals import hold, release
 
 if TYPE_CHECKING:
@@ -88,14 +88,16 @@ def collective_errors(comm: MPI.Intracomm, nap: float = NAP_SECONDS) -> Iterator
     """Collective. Run the block on every rank, then gather the ranks' errors: the FathometerError of the lowest rank
     that has one is raised on all ranks, so that none goes on to a collective call which another never enters.
 
-    The block itself may make no collective call that a rank would miss by failing before it. Other exceptions than
-    FathometerError are not gathered. nap: as in `barrier`.
+    The block itself may make no collective call that a rank would miss by failing before it. An OSError that nobody
+    has named in the block is one of these errors too; other exceptions are not gathered. nap: as in `barrier`.
     """
     error: FathometerError | None = None
     try:
         yield
     except FathometerError as raised:
         error = raised
+    except OSError as raised:
+        error = system_error(raised)
     with synchronised(comm, nap), ledger.communication():
         errors = [e for e in comm.allgather(error) if e is not None]
     if errors:

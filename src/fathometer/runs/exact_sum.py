@@ -29,12 +29,17 @@ Limbs = np.ndarray  # int64 (LIMBS, ...): a and b of each number
 
 
 def top_of(peak: float) -> int:
-    """The top of a volume whose largest magnitude is `peak` (finite)."""
+    """The top of a volume whose largest magnitude is `peak`. Raises ValueError where that is not finite."""
+    if not 0.0 <= peak < math.inf:
+        raise ValueError(f"a peak of {peak}")
     return LOWEST if peak == 0 else max(LOWEST, (math.frexp(peak)[1] - 1) // BITS)
 
 
 def add(limbs: Limbs, top: int, values: np.ndarray) -> None:
-    """limbs (2, nx, ny, nz) += values (nx, ny, nz), of magnitudes below 2^(40 (top + 1)), rows along z contiguous."""
+    """limbs (2, nx, ny, nz) += values (nx, ny, nz), of magnitudes below 2^(40 (top + 1)), rows along z contiguous.
+
+    Raises ValueError, the sum being lost, where a magnitude is not finite or not below that.
+    """
     _native.add_exactly(values, limbs[0], limbs[1], 2.0 ** (BITS * top), 2.0 ** (BITS * (top - 1)))
 
 

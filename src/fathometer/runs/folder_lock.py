@@ -46,7 +46,11 @@ class FolderLock:
         if not acquired:
             with self._lock:
                 raise in_use(folder, self._lock.read())
-        self._lock.write(this_process())
+        try:
+            self._lock.write(this_process())
+        except BaseException:
+            self.close()
+            raise
 
     def share(self) -> None:
         """Let runs of the same name in: there are none, since the lock is exclusive."""
@@ -57,7 +61,7 @@ class FolderLock:
 
     def close(self) -> None:
         """Release it; a journal without finished or failed tasks is removed."""
-        with suppress(FathometerError):
+        with suppress(FathometerError, OSError):
             journal = read_journal(self._folder) if is_journal(self._folder) else None
             if journal is None or not (journal.finished or journal.done or journal.failed):
                 erase(self._folder)
@@ -100,7 +104,11 @@ class SharedFolderLock:
             self._lock.close()
             sleep(POLL_SECONDS)
             waited += POLL_SECONDS
-        self._lock.write(f"shared as {name} by {this_process()} and others", sync=True)
+        try:
+            self._lock.write(f"shared as {name} by {this_process()} and others", sync=True)
+        except BaseException:
+            self.close()
+            raise
 
     def share(self) -> None:
         """Let runs of the same name in. Raises FathometerError where another run has taken the lock meanwhile."""
@@ -116,9 +124,9 @@ class SharedFolderLock:
 
     def close(self) -> None:
         """Release it; a folder that holds nothing else is removed."""
-        if self.alone and [path.name for path in self._folder.iterdir()] == ["lock"]:
-            atomic.remove(self._lock.path)
-            with suppress(OSError):  # another run is faster
+        with suppress(OSError):  # another run may be faster
+            if self.alone and [path.name for path in self._folder.iterdir()] == ["lock"]:
+                atomic.remove(self._lock.path)
                 self._folder.rmdir()
         self._lock.close()
 

@@ -150,8 +150,10 @@ class Journal:
             yield task
 
     def begun(self) -> int:
-        """Number of tasks that have been taken in this run, by any group."""
-        return sum(1 for _ in self.folder.glob("*.claim"))
+        """Number of tasks that have been taken in this run, by any group, at least 1: for the display of progress."""
+        with suppress(OSError):
+            return max(1, sum(1 for _ in self.folder.glob("*.claim")))
+        return 1
 
     def finish_task(self, group: int, contribution: Contribution) -> None:
         """Write the line of a task whose contribution is on disk. group: number of this group of ranks."""

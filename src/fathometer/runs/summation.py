@@ -209,7 +209,10 @@ def _limbs(terms: Terms, name: str, top: int, box: Box, checks: Checks) -> Limbs
                     continue
                 _note(checks, str(c.task), name, checksum(values, c.hi - np.array(c.lo), a - c.lo))
                 x, y, z = (slice(n - m, k - m) for n, k, m in zip(a, b, lo, strict=True))
-                add(limbs[:, x, y, z], top, values)
+                try:
+                    add(limbs[:, x, y, z], top, values)
+                except ValueError:  # larger than the journal says
+                    _note(checks, str(c.task), name, UNREADABLE)
     return limbs
 
 

@@ -88,23 +88,30 @@ class FileLock:
         """Let go of the lock; the file stays open, to be read or locked again."""
         self.held = None
         if self._handle >= 0:
-            fcntl.flock(self._handle, fcntl.LOCK_UN)
+            try:
+                fcntl.flock(self._handle, fcntl.LOCK_UN)
+            except OSError as error:
+                self.close()  # which lets go of it too
+                raise LockError(self.path, error.strerror or str(error)) from None
 
     def read(self) -> str:
-        """The file's text without the line's end: who holds the lock, where the holder wrote that; "" for nothing."""
+        """The file's first line: who holds the lock, where the holder wrote that; "" for nothing."""
         try:
             if self._handle < 0:
                 self._open()
-            return os.pread(self._handle, 4096, 0).decode(errors="replace").strip()
+            return os.pread(self._handle, 4096, 0).decode(errors="replace").partition("\n")[0].strip()
         except OSError as error:
             raise self._failure("read", error) from None
 
     def write(self, text: str, sync: bool = False) -> None:
         """Replace the file's text by a line; the lock must be held. sync: onto the device, for other hosts to see."""
         assert self.held is not None, "only the holder writes"
+        line = f"{text}\n".encode()
         try:
-            os.ftruncate(self._handle, 0)
-            os.pwrite(self._handle, f"{text}\n".encode(), 0)
+            # Cut afterwards: on a full disk the line finds room in the block that the file has.
+            if os.pwrite(self._handle, line, 0) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            os.ftruncate(self._handle, len(line))
             if sync:
                 os.fsync(self._handle)
         except OSError as error:
@@ -114,7 +121,8 @@ class FileLock:
         """Let go of the lock and of the file; `acquire` opens it again."""
         handle, self._handle, self.held = self._handle, -1, None
         if handle >= 0:
-            os.close(handle)
+            with suppress(OSError):  # the lock is gone all the same; what may be lost is the name of its last holder
+                os.close(handle)
 
     def _open(self) -> None:
         if not self._create:

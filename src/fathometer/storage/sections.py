@@ -8,13 +8,14 @@ from pydantic import AfterValidator
 from fathometer.base.errors import InputError
 from fathometer.config.constraints import Allowed
 from fathometer.config.table import Table, key, not_allowed
-from fathometer.config.types import FolderName
+from fathometer.config.types import FolderName, plain_name
 from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 
 
 def _image_name(name: str) -> str:
-    if "\0" in name or Path(name).suffix not in writable_suffixes() or Path(name).name != name:
+    plain_name(name)
+    if Path(name).suffix not in writable_suffixes() or Path(name).name != name:
         raise not_allowed()
     return name
 

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from fathometer.base.errors import InputError
+from fathometer.base.names import visible_name
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import print_text, require_png
 
@@ -49,7 +50,8 @@ def _describe_files(options: Options) -> None:
         print_text(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
     else:
         for reference, description in zip(options.files, descriptions, strict=True):
-            print_text("\n".join([reference, *(f"  {label:<18} {text}" for label, text in description.rows())]))
+            rows = [f"  {label:<18} {visible_name(text)}" for label, text in description.rows()]
+            print_text("\n".join([reference, *rows]))
     if options.picture is not None:
         from fathometer.pictures.file_picture import picture_of
 

@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 
+#include <cmath>
 #include <string>
 
 #include "arrays.hpp"
@@ -27,7 +28,17 @@ Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T,
     points.count.assign(count.data(), count.data() + 3 * n);
     points.weight.assign(weight.data(), weight.data() + 3 * max_weights * n);
     points.column.assign(column.data(), column.data() + n);
+    // A place that was NaN arrives as the least integer. Differences of these numbers must not overflow.
+    for (int32_t cells : points.count)
+        require(cells >= 1 && cells <= max_weights, "a point's box has 1 to 8 cells an axis");
+    for (int64_t cell : points.first)
+        require(cell > -farthest_cell && cell < farthest_cell, "a point's cell is no place on a grid");
+    for (T value : points.weight)
+        require(std::isfinite(value), "a point's weight is not finite");
+    for (int64_t cells : shape)
+        require(cells >= 1 && cells < farthest_cell, "a block has cells");
     points.sort_into_rows({shape[0], shape[1], shape[2]}, receivers);
+    require(points.reach <= max_weights, "a receiver's box lies outside the block and its halo");
     return points;
 }
 
@@ -118,10 +129,13 @@ template <class T> void bind_sums(nb::module_ &m) {
             for (int axis = 0; axis < 3; ++axis)
                 require(values.shape(axis) == first.shape(axis) && values.shape(axis) == second.shape(axis),
                         "the arrays differ in shape");
+            require(upper > 0 && lower > 0 && std::isfinite(upper) && std::isfinite(lower),
+                    "upper and lower are powers of two");
             add_exactly<T>(view_of<const T>(values), view_of<int64_t>(first), view_of<int64_t>(second), upper, lower);
         },
         "values"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "upper"_a, "lower"_a, Unlocked(),
-        "first += a, second += b, where values = a upper + b lower + rest by truncation.");
+        "first += a, second += b, where values = a upper + b lower + rest by truncation. Raises ValueError, the sum "
+        "being lost, where a value is not finite or not below 2^40 upper.");
 }
 
 template <class Bits> void bind_checksum(nb::module_ &m) {

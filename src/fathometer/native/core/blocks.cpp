@@ -1,6 +1,7 @@
 #include "blocks.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -28,6 +29,18 @@ void decode_row(const int8_t *__restrict from, int64_t n, float *__restrict scal
 void encode_row(const float *scaled, int64_t n, Half *to) { to_halves(scaled, n, &to->bits); }
 
 void decode_row(const Half *from, int64_t n, float *scaled) { from_halves(&from->bits, n, scaled); }
+
+// The larger one of two magnitudes; NaN is larger than all. As integers they have the same order.
+float larger(float a, float b) {
+    return std::bit_cast<float>(std::max(std::bit_cast<uint32_t>(a), std::bit_cast<uint32_t>(b)));
+}
+
+// Zero where the block's scale is not finite: what is no number has no integer, and its block is decoded as NaN.
+void blank(const float *scales, int64_t nz, float *scaled) {
+    for (int64_t b = 0; b < blocks_of(nz); ++b)
+        if (!std::isfinite(scales[b]))
+            std::fill(scaled + b * block_side, scaled + std::min((b + 1) * block_side, nz), 0.0f);
+}
 
 // Calls row_of_blocks(first row of cells along x, y; their ends) for all of them, shared by a new team.
 template <class Work> void for_rows_of_blocks(const int64_t n[3], Work row_of_blocks) {
@@ -59,14 +72,17 @@ template <class T, class Q> void encode_blocks(const T *volume, const int64_t n[
         for (int64_t i = x0; i < x1; ++i)
             for (int64_t j = y0; j < y1; ++j) {
                 const T *__restrict row = volume + (i * ny + j) * nz;
-                for (int64_t k = 0; k < nz; ++k) {
-                    const float magnitude = std::fabs(float(row[k]));
-                    factors[k] = magnitude > factors[k] ? magnitude : factors[k];
-                }
+                for (int64_t k = 0; k < nz; ++k)
+                    factors[k] = larger(std::fabs(float(row[k])), factors[k]);
             }
-        for (int64_t b = 0; b < blocks_of(nz); ++b)
-            scales[first + b] =
-                *std::max_element(factors + b * block_side, factors + std::min((b + 1) * block_side, nz));
+        bool finite = true;
+        for (int64_t b = 0; b < blocks_of(nz); ++b) {
+            float scale = 0;
+            for (int64_t k = b * block_side; k < std::min((b + 1) * block_side, nz); ++k)
+                scale = larger(factors[k], scale);
+            scales[first + b] = scale;
+            finite &= std::isfinite(scale);
+        }
         // A scale whose inverse overflows is that of cells that are next to nothing: they become 0.
         spread(scales + first, nz, factors, [](float scale) {
             return scale > 2 * largest<Q> / std::numeric_limits<float>::max() ? largest<Q> / scale : 0.0f;
@@ -77,6 +93,8 @@ template <class T, class Q> void encode_blocks(const T *volume, const int64_t n[
                 const T *__restrict row = volume + start;
                 for (int64_t k = 0; k < nz; ++k)
                     scaled[k] = float(row[k]) * factors[k];
+                if (!finite)
+                    blank(scales + first, nz, scaled);
                 encode_row(scaled, nz, encoded + start);
             }
     });

@@ -23,7 +23,7 @@ struct Half {
 };
 
 // All volumes are contiguous, (n[0], n[1], n[2]); scales are (blocks_of(n[0]), blocks_of(n[1]), blocks_of(n[2])).
-// T: float or double, Q: int8_t or Half. By a new team. What is not finite does not come back.
+// T: float or double, Q: int8_t or Half. By a new team. A block that holds what is not finite comes back as NaN.
 template <class T, class Q> void encode_blocks(const T *volume, const int64_t n[3], Q *encoded, float *scales);
 template <class T, class Q> void decode_blocks(const Q *encoded, const float *scales, const int64_t n[3], T *volume);
 

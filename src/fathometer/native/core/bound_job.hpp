@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
@@ -28,6 +29,7 @@ template <class T> class BoundJob {
         : points{sources, receivers} {
         if (!sources.is_none()) {
             require(injected.has_value(), "sources need a series");
+            require(std::isfinite(scale), "the scale of a series is not finite");
             job.sources = nb::cast<const Points<T> *>(sources);
             job.injected = {injected->data(), int64_t(injected->shape(1))};
             job.scale = scale;

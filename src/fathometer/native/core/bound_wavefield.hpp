@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <vector>
 
@@ -36,8 +37,10 @@ template <class T> class BoundWavefield {
             const int64_t halo = axis == 1 && !has_y ? 0 : radius;
             require(first[axis] >= halo && first[axis] + shape[axis] + halo <= int64_t(buffers[0].shape(axis)),
                     "the halo of the field arrays is narrower than the stencil");
-            for (int r = 0; r <= radius; ++r)
+            for (int r = 0; r <= radius; ++r) {
+                require(std::isfinite(weights(axis, r)), "a weight of the stencil is not finite");
                 w.weights[axis][r] = weights(axis, r);
+            }
         }
         w.buffer.resize(physics.fields);
         for (std::size_t b = 0; b < buffers.size(); ++b) {

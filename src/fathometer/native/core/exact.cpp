@@ -1,5 +1,8 @@
 #include "exact.hpp"
 
+#include <cmath>
+#include <stdexcept>
+
 namespace fathometer {
 
 template <class T>
@@ -7,20 +10,27 @@ void add_exactly(const View<const T> &values, const View<int64_t> &first, const 
                  double lower) {
     // Powers of two: their reciprocals are exact.
     const double per_upper = 1 / upper, per_lower = 1 / lower;
+    const double limit = upper * double(int64_t(1) << limb_bits);
     const auto [nx, ny, nz] = values.shape;
-#pragma omp parallel for collapse(2) schedule(static)
+    int64_t outside = 0;
+#pragma omp parallel for collapse(2) schedule(static) reduction(+ : outside)
     for (int64_t x = 0; x < nx; ++x)
         for (int64_t y = 0; y < ny; ++y) {
             const T *value = values.row(x, y);
             int64_t *a = first.row(x, y), *b = second.row(x, y);
             for (int64_t z = 0; z < nz; ++z) {
-                const double number = double(value[z]);
+                // What is no number, or too large for an integer, is not converted to one.
+                const bool fits = std::fabs(double(value[z])) < limit;
+                outside += !fits;
+                const double number = fits ? double(value[z]) : 0.0;
                 const int64_t whole = int64_t(number * per_upper); // truncates
                 const double rest = number - double(whole) * upper;
                 a[z] += whole;
                 b[z] += int64_t(rest * per_lower);
             }
         }
+    if (outside)
+        throw std::invalid_argument("values that are not finite, or too large for the sum");
 }
 
 template <class Bits>

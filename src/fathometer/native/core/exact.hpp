@@ -5,6 +5,8 @@
 
 namespace fathometer {
 
+constexpr int limb_bits = 40; // of an integer that a value is cut into
+
 // A view of a volume (x, y, z) whose rows along z are contiguous; strides in elements.
 template <class T> struct View {
     T *data;
@@ -14,7 +16,7 @@ template <class T> struct View {
 };
 
 // values = a upper + b lower + rest with integers a, b by truncation: first += a, second += b. upper and lower are
-// powers of two, and |values| < 2^40 upper.
+// powers of two, and |values| < 2^40 upper; throws std::invalid_argument, the sum being lost, where they are not.
 template <class T>
 void add_exactly(const View<const T> &values, const View<int64_t> &first, const View<int64_t> &second, double upper,
                  double lower);

@@ -10,7 +10,8 @@
 
 namespace fathometer {
 
-constexpr int max_weights = 8; // per axis
+constexpr int max_weights = 8;                      // per axis
+constexpr int64_t farthest_cell = int64_t(1) << 40; // from a rank's first cell, of any point
 
 // Points of one rank. Cell indices count from the rank's first owned cell and may lie in the halo (sampling) or
 // outside the owned cells (injection: another rank adds those). Weights are kept per axis: [point][axis][max_weights].

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.names import check_name
 from fathometer.storage.reading import reading
 
 Floats = NDArray[np.floating[Any]]
@@ -122,6 +123,13 @@ def check_box(path: Path, shape: Sequence[int], lo: Sequence[int], hi: Sequence[
     inside = len(lo) == len(hi) == len(shape) and all(0 <= a <= b <= n for a, b, n in zip(lo, hi, shape, strict=True))
     if not inside:
         raise InputError(f"{path}: the block {tuple(lo)} to {tuple(hi)} does not lie within the shape {tuple(shape)}")
+
+
+def check_info_names(path: Path, info: VolumeInfo) -> None:
+    """InputError where a name that would go into the header of `path` holds a control character."""
+    for axis, label in enumerate(info.labels or ()):
+        check_name(label, f"{path}: label of axis {axis}")
+    check_name(info.unit or "", f"{path}: unit")
 
 
 def check_shape(name: str, shape: Sequence[int]) -> tuple[int, ...]:

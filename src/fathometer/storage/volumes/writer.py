@@ -26,7 +26,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.volumes.block import VolumeInfo, check_shape
+from fathometer.storage.volumes.block import VolumeInfo, check_info_names, check_shape
 from fathometer.storage.volumes.boxes import slabs
 from fathometer.storage.volumes.exchange import exchange
 from fathometer.storage.volumes.registry import Format, Sink, format_of, writable_suffixes
@@ -58,7 +58,7 @@ class VolumeWriter:
 
     Values are written as float32 or float64 (info.dtype), in native byte order unless the format prescribes another.
 
-    Raises InputError: suffix, shape, dtype, strategy; FathometerError: a failure of the system (disk full, no
+    Raises InputError: suffix, shape, dtype, names, strategy; FathometerError: a failure of the system (disk full, no
     permission, no such folder). Both the same on all ranks.
     """
 
@@ -68,6 +68,7 @@ class VolumeWriter:
         dtype = np.dtype(info.dtype).newbyteorder("=")
         if dtype not in (np.float32, np.float64):
             raise InputError(f"{path}: values of type {info.dtype} cannot be written (allowed: float32, float64)")
+        check_info_names(path, info)
         self.path, self.comm = path, comm
         self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
         with collective_errors(comm):

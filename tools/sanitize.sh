@@ -1,0 +1,32 @@
+#!/bin/sh
+# tools/sanitize.sh address|thread [pytest's words]: tests with kernels that are built with a sanitizer, in a folder of
+# their own; the usual build stays as it is. What the sanitizer finds ends the process, and so the test.
+set -eu
+kind=$1
+shift
+python=$(pwd)/.venv/bin/python
+folder=$(pwd)/build/sanitize-$kind
+mkdir -p "$folder"
+
+echo "· compiling the kernels with the $kind sanitizer"
+rm -rf "$folder/installed"
+"$python" -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation \
+    --target "$folder/installed" -C build-dir="$folder/build" -C cmake.define.FATHOMETER_SANITIZE="$kind" \
+    -C install.strip=false .
+
+case $kind in
+address)
+    libraries=$(g++ -print-file-name=libasan.so):$(g++ -print-file-name=libubsan.so)
+    before= ;;
+thread)
+    libraries=$(g++ -print-file-name=libtsan.so)
+    before="setarch -R" ;; # it knows the memory's usual places only
+esac
+
+# -S: else the editable installation would take the place of this one. Leaks: Python frees little at its end.
+export FATHOMETER_VARIANT=
+export PYTHONPATH="$folder/installed:$("$python" -c 'import sysconfig as s; print(s.get_path("purelib"), s.get_path("platlib"), sep=":")')"
+export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:handle_segv=1:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:ignore_noninstrumented_modules=1:report_signal_unsafe=0
+exec env LD_PRELOAD="$libraries" $before "$python" -S -m pytest -q -p no:cacheprovider "$@"
