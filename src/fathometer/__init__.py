@@ -1,6 +1,6 @@
 """Fathometer: 3D VTI modelling and reverse time migration that accounts for what it spends."""
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # as typing's, which takes longer to import than all else here: a signal may come meanwhile
 
 if TYPE_CHECKING:
     __version__: str

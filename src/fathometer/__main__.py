@@ -1,7 +1,21 @@
-"""`python -m fathometer` is the command `fathometer`."""
+"""`python -m fathometer` and the command `fathometer`: signals are taken before anything else is imported."""
 
-import sys
+from fathometer.base import early_signals
 
-from fathometer.cli.main import main
+early_signals.begin()
 
-sys.exit(main())
+
+def main() -> int:
+    """The command line; after it a signal ends the process at once, also where it waits in MPI for other ranks."""
+    from fathometer.cli.main import main as run
+
+    try:
+        return run()
+    finally:
+        early_signals.end()
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.exit(main())

@@ -225,7 +225,7 @@ def test_start_ranks_starts_mpirun(alone, monkeypatch, tmp_path):
     assert launch.start_ranks(2, 1, ["migrate", "s.toml", "--ranks", "2", "--threads", "1"]) == 0
     [(words, environ, number)] = alone
     slots = "--use-hwthread-cpus" if len(os.sched_getaffinity(0)) >= 2 else "--oversubscribe"
-    options = ["-n", "2", "--bind-to", "none", slots, "-x", "FATHOMETER_TTY", "-x", "COLUMNS"]
+    options = ["-n", "2", "--bind-to", "none", slots, "-x", "FATHOMETER_TTY", "-x", "COLUMNS", "-x", "LD_PRELOAD="]
     program = [sys.executable, "-m", "fathometer", "migrate", "s.toml", "--ranks", "2", "--threads", "1"]
     assert number == signal.SIGUSR1
     assert words == [mpirun, *options, *program]

@@ -37,15 +37,21 @@ SLOW = {"PYTHONPATH": str(Path(__file__).with_name("slow"))}  # the environment 
 
 
 def record(folder: Path, shots: int = SHOTS) -> Path:
-    """The files of a survey of many shots, each a pulse that moves out; its image as one run makes it is in one/."""
+    """The files of `shots_into`; the image as one run makes it is in one/."""
+    shots_into(folder, shots)
+    one = survey(folder, MIGRATE | {"output.directory": "one"}, "one.toml")
+    assert call("migrate", one, "--quiet", "--threads", 1).code == 0
+    return folder
+
+
+def shots_into(folder: Path, shots: int = SHOTS) -> Path:
+    """The files of a survey of many shots, each a pulse that moves out."""
     inputs(folder)
     with GatherWriter(folder / "recorded.segy", SAMPLES, INTERVAL, NX * shots) as writer:
         for shot in range(shots):
             source = (20.0 + 360.0 * shot / shots, 0.0, 20.0)
             times = INTERVAL * np.arange(SAMPLES) - 0.05 - np.abs(RECEIVERS[:, :1] - source[0]) / 2000.0
             writer.write(shot * NX, shot + 1, source, RECEIVERS, np.exp(-((60.0 * times) ** 2)))
-    one = survey(folder, MIGRATE | {"output.directory": "one"}, "one.toml")
-    assert call("migrate", one, "--quiet", "--threads", 1).code == 0
     return folder
 
 

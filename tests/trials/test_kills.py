@@ -1,11 +1,14 @@
 """Migrations that are killed at random moments: what is resumed in the end has, bit by bit, the undisturbed image.
 
-Three kills in `make test`, thirty and more in `make trials`.
+Killed are one rank, several, all, mpirun, or the process that started it; while they start, in their shots, and while
+the images are summed. Three kills in `make test`, some dozens in `make trials`, FATHOMETER_KILLS=200 in its long form.
 """
 
+import os
 import random
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from cli_support import MIGRATE, finish
@@ -25,8 +28,21 @@ from kill_support import (
 )
 
 START_SECONDS, SHOT_SECONDS = 2.0, 0.2  # that a start, and a shot, take and more; where they are killed is drawn
+SUM_SECONDS = 0.7  # from the last shot to the end
 MOST = 12  # shots that a run has done when it is killed
-RANKS = 3
+KILLS = int(os.environ.get("FATHOMETER_KILLS", "48"))
+
+CASES = {
+    "one rank": (1, {}),
+    "one rank, checkpoint": (1, {"history.store": "checkpoint"}),
+    "two ranks a shot": (2, {"parallel.ranks_per_shot": "all"}),
+    "two groups, disk": (2, {"parallel.ranks_per_shot": 1, "history.store": "disk"}),
+    "three ranks a shot, states on disk": (
+        3,
+        {"parallel.ranks_per_shot": "all", "history.store": "checkpoint", "history.states": "disk"},
+    ),
+    "three groups": (3, {"parallel.ranks_per_shot": 1}),
+}
 
 
 @pytest.fixture(scope="module")
@@ -47,8 +63,7 @@ def survive(recorded, folder, shots, chance, kills, ranks, keys=MIGRATE):
                 wait_for_a_moment(output, shots, process, chance)
                 met += process.poll() is None
                 resumable += process.poll() is None and shots_told(output) > 0
-                here = ranks_of(path) or [process.pid]
-                for one in here if chance.random() < 0.5 else [chance.choice(here)]:  # all of them, or one
+                for one in victims(path, process, chance):
                     kill(one, signal.SIGKILL)
             done = finish(process)
             assert gone(path)
@@ -57,6 +72,7 @@ def survive(recorded, folder, shots, chance, kills, ranks, keys=MIGRATE):
             assert met <= kills, done.err
             assert done.code in (137, -signal.SIGKILL, 1), done.err
             assert "Traceback" not in done.err
+            assert "defect" not in done.err
         assert same_image(recorded, output)
         if met == kills:
             break
@@ -67,10 +83,29 @@ def survive(recorded, folder, shots, chance, kills, ranks, keys=MIGRATE):
 def wait_for_a_moment(output, shots, process, chance):
     """Somewhere in the start of a run, in its shots, or in what follows them; or until it has ended."""
     before = shots_told(output)
-    more = chance.randint(0, min(MOST, shots - before))
+    last = chance.random() < 0.2  # a run that has no shots left: it sums
+    more = shots - before if last else chance.randint(0, min(MOST, shots - before))
     wait_until(lambda: shots_told(output) >= before + more, process)
-    end = time.monotonic() + chance.uniform(0.0, SHOT_SECONDS if more else START_SECONDS)
+    longest = SUM_SECONDS if last and more else SHOT_SECONDS if more else START_SECONDS
+    end = time.monotonic() + chance.uniform(0.0, longest)
     wait_until(lambda: time.monotonic() > end, process)
+
+
+def victims(path, process, chance):
+    """Whom to kill of a run: ranks, mpirun, or the process that has started it."""
+    ranks = ranks_of(path)
+    kinds = [[process.pid], children(process.pid)]
+    if ranks:
+        kinds += [[chance.choice(ranks)], chance.sample(ranks, chance.randint(1, len(ranks))), ranks]
+    return chance.choice([kind for kind in kinds if kind])
+
+
+def children(pid):
+    """The processes that one has started."""
+    try:
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def test_three_kills(recorded, tmp_path):
@@ -78,11 +113,13 @@ def test_three_kills(recorded, tmp_path):
 
 
 @pytest.mark.trials
-@pytest.mark.parametrize("ranks", range(1, RANKS + 1))
-def test_many_kills(recorded, tmp_path, ranks):
-    survive(recorded, tmp_path, SHOTS, random.Random(60 + ranks), 12, ranks)
+@pytest.mark.parametrize("case", CASES)
+def test_many_kills(recorded, tmp_path, case):
+    ranks, keys = CASES[case]
+    chance = random.Random(f"{KILLS} {case}")
+    survive(recorded, tmp_path, SHOTS, chance, max(1, KILLS // len(CASES)), ranks, MIGRATE | keys)
 
 
 @pytest.mark.trials
 def test_many_kills_of_a_survey_of_200_shots(tmp_path_factory, tmp_path):
-    survive(record_many(tmp_path_factory.mktemp("many")), tmp_path, 200, random.Random(7), 30, 2, MANY)
+    survive(record_many(tmp_path_factory.mktemp("many")), tmp_path, 200, random.Random(7), max(1, KILLS // 6), 2, MANY)

@@ -22,11 +22,17 @@ class NotFiniteError(FathometerError):
 
 @contextmanager
 def naming(words: str) -> Iterator[None]:
-    """Prefix the message of an InputError raised in the block with `words`, such as "input.toml: [model] vp"."""
+    """Prefix the message of an InputError raised in the block with `words`, such as "input.toml: [model] vp"; add them
+    as a note to an exception that nothing has foreseen."""
     try:
         yield
     except InputError as error:
         raise InputError(f"{words}: {error}") from None
+    except FathometerError:
+        raise
+    except Exception as error:
+        error.add_note(words)
+        raise
 
 
 def system_error(error: OSError) -> FathometerError:

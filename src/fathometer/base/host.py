@@ -1,8 +1,18 @@
-"""Memory, caches and processor of this process's host (Linux)."""
+"""Memory, caches and processor of this process's host (Linux), and where the program's libraries lie on it."""
 
 import platform
+import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+
+def built_library(name: str) -> Path | None:
+    """Where a small library of the program lies that is no Python module (CMakeLists.txt); None where it is not built.
+
+    Beside the kernels: an editable install has them in another folder than the Python files.
+    """
+    places = (Path(folder, "fathometer", "_native", f"lib{name}.so") for folder in sys.path)
+    return next((path for path in places if path.is_file()), None)
 
 
 def total_memory() -> int:

@@ -303,6 +303,12 @@ class Ledger:
         _open.reset(self._token)
 
     @property
+    def running(self) -> str:
+        """The innermost phase of the main thread, "other" between phases; another thread may ask."""
+        running = self._main.running[-1:]
+        return running[0][0].phase if running else "other"
+
+    @property
     def wall_seconds(self) -> float:
         """Seconds since the account's start."""
         return now() - self.start

@@ -16,13 +16,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
-INTERRUPTED = 130  # exit code: 128 + SIGINT, the shells' convention
-RESUMABLE = 75  # exit code: EX_TEMPFAIL of sysexits.h, a temporary failure
-GRACE_SECONDS = 6.0  # from the signal to the end at the latest; mpirun then needs two more
+from fathometer.base import early_signals
+from fathometer.base.early_signals import SIGNALS
 
-# Ctrl-C; the end of a batch job, also what mpirun sends its ranks when it ends; the end of the terminal; and the one
-# signal that Open MPI's mpirun forwards to its ranks.
-SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+RESUMABLE = 75  # exit code: EX_TEMPFAIL of sysexits.h, a temporary failure
+GRACE_SECONDS = 5.0  # from the signal to the end at the latest; mpirun then needs two more
 
 
 @dataclass
@@ -57,7 +55,7 @@ def release() -> None:
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within the block the first of the signals raises KeyboardInterrupt; later ones are ignored, so that cleaning up
-    is not interrupted."""
+    is not interrupted. One that `early_signals` has noted raises it at once."""
     previous: dict[signal.Signals, Any] = {}
     deferral = _Deferral()
 
@@ -69,11 +67,14 @@ def interruptible() -> Iterator[None]:
         else:
             raise KeyboardInterrupt
 
-    for number in SIGNALS:
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
-            previous[number] = signal.signal(number, interrupt)
     outer = _current.set(deferral)
     try:
+        early = early_signals.begun()
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # as under nohup
+                previous[number] = signal.signal(number, interrupt)
+        if early and early_signals.noted():
+            interrupt()
         yield
     finally:
         _current.reset(outer)

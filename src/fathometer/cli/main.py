@@ -17,13 +17,14 @@ from contextlib import suppress
 from time import sleep
 from typing import TYPE_CHECKING, NoReturn
 
-from fathometer.base.errors import FathometerError, InputError, system_error
+from fathometer.base.early_signals import INTERRUPTED
+from fathometer.base.errors import FathometerError, system_error
 from fathometer.base.ledger import Ledger, current, now, process_start
 from fathometer.base.names import check_name
-from fathometer.base.signals import GRACE_SECONDS, INTERRUPTED, RESUMABLE, interruptible, watchdog
+from fathometer.base.signals import GRACE_SECONDS, RESUMABLE, hold, interruptible, release, watchdog
 from fathometer.cli import registry
 from fathometer.cli.command import Command, Options, RankCall, trace_of
-from fathometer.cli.error_lines import HEAD_START_SECONDS, print_error, print_error_once
+from fathometer.cli.error_lines import HEAD_START_SECONDS, defect, print_error, print_error_once
 from fathometer.cli.output import print_line, require_writable
 from fathometer.cli.parser import parser
 
@@ -36,14 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stderr is None:  # closed by whoever started us
         sys.stderr = io.StringIO()
+    begin = process_start() if arguments is None else now()
     try:
         for word in words:
             check_name(word, "command line")
-    except InputError as error:
+        return _parse_and_run(words, begin)
+    except FathometerError as error:
         return print_error_once(error)
+    except Exception as error:
+        return print_error_once(defect(error, "--debug" in words))
+
+
+def _parse_and_run(words: list[str], begin: float) -> int:
     options = parser().parse_args(words)
     command: Command = options.run_command
-    begin = process_start() if arguments is None else now()
     try:
         with interruptible(), Ledger(begin, "start-up", tracing=trace_of(options) is not None):
             if command.run is not None:
@@ -55,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return print_error(FathometerError("out of memory"))
     except KeyboardInterrupt:
-        _print_interrupted(options)
+        _print_interrupted_once(options)
         return _interrupted_code(options)
 
 
@@ -76,36 +83,55 @@ def _start(command: Command, options: Options, words: list[str]) -> int:
 
 def _run_rank(command: Command, options: Options, words: list[str]) -> int:
     """Run a command on all ranks of this world; all ranks return the same code, or the world is ended."""
+    # From here to the first collective call a signal waits: a rank that left alone would wait for the others in
+    # MPI_Finalize, and they for it in MPI_Init or Dup. `watchdog` ends a rank that they leave alone there.
+    hold()
     from mpi4py import MPI
 
     from fathometer.launch.mpirun import check_world, is_first
     from fathometer.parallel.collectives import all_arrived
 
     comm = MPI.COMM_WORLD
+    begun = False
     try:
-        check_world(comm.size, os.environ, options.ranks)
-        # A communicator of its own: no message of the work can be taken for one of all_arrived.
-        _run_bound(command, options, words, comm.Dup())
-    except (FathometerError, OSError) as raised:
-        error = raised if isinstance(raised, FathometerError) else system_error(raised)
-        if all_arrived(comm):
-            return print_error(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
-        return _end_world(comm, print_error(error))
+        try:
+            check_world(comm.size, os.environ, options.ranks)
+            own = comm.Dup()  # no message of the work can be taken for one of all_arrived
+            release()
+            begun = True
+            _run_bound(command, options, words, own)
+        except (FathometerError, OSError) as raised:
+            error = raised if isinstance(raised, FathometerError) else system_error(raised)
+            if all_arrived(comm):
+                return print_error(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
+            return _end_world(comm, print_error(error))
+        except MemoryError:
+            return _end_world(comm, print_error(FathometerError(f"rank {comm.rank} ran out of memory")))
+        except Exception as error:
+            return _end_by_defect(comm, error, words)
     except KeyboardInterrupt:
         # The first rank that ends, ends all: rank 0 is to have cleared up and printed by then, however slow its disk
         # is, and the others get a moment for it. A rank that is still somewhere in MPI is ended by `watchdog`.
         if comm.rank == 0:
             _print_interrupted(options)
-        all_arrived(comm, HEAD_START_SECONDS if comm.rank == 0 else 2 * GRACE_SECONDS)
+            all_arrived(comm, HEAD_START_SECONDS)
+        else:
+            all_arrived(comm, 2 * GRACE_SECONDS if begun else 2 * HEAD_START_SECONDS)
         return _end_world(comm, _interrupted_code(options))
-    except MemoryError:
-        return _end_world(comm, print_error(FathometerError(f"rank {comm.rank} ran out of memory")))
-    except Exception:
-        import traceback
-
-        traceback.print_exc()
-        return _end_world(comm, 1)
     return 0
+
+
+def _end_by_defect(comm: MPI.Intracomm, error: Exception, words: list[str]) -> int:
+    """End all ranks after an unforeseen exception, with one line: that of rank 0 where all have it, else of the lowest
+    rank that has it."""
+    from fathometer.parallel.collectives import all_arrived
+
+    together = all_arrived(comm)
+    if comm.rank:
+        sleep(HEAD_START_SECONDS if together else HEAD_START_SECONDS * comm.rank / comm.size)
+    if comm.rank == 0 or not together:
+        print_error(defect(error, "--debug" in words, comm.rank if comm.size > 1 else None))
+    return _end_world(comm, FathometerError.exit_code)
 
 
 def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.Intracomm) -> None:
@@ -148,14 +174,19 @@ def _print_interrupted(options: Options) -> None:
         print(f"fathometer: interrupted{'; ' * bool(hint)}{hint}", file=sys.stderr, flush=True)
 
 
-def _end_process(options: Options) -> NoReturn:
-    """End an interrupted process that is still somewhere in a kernel or in MPI."""
+def _print_interrupted_once(options: Options) -> None:
+    """The same where MPI may not be called, as in `print_error_once`."""
     from fathometer.launch.mpirun import is_first
 
     if is_first(os.environ):
         _print_interrupted(options)
     else:
         sleep(HEAD_START_SECONDS)
+
+
+def _end_process(options: Options) -> NoReturn:
+    """End an interrupted process that is still somewhere in a kernel or in MPI."""
+    _print_interrupted_once(options)
     os._exit(_interrupted_code(options))
 
 

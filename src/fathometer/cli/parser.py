@@ -86,6 +86,7 @@ def _add_command(subparsers: Subparsers, command: Command) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     command.add_arguments(added)
+    added.add_argument("--debug", action="store_true", help="of a defect of this program, print the traceback")
     added.set_defaults(run_command=command)
 
 

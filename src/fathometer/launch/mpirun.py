@@ -18,11 +18,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.base.signals import INTERRUPTED
+from fathometer.launch import one_host
 from fathometer.launch.supervise import supervise
 
 SPIN_COUNT = "1000"  # GOMP_SPINCOUNT: polls of a waiting thread before it sleeps
@@ -132,7 +134,7 @@ def mpirun_command(
 
     slots      processes that may run side by side here (logical cpus); None: a resource manager decides
     as_root    whether root runs it, which Open MPI refuses without an option
-    forwarded  names of environment variables to export to ranks on other nodes
+    forwarded  names of environment variables to export to all ranks, or NAME=VALUE
 
     Ranks are left unbound (Open MPI would bind each to a core or a socket): every rank then sees the same
     mask, and fathometer.parallel.threads divides it, the same way under any launcher.
@@ -264,6 +266,10 @@ def start_ranks(
         own = os.sched_getaffinity(0)
         shared = own if world is None else own | _launcher_cpus()
         os.environ.update(environment(os.environ, len(own), len(shared), threads))
+        if world is None:
+            os.environ.update(one_host.alone(os.environ))
+        elif world.size is not None and world.size == world.local_size:
+            os.environ.update(one_host.transport(os.environ))
         return None
     assert ranks is not None
     slots = None if "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
@@ -281,6 +287,14 @@ def start_ranks(
     mpirun = find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath))
     sys.stdout.flush()
     sys.stderr.flush()
+    forwarded = [name for name in _FORWARDED if name in environ]
+    here = mpirun.flavour == "openmpi" and one_host.mpirun_stays_here(environ)
+    if here:
+        environ |= one_host.transport(environ, mpirun.major)
+        if library := one_host.loopback_library(environ):
+            preloaded = environ.get("LD_PRELOAD", "")
+            forwarded.append(f"LD_PRELOAD={preloaded}")  # for the ranks, as it was
+            environ["LD_PRELOAD"] = f"{library} {preloaded}".strip()
     for attempt in range(restarts + 1):
         words = mpirun_command(
             mpirun,
@@ -288,9 +302,11 @@ def start_ranks(
             [sys.executable, "-m", "fathometer", *(resumed_arguments(arguments) if attempt else arguments)],
             slots=slots,
             as_root=os.geteuid() == 0,
-            forwarded=[name for name in _FORWARDED if name in environ],
+            forwarded=forwarded,
         )
-        status = supervise(words, environ, forwarded_signal(mpirun))
+        with ExitStack() as folders:
+            settings = folders.enter_context(one_host.own_folders(environ, mpirun.major)) if here else {}
+            status = supervise(words, environ | settings, forwarded_signal(mpirun))
         if not status.killed or attempt == restarts:
             break
         print(

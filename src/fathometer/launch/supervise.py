@@ -16,10 +16,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import InputError
 
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RANKS_GRACE_SECONDS = 8.0  # from the forwarded signal to SIGTERM for mpirun
+REPEATS = 8  # of the forwarded signal in this time; a rank that has received it ignores it
 MPIRUN_GRACE_SECONDS = 2.0  # from SIGTERM to SIGKILL
 POLL_SECONDS = 0.5  # between checks whether termination was requested
 _PR_SET_PDEATHSIG = 1
@@ -39,8 +41,8 @@ class ExitStatus:
 
     @property
     def killed(self) -> bool:
-        """Whether ranks were killed by a signal that did not come through this process."""
-        return not self.requested and self.code > 128
+        """Whether ranks were killed by a signal that did not come through this process, other than Ctrl-C."""
+        return not self.requested and self.code > 128 and self.code != INTERRUPTED
 
 
 def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal: signal.Signals) -> ExitStatus:
@@ -82,7 +84,7 @@ def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal
             raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
         previous = {s: signal.signal(s, pause if s is signal.SIGTSTP else end) for s in handled}
         signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
-        return ExitStatus(_wait(process, lambda: requested), requested)
+        return ExitStatus(_wait(process, lambda: requested, forwarded_signal), requested)
     finally:
         for number, handler in previous.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
@@ -95,16 +97,20 @@ def _prepare_child(libc: ctypes.CDLL, blocked: Sequence[signal.Signals]) -> None
     signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
 
 
-def _wait(process: subprocess.Popen[bytes], requested: Callable[[], bool]) -> int:
+def _wait(process: subprocess.Popen[bytes], requested: Callable[[], bool], forwarded_signal: signal.Signals) -> int:
     """The exit code in the shells' convention, 128 + N for signal N."""
     code = _wait_for(process, POLL_SECONDS)
     while code is None and not requested():
         code = _wait_for(process, POLL_SECONDS)
-    for seconds, then in ((RANKS_GRACE_SECONDS, signal.SIGTERM), (MPIRUN_GRACE_SECONDS, signal.SIGKILL)):
+    for _ in range(REPEATS):
         if code is None:
-            code = _wait_for(process, seconds)
+            code = _wait_for(process, RANKS_GRACE_SECONDS / REPEATS)
         if code is None:
-            _send(process, then)
+            _send(process, forwarded_signal)  # ranks that mpirun was only about to start did not get the first one
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        if code is None:
+            _send(process, number)
+            code = _wait_for(process, MPIRUN_GRACE_SECONDS)
     if code is None:
         code = process.wait()
     return code if code >= 0 else 128 - code

@@ -12,6 +12,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.lifecycle import unfinished_record
 from fathometer.seismic.modelling.shot import model_shots, modelling_steps
@@ -33,7 +34,8 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         )
     path = survey.output_directory / "shots.segy"
     protect_inputs(survey, [path])
-    with results_folder(survey.output_directory, comm):
+    patience = survey.parallel.patience
+    with results_folder(survey.output_directory, comm), watched(survey.output_directory, patience, comm, context.say):
         return _model(survey, path, comm, context)
 
 

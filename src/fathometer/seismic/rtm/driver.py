@@ -22,6 +22,7 @@ from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import allgather, barrier, collective_errors
 from fathometer.parallel.groups import split_into_groups
+from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import conclude, earlier_files, has_journal, results_of
@@ -71,7 +72,11 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
     protect_inputs(survey, files.values())
     with naming(f"{survey.path}: [storage] write"):
         check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
-    with results_folder(output, comm), locked_folder(output, context.options, MIGRATION, comm) as lock:
+    with (
+        results_folder(output, comm),
+        watched(output, survey.parallel.patience, comm, context.say),
+        locked_folder(output, context.options, MIGRATION, comm) as lock,
+    ):
         earlier: Mapping[str, Any] = {}
         with ledger.phase("set up"), collective_errors(comm):
             if comm.rank == 0:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from annotated_types import Gt, Le, Len
+from annotated_types import Ge, Gt, Le, Len
 
 from fathometer.config.table import Table, key
 from fathometer.config.types import Count, Loose
@@ -20,6 +20,12 @@ class ParallelTable(Table):
     )
     memory_budget: Annotated[float, Gt(0), Le(1)] = key(
         "largest fraction of a host's memory that the run may use", "", MEMORY_SHARE
+    )
+    patience: Annotated[float, Ge(1)] = key(
+        "time after which a rank that gives no sign of life, as one that was stopped or whose host is silent, ends the "
+        "run; `--resume` goes on",
+        "s",
+        600.0,
     )
     decomposition: Literal["auto"] | Annotated[tuple[Count, ...], Len(2, 3), Loose] = key(
         "parts along x, y, z (2D: x, z); auto: the fewest halo bytes", "ranks", "auto"
