@@ -45,6 +45,7 @@ FLOORS = {
     """,
     "fathometer.storage": """
         describe sections
+        contents
         index
         volumes
         traces

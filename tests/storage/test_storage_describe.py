@@ -2,16 +2,19 @@
 
 import json
 
+import h5py
 import numpy as np
 import pytest
 import segyio
+from index_support import live
 from mpi4py import MPI
 
 from fathometer.base.errors import InputError
+from fathometer.pictures.file_picture import picture_of
 from fathometer.storage import describe as module
 from fathometer.storage.describe import ValueRange, describe, value_range
 from fathometer.storage.traces.segy import GatherWriter
-from fathometer.storage.volumes.volume import VolumeInfo, write_volume
+from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
 
 
 @pytest.fixture
@@ -88,6 +91,92 @@ def test_gathers(tmp_path):
     record = json.loads(json.dumps(said.as_dict(), allow_nan=False))
     assert record["receiver_metres"]["x"] == [0, 30]
     assert record["interval_seconds"] == 0.004
+
+
+@pytest.mark.parametrize("name", ["line.seg", "line", "line.data", "LINE.SEGY", "folder.d/line"])
+@pytest.mark.parametrize("su", [False, True])
+def test_traces_are_known_by_content(tmp_path, name, su):
+    """As `survey build` knows them: by any suffix, or none."""
+    (tmp_path / "folder.d").mkdir()
+    live(su=su).write(tmp_path / name)
+    said = describe(name, tmp_path)
+    assert (said.kind, said.shots, said.traces) == ("gathers", 2, 6)
+    assert said.format.startswith("SU" if su else "SEG-Y revision 1")
+    picture_of(tmp_path / "a.png", name, tmp_path)
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("name", ["model.mat", "model", "model.nc", "model.segy", "model.npy"])
+@pytest.mark.parametrize("block", [0, 512])
+def test_hdf5_is_known_by_content(tmp_path, name, block):
+    values = np.arange(12.0).reshape(3, 4)
+    with h5py.File(tmp_path / name, "w", userblock_size=block) as file:
+        file["deep/vp"], file["rho"] = values, 2 * values
+    said = describe(f"{name}:deep/vp", tmp_path)
+    assert (said.kind, said.format, said.shape, said.values.maximum) == ("volume", "HDF5", (3, 4), 11)
+    assert describe(f"{name}:rho", tmp_path).values.maximum == 22
+    with pytest.raises(InputError, match="it holds: deep/vp, rho"):
+        describe(name, tmp_path)
+
+
+def test_what_no_content_tells_is_refused(tmp_path):
+    (tmp_path / "notes.txt").write_text("no traces" * 1000)
+    for name in ("notes.txt", "gone.data"):
+        with pytest.raises(InputError, match=rf"{name}: unknown kind of file \(allowed: \.rsf"):
+            describe(name, tmp_path)
+
+
+def test_a_kind_in_place_of_what_the_headers_say(tmp_path):
+    """A grid of velocities whose offsets differ looks like gathers; a stack may be gathers of one offset."""
+    trace = [{9: 1, 13: k + 1, 29: 1, 37: k, 189: 1 + k // 3, 193: 1 + k % 3} for k in range(6)]
+    live(trace=trace).write(tmp_path / "vp.segy")
+    assert describe("vp.segy", tmp_path).kind == "gathers"
+    said = describe("vp.segy", tmp_path, "volume")
+    assert (said.kind, said.shape) == ("volume", (2, 3, 4))
+    picture_of(tmp_path / "a.png", "vp.segy", tmp_path, wanted="volume")
+    with pytest.raises(InputError, match=r"vp.segy: holds gathers .* and it is one: vp.segy:volume"):
+        open_volume("vp.segy", tmp_path)
+    with open_volume("vp.segy:volume", tmp_path) as volume:
+        np.testing.assert_array_equal(volume.read((0, 0, 0), (2, 3, 4)).reshape(6, 4), 1 + np.arange(24).reshape(6, 4))
+    live(trace=[{189: 1 + k // 3, 193: 1 + k % 3} for k in range(6)]).write(tmp_path / "stack.segy")
+    assert describe("stack.segy", tmp_path).kind == "volume"
+    assert describe("stack.segy", tmp_path, "gathers").kind == "gathers"
+    live(su=True).write(tmp_path / "a.su")
+    assert describe("a.su", tmp_path, "volume").kind == "volume"
+
+
+def test_a_kind_that_cannot_be(written):
+    with pytest.raises(InputError, match=r"v\.rsf: is RSF, a format of volumes; --as gathers is for SEG-Y and SU"):
+        describe("v.rsf", written, "gathers")
+    with pytest.raises(InputError, match=r"a\.parquet: is an index by its suffix"):
+        describe("a.parquet", written, "volume")
+
+
+def test_an_interval_in_place_of_the_headers(tmp_path):
+    live(interval=-2000, every={117: -2000}).write(tmp_path / "a.segy")
+    with pytest.raises(InputError, match="sample interval is not positive"):
+        describe("a.segy", tmp_path)
+    said = describe("a.segy", tmp_path, interval=0.002)
+    assert (said.kind, said.interval) == ("gathers", 0.002)
+    assert (
+        "the sample interval is taken as 2000 µs, as was asked for; the headers say none that is positive" in said.notes
+    )
+
+
+@pytest.mark.parametrize(("moves", "told"), [({}, None), ({4: 201}, 1), ({1: 101, 4: 201, 5: 202}, 2)])
+def test_a_source_that_moves_within_a_shot_is_told(tmp_path, moves, told):
+    data = live()
+    for trace, x in moves.items():
+        data.trace[trace][73] = x
+    data.write(tmp_path / "a.segy")
+    notes = [note for note in describe("a.segy", tmp_path).notes if "source moves" in note]
+    if told is None:
+        assert notes == []
+        return
+    first = min(moves)
+    (note,) = notes
+    assert note.startswith(f"the source moves within {told} of 2 shots; first: shot {1 + first // 3} has it at (")
+    assert f"({moves[first]}, 7, 0) m in trace {first} (from 0)" in note
 
 
 @pytest.mark.parametrize(

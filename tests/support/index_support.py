@@ -13,10 +13,18 @@ from fathometer.storage.index.table import COLUMNS, TraceIndex
 from fathometer.storage.index.words import words_of
 
 
-def index_of(*files: Path, strict: bool = False, words: tuple[str, ...] = (), jobs: int = 2) -> TraceIndex:
-    """An index beside the first file."""
+def index_of(
+    *files: Path,
+    strict: bool = False,
+    words: tuple[str, ...] = (),
+    jobs: int = 2,
+    interval: float | None = None,
+    said: list[str] | None = None,
+) -> TraceIndex:
+    """An index beside the first file. said: takes the lines that are printed."""
     output = files[0].parent / "survey.parquet"
-    return build_index(files, output, words_of(words), jobs, strict, lambda line: None)
+    say = (lambda line: None) if said is None else said.append
+    return build_index(files, output, words_of(words), jobs, strict, say, interval)
 
 
 def table_of(index: TraceIndex) -> dict[str, Any]:

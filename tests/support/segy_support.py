@@ -10,6 +10,8 @@ import numpy as np
 
 SHORTS = {29, 69, 71, 89, 109, 115, 117, 215}  # first bytes of the 16-bit fields in use
 TYPES = {2: "i4", 3: "i2", 5: "f4", 6: "f8", 8: "i1", 9: "i8", 10: "u4", 11: "u2", 12: "u8", 16: "u1"}
+INT24 = {7: True, 15: False}  # 3-byte formats, and whether they are signed
+MARK = 16909060  # of byte order, revision 2
 
 
 @dataclass
@@ -28,6 +30,12 @@ class Bytes:
     every: dict[int, int] = field(default_factory=dict)  # of all traces
     trace: list[dict[int, int]] | None = None  # of each trace
 
+    additional: int = 0  # headers of each trace beside the first
+    announced_additional: int | None = None  # None: as many as there are
+    extension: list[dict[int, tuple[str, float]]] | None = None  # of each trace: code and value by first byte
+    mark: bool = False  # revision 2's constant
+    pairs: bool = False  # big-endian, with the bytes of all numbers swapped in pairs
+
     su: bool = False  # traces alone
 
     def head(self) -> bytes:
@@ -41,15 +49,22 @@ class Bytes:
             *((3255, "h", 2 if self.feet else 1), (3505, "h", announced)),
         ]:
             struct.pack_into(self.order + code, binary, first - 3201, value)
+        if self.revision[0] >= 2:
+            most = self.additional if self.announced_additional is None else self.announced_additional
+            struct.pack_into(self.order + "h", binary, 306, most)
+        if self.mark or self.pairs:
+            struct.pack_into(self.order + "i", binary, 96, MARK)
         binary[300:302] = bytes(self.revision)
+        if self.pairs:
+            binary = bytearray(swapped(binary))
         return text + bytes(binary) + b"".join(t.ljust(3200).encode("cp037") for t in extended)
 
     def samples_of(self, row) -> bytes:
         if self.format == 1:
             return b"".join(struct.pack(self.order + "I", to_ibm(float(v))) for v in row)
-        if self.format == 7:
+        if self.format in INT24:
             order = "big" if self.order == ">" else "little"
-            return b"".join(int(v).to_bytes(3, order, signed=True) for v in row)
+            return b"".join(int(v).to_bytes(3, order, signed=INT24[self.format]) for v in row)
         return row.astype(self.order + TYPES[self.format]).tobytes()
 
     def write(self, path: Path) -> Path:
@@ -59,9 +74,23 @@ class Bytes:
             fields = {115: self.values.shape[1], **self.every, **(self.trace[number] if self.trace else {})}
             for first, value in fields.items():
                 struct.pack_into(self.order + ("h" if first in SHORTS else "i"), head, first - 1, value)
-            parts += [bytes(head), self.samples_of(row)]
+            extension = bytearray(240 * self.additional)
+            if self.extension is not None:
+                extension[232:240] = b"SEG00001"
+                for first, (code, value) in self.extension[number].items():
+                    struct.pack_into(self.order + code, extension, first - 1, value)
+            heads, samples = bytes(head) + bytes(extension), self.samples_of(row)
+            if self.pairs:
+                heads = swapped(heads)
+                samples = samples if self.format in (8, 16) else swapped(samples)
+            parts += [heads, samples]
         path.write_bytes(b"".join(parts))
         return path
+
+
+def swapped(data: bytes) -> bytes:
+    """The bytes of each pair in the other order."""
+    return b"".join(data[i : i + 2][::-1] for i in range(0, len(data), 2))
 
 
 def to_ibm(value: float) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fathometer.cli.option_types import sample_interval
+
 
 def add_survey(parser: argparse.ArgumentParser) -> None:
     """The input file."""
@@ -14,6 +16,16 @@ def add_survey(parser: argparse.ArgumentParser) -> None:
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """--quiet."""
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def add_sample_interval(parser: argparse.ArgumentParser) -> None:
+    """--sample-interval, of commands that read traces."""
+    parser.add_argument(
+        "--sample-interval",
+        type=sample_interval,
+        metavar="S",
+        help="of the traces, in seconds, in place of what the headers say (0.002)",
+    )
 
 
 def add_ranks(parser: argparse.ArgumentParser) -> None:

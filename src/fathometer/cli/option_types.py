@@ -14,6 +14,7 @@ from fathometer.base.errors import InputError
 OPERATIONS = ("write", "read")
 MOST_DIGITS = 9  # of a whole number
 LONGEST_METRES = 1e9
+SHORTEST_INTERVAL, LONGEST_INTERVAL = 1e-9, 10.0  # s, between samples
 
 
 def count(text: str) -> int:
@@ -62,6 +63,19 @@ def duration(text: str) -> float:
         seconds = -1.0
     if not 0 < seconds < 1e10:
         raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 90s, 30m, 8h or 2d")
+    return seconds
+
+
+def sample_interval(text: str) -> float:
+    """Seconds between samples, from 1 ns to 10 s."""
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not SHORTEST_INTERVAL <= seconds <= LONGEST_INTERVAL:
+        raise argparse.ArgumentTypeError(
+            f"found {text}; allowed: seconds, from {SHORTEST_INTERVAL:g} to {LONGEST_INTERVAL:g}"
+        )
     return seconds
 
 

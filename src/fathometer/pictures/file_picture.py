@@ -12,13 +12,10 @@ from fathometer.pictures.layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values
 from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
-from fathometer.storage.index import INDEX_SUFFIX
-from fathometer.storage.traces.detect import SU_SUFFIX, layout_of
+from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
-from fathometer.storage.volumes.formats.segy_volume import holds_gathers
 from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
-SEGY_SUFFIXES = (".segy", ".sgy")
 AXES = {  # by label
     "x": 0,
     "inline": 0,
@@ -33,26 +30,31 @@ AXES = {  # by label
 }
 
 
-def picture_of(path: Path, reference: str, directory: Path, axes: str | None = None) -> None:
+def picture_of(
+    path: Path,
+    reference: str,
+    directory: Path,
+    axes: str | None = None,
+    wanted: Kind | None = None,
+    interval: float | None = None,
+) -> None:
     """Draw the volume, the first shot of the gathers, or the survey of the index that `reference` names in `directory`.
 
     Of a volume only the planes shown are read. `axes` ("xyz", "zx", …, slowest first) overrides the order that the
-    file's labels give; without either it is x, (y,) z. Raises InputError as `open_volume` and `scan` do, and
-    FathometerError where the picture can't be written.
+    file's labels give; without either it is x, (y,) z. `wanted` and `interval` as of `describe`.
+    Raises InputError as `open_volume` and `scan` do, and FathometerError where the picture can't be written.
     """
-    if Path(reference).suffix.lower() == INDEX_SUFFIX:
+    contents = contents_of(reference, directory, wanted, interval)
+    if contents.kind == "index":
         from fathometer.pictures.index_picture import index_picture
 
-        index_picture(path, directory / reference)
+        index_picture(path, contents.path)
         return
-    if Path(reference).suffix.lower() == SU_SUFFIX:
-        _shot_picture(path, scan(directory / reference))
+    if contents.kind == "gathers":
+        _shot_picture(path, scan(contents.path, interval))
         return
     file, key = split_reference(reference, directory)
-    if file.suffix.lower() in SEGY_SUFFIXES and key is None and holds_gathers(layout_of(file)):
-        _shot_picture(path, scan(file))
-        return
-    with open_volume(reference, directory) as volume:
+    with open_volume(contents.reference, directory) as volume:
         _volume_picture(path, volume, f"{file.name}:{key}" if key else file.name, axes)
 
 
@@ -111,7 +113,7 @@ def _shot_picture(path: Path, table: TraceTable) -> None:
     offsets = signed_offsets(table.source[shot], receivers)
     gather_picture(
         path,
-        read_traces(table.path, shot),
+        read_traces(table.layout, shot),
         table.interval,
         table.delay,
         offsets if np.any(offsets) else None,

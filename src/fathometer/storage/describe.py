@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.index import INDEX_SUFFIX
-from fathometer.storage.traces.detect import SU_SUFFIX, layout_of
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
-from fathometer.storage.traces.segy import TraceTable, decode_traces, scan
+from fathometer.storage.traces.segy import TraceTable, decode_traces, moving_sources, scan
 from fathometer.storage.volumes.block import Volume
-from fathometer.storage.volumes.formats.segy_volume import SegyVolume, holds_gathers
-from fathometer.storage.volumes.registry import format_of
-from fathometer.storage.volumes.volume import open_volume, split_reference
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
+from fathometer.storage.volumes.registry import format_to_read
+from fathometer.storage.volumes.survey_grid import SurveyGrid
+from fathometer.storage.volumes.volume import open_volume
 
 if TYPE_CHECKING:
     from fathometer.storage.index.summary import IndexDescription
@@ -70,6 +69,7 @@ class VolumeDescription:
     unit: str | None
     values: ValueRange
     notes: tuple[str, ...]
+    survey: SurveyGrid | None = None
 
     @property
     def kind(self) -> str:
@@ -88,6 +88,7 @@ class VolumeDescription:
             ("axes", ", ".join(self.labels) if self.labels else unknown),
             ("spacing", _lengths(self.spacing) if self.spacing else unknown),
             ("origin", _lengths(self.origin) if self.origin else unknown),
+            *([("CDP coordinates", str(self.survey))] if self.survey else []),
             ("unit of values", self.unit or unknown),
             *self.values.rows(unit),
             *(("note", note) for note in self.notes),
@@ -104,6 +105,7 @@ class VolumeDescription:
             "axes": None if self.labels is None else list(self.labels),
             "spacing_metres": None if self.spacing is None else list(self.spacing),
             "origin_metres": None if self.origin is None else list(self.origin),
+            "survey": None if self.survey is None else self.survey.as_dict(),
             "unit": self.unit,
             "values": self.values.as_dict(),
             "notes": list(self.notes),
@@ -182,25 +184,21 @@ class GathersDescription:
 Description: TypeAlias = "VolumeDescription | GathersDescription | IndexDescription"
 
 
-def describe(reference: str, directory: Path) -> Description:
+def describe(reference: str, directory: Path, wanted: Kind | None = None, interval: float | None = None) -> Description:
     """Describe the file of a reference (see volumes/volume.py). All of its values are read, a slab at a time; the
     files of an index are not.
 
-    A SEG-Y is described as gathers or as a volume by `segy_volume.holds_gathers`, an SU always as gathers. InputError
-    where the file cannot be read.
+    wanted: "gathers" or "volume", in place of what the headers of a SEG-Y or SU file tell (contents.py). interval: of
+    the samples of gathers in s, in place of the headers'. InputError where the file cannot be read.
     """
-    if Path(reference).suffix.lower() == INDEX_SUFFIX:
+    contents = contents_of(reference, directory, wanted, interval)
+    if contents.kind == "index":
         from fathometer.storage.index.summary import describe_index
 
-        return describe_index(directory / reference)
-    if Path(reference).suffix.lower() == SU_SUFFIX:
-        return _describe_gathers(layout_of(directory / reference), scan(directory / reference))
-    path, key = split_reference(reference, directory)
-    if format_of(path).name == "SEG-Y" and key is None:
-        layout = layout_of(path)
-        if holds_gathers(layout):
-            return _describe_gathers(layout, scan(path))
-    with open_volume(reference, directory) as volume:
+        return describe_index(contents.path)
+    if contents.kind == "gathers":
+        return _describe_gathers(scan(contents.path, interval))
+    with open_volume(contents.reference, directory) as volume:
         return _describe_volume(volume)
 
 
@@ -208,7 +206,7 @@ def _describe_volume(volume: Volume) -> VolumeDescription:
     info = volume.info
     return VolumeDescription(
         path=volume.path,
-        format=format_of(volume.path).name,
+        format=format_to_read(volume.path).name,
         dtype=volume.format_name if isinstance(volume, SegyVolume) else _type_name(info.dtype),
         shape=info.shape,
         labels=info.labels,
@@ -217,10 +215,12 @@ def _describe_volume(volume: Volume) -> VolumeDescription:
         unit=info.unit,
         values=value_range(_slabs(volume)),
         notes=volume.notes if isinstance(volume, SegyVolume) else (),
+        survey=info.survey,
     )
 
 
-def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
+def _describe_gathers(table: TraceTable) -> GathersDescription:
+    layout = table.layout
     channels = np.unique(table.ffid, return_counts=True)[1]
     offsets = np.hypot(*(table.receiver - table.source)[:, :2].T)
     step = max(1, SLAB_VALUES // table.samples)
@@ -230,7 +230,7 @@ def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
     )
     return GathersDescription(
         path=table.path,
-        format=f"{layout.named}, {'big' if layout.order == '>' else 'little'}-endian",
+        format=f"{layout.named}, {layout.byte_order}",
         sample_format=SAMPLE_FORMATS[layout.format][1],
         shots=len(channels),
         traces=layout.traces,
@@ -242,7 +242,7 @@ def _describe_gathers(layout: Layout, table: TraceTable) -> GathersDescription:
         receiver=_extents(table.receiver),
         offset=(float(offsets.min()), float(offsets.max())),
         values=value_range(chunks),
-        notes=table.notes,
+        notes=(*table.notes, *moving_sources(table)),
     )
 
 

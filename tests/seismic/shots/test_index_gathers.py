@@ -253,3 +253,19 @@ def test_plan_takes_an_index(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         assert done.code == 0, done.err
         plans.append(json.loads(done.out))
     assert plans[0] == plans[1]
+
+
+@pytest.mark.parametrize("interval", [0, 2000])
+def test_a_sample_interval_in_place_of_the_headers(tmp_path: Path, interval: int) -> None:
+    """By the files and by an index of them; the record has it, and the notes say both."""
+    path = live(interval=interval, every={117: interval}).write(tmp_path / "a.segy")
+    index_of(path)
+    for name, says in (("a.segy", "the headers say"), ("survey.parquet", "indexed:")):
+        got = acquired(tmp_path, name, sample_interval=0.001)
+        assert (got.sample_interval, got.samples, len(got.shots)) == (0.001, 4, 2)
+        (note,) = [note for note in got.notes if "sample interval is taken" in note]
+        assert "taken as 1000 µs, as was asked for" in note
+        assert says in note
+    resolved = survey_of(tmp_path, {"gathers": "a.segy", "sample_interval": 0.001}).resolved()["acquisition"]
+    assert resolved["sample_interval"] == 0.001
+    assert "sample_interval" not in survey_of(tmp_path, {"gathers": "a.segy"}).resolved()["acquisition"]

@@ -12,7 +12,7 @@ import segyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_support import found, index_of, live, table_of
-from segy_support import TYPES, Bytes
+from segy_support import INT24, TYPES, Bytes
 
 from fathometer import _native
 from fathometer.base.errors import InputError
@@ -48,7 +48,7 @@ def same_as_scan(index: TraceIndex, path: Path, number: int = 0) -> None:
 
 
 @pytest.mark.parametrize("order", "><")
-@pytest.mark.parametrize("code", [1, 7, *TYPES])
+@pytest.mark.parametrize("code", [1, *INT24, *TYPES])
 def test_every_format_in_both_byte_orders(tmp_path, code, order):
     data = live(format=code, order=order, revision=(2, 0) if code > 8 else (1, 0))
     path = data.write(tmp_path / "a.segy")
@@ -57,6 +57,64 @@ def test_every_format_in_both_byte_orders(tmp_path, code, order):
     same_as_scan(index, path)
     (layout,) = index.layouts()
     np.testing.assert_array_equal(decode_traces(layout, [4, 0]), data.values[[4, 0]])
+
+
+@pytest.mark.parametrize("options", [{"additional": 2}, {"pairs": True}, {"pairs": True, "format": 8}], ids=str)
+def test_dialects_of_revision_2(tmp_path, options):
+    data = live(revision=(2, 1), **options)
+    data.values[4] = 0
+    path = data.write(tmp_path / "a.segy")
+    index = index_of(path)
+    assert found(index) == {"zero": 1}
+    rows = table_of(index)
+    assert rows["flags"].tolist() == [0, 0, 0, 0, Flag.ZERO, 0]
+    same_as_scan(index, path)
+    (layout,) = index.layouts()
+    np.testing.assert_array_equal(decode_traces(layout, [5, 0]), data.values[[5, 0]])
+
+
+@pytest.mark.parametrize("interval", [0, 2000])
+def test_an_interval_that_is_asked_for_is_no_anomaly(tmp_path, interval):
+    """Traces that say another interval, or none, are used with that which was asked for, and it is told."""
+    path = live(interval=interval, every={117: 0 if interval == 0 else 4000}).write(tmp_path / "a.segy")
+    assert found(index_of(path)) == ({"no_interval": 6} if interval == 0 else {"headers": 1, "interval": 6})
+    index = index_of(path, strict=True, interval=0.001)
+    assert (index.summary.usable, found(index)) == (6, {})
+    assert set(table_of(index)["interval"]) == {0.001}
+    says = "none that is positive" if interval == 0 else "2000 µs"
+    note = f"{path}: the sample interval is taken as 1000 µs, as was asked for; the headers say {says}"
+    assert index.summary.notes == (note,)
+
+
+VELOCITIES = {  # headers of trace k of a volume
+    "inlines": lambda k: {189: 1 + k // 3, 193: 1 + k % 3},
+    "cells": lambda k: {73: 25 * k, 77: 7, 81: 25 * k, 85: 7, 9: k + 1},
+    "cells as sources alone": lambda k: {73: 25 * k, 9: k + 1},
+    "CDP coordinates": lambda k: {181: 25 * k, 185: 5},
+}
+
+
+@pytest.mark.parametrize("header", VELOCITIES.values(), ids=VELOCITIES)
+def test_a_volume_is_told_at_once(tmp_path, header):
+    trace = [{9: 1, 13: k + 1, 29: 1} | header(k) for k in range(6)]
+    path = live(trace=trace).write(tmp_path / "vp.segy")
+    other = live().write(tmp_path / "shots.segy")
+    said: list[str] = []
+    index = index_of(path, other, said=said)
+    assert [line for line in said if line.startswith(f"looks like a volume: {path}: ")] == said[:1]
+    assert found(index)["volume"] == 1
+    with pytest.raises(InputError, match=rf"{path}: .*files that look like a volume .*; --strict"):
+        index_of(other, path, strict=True)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [lambda k: {}, lambda k: {73: 5, 81: 5, 41: -k}, lambda k: {73: 5, 81: 25 * k}, lambda k: {37: 25 * k}],
+    ids=["no geometry", "a vertical profile", "a spread", "offsets alone"],
+)
+def test_gathers_are_no_volume(tmp_path, header):
+    trace = [{9: 1, 13: k + 1, 29: 1} | header(k) for k in range(6)]
+    assert "volume" not in found(index_of(live(trace=trace).write(tmp_path / "a.segy")))
 
 
 @pytest.mark.parametrize("order", "><")
@@ -132,7 +190,8 @@ def test_su_of_others(shared_data, tmp_path):
     path = tmp_path / "small.su"
     path.symlink_to(shared_data / "segy_variants" / "small.su")
     index = index_of(path)
-    assert found(index) == {"no_interval": 25, "no_coordinates": 25}
+    # Its inlines and crosslines are a grid: it is a volume indeed.
+    assert found(index) == {"no_interval": 25, "no_coordinates": 25, "volume": 1}
     with segyio.su.open(shared_data / "segy_variants" / "small.su", ignore_geometry=True, endian="big") as file:
         np.testing.assert_array_equal(decode_traces(index.layouts()[0], range(25)), file.trace.raw[:])
 

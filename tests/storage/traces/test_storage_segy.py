@@ -14,7 +14,7 @@ import pytest
 import segyio
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from segy_support import TYPES, Bytes, to_ibm
+from segy_support import INT24, TYPES, Bytes, to_ibm
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage.traces.detect import layout_of
@@ -28,10 +28,12 @@ def small(**options) -> Bytes:
 
 
 @pytest.mark.parametrize("order", "><")
-@pytest.mark.parametrize("code", [1, 7, *TYPES])
+@pytest.mark.parametrize("code", [1, *INT24, *TYPES])
 def test_sample_formats(tmp_path, code, order):
     values = np.array([[0, 1, 2, 100], [127, 3, 5, 77]], np.float64)
-    if code not in (10, 11, 12, 16):
+    if code == 15:  # beyond what is signed
+        values = values * 2**17
+    if code not in (10, 11, 12, 15, 16):
         values = np.concatenate((values, -values))
     if code in (1, 5, 6):
         values = values * 0.1875
@@ -151,6 +153,79 @@ def test_blanks_in_what_revision_0_left_unassigned(tmp_path, blank):
     assert scan(path).samples == 4
     assert layout_of(path).revision == 0
     np.testing.assert_array_equal(read_traces(path, [1]), [[4, 5, 6, 7]])
+
+
+@pytest.mark.parametrize("order", "><")
+@pytest.mark.parametrize(("additional", "announced"), [(1, 1), (3, 3), (1, 2)])
+def test_additional_trace_headers(tmp_path, order, additional, announced):
+    """The binary header announces the most that a trace may have; the extension of a trace says how many it has."""
+    data = small(revision=(2, 1), order=order, every={117: 4000}, additional=additional, announced_additional=announced)
+    data.extension = [{157: ("H", additional)}] * 3
+    path = data.write(tmp_path / "a.segy")
+    table = scan(path)
+    assert (table.samples, len(table.ffid), table.layout.additional) == (4, 3, additional)
+    assert any("additional trace headers" in note for note in table.notes) == (announced != additional)
+    np.testing.assert_array_equal(read_traces(path, range(3)), data.values)
+
+
+def test_a_file_that_ends_within_its_additional_headers(tmp_path):
+    path = small(revision=(2, 1), every={117: 4000}, additional=2).write(tmp_path / "a.segy")
+    path.write_bytes(path.read_bytes()[:-300])
+    with pytest.raises(InputError, match=r"truncated or contradictory: 1908 bytes of traces hold 2\.59 traces of 4"):
+        scan(path)
+
+
+@pytest.mark.parametrize("code", [1, 3, 5, 6, 8, 9])
+def test_bytes_swapped_in_pairs_are_read_as_the_plain_file(tmp_path, code):
+    """Revision 2's constant 16909060 appears as 33620995 where the bytes of each pair are swapped."""
+    options = {"format": code, "revision": (2, 1), "every": {9: 70000, 73: 123456, 109: 50, 117: 4000}}
+    plain = small(mark=True, **options).write(tmp_path / "plain.segy")
+    other = small(pairs=True, **options).write(tmp_path / "other.segy")
+    assert plain.read_bytes()[3600:] != other.read_bytes()[3600:]
+    one, two = scan(plain), scan(other)
+    assert (one.samples, one.interval, one.delay) == (two.samples, two.interval, two.delay) == (4, 0.004, 0.05)
+    np.testing.assert_array_equal(one.source, two.source)
+    np.testing.assert_array_equal(one.ffid, two.ffid)
+    np.testing.assert_array_equal(read_traces(other, range(3)), read_traces(plain, range(3)))
+
+
+def test_three_bytes_cannot_be_swapped_in_pairs(tmp_path):
+    path = Bytes(np.arange(24.0).reshape(3, 8), format=7, revision=(2, 1), pairs=True).write(tmp_path / "a.segy")
+    with pytest.raises(InputError, match=r"samples of 3 bytes \(format 7\) cannot be swapped in pairs"):
+        scan(path)
+
+
+@pytest.mark.parametrize("order", "><")
+def test_revision_2_says_its_byte_order(tmp_path, order):
+    path = small(order=order, mark=True, revision=(2, 1), every={117: 4000}).write(tmp_path / "a.segy")
+    assert layout_of(path).order == order
+    np.testing.assert_array_equal(read_traces(path, range(3)), small().values)
+
+
+@pytest.mark.parametrize(
+    ("order", "binary"),
+    [(">", {}), ("<", {}), (">", {3509: 0x8029, 3511: 0x802A}), ("<", {3509: 0x8029, 3511: 0x802A})],
+)
+def test_the_word_behind_the_number_of_additional_headers_is_another(tmp_path, order, binary):
+    """Bytes 3509-3510 are the survey type: no part of the number of additional headers in bytes 3507-3508."""
+    path = small(order=order, revision=(2, 1), every={117: 4000}).write(tmp_path / "a.segy")
+    data = bytearray(path.read_bytes())
+    for first, value in binary.items():
+        struct.pack_into(order + "H", data, first - 1, value)
+    path.write_bytes(data)
+    assert layout_of(path).additional == 0
+    np.testing.assert_array_equal(read_traces(path, range(3)), small().values)
+
+
+@pytest.mark.parametrize("interval", [-32763, 0, 2000])
+def test_an_interval_that_is_asked_for_takes_the_place_of_the_headers(tmp_path, interval):
+    path = small(interval=interval, every={117: -interval}).write(tmp_path / "a.segy")
+    table = scan(path, interval=0.001)
+    assert table.interval == 0.001
+    says = "2000 µs" if interval > 0 else "none that is positive"
+    assert table.notes[-1] == "the trace headers carry no coordinates: every source and receiver is at the origin"
+    assert table.notes[-2] == f"the sample interval is taken as 1000 µs, as was asked for; the headers say {says}"
+    assert not any("intervals differ" in note for note in table.notes)
 
 
 @pytest.mark.parametrize("order", "><")

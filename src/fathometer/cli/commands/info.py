@@ -8,16 +8,18 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
+from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import print_text, require_png
 
 DESCRIPTION = """\
 Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index
-of a survey, .parquet."""
+of a survey, .parquet. SEG-Y, SU and HDF5 are known by their content under any other suffix, or none."""
 
 EXAMPLES = """\
   fathometer info vp.rsf models.npz:epsilon
   fathometer info shots.segy --picture shots.png
+  fathometer info velocities.segy --as volume
   fathometer info --formats"""
 
 
@@ -27,6 +29,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--formats", action="store_true", help="which formats are read and written here, how, and what is missing"
     )
+    parser.add_argument(
+        "--as",
+        dest="wanted",
+        choices=("gathers", "volume"),
+        help="what SEG-Y and SU files hold, whatever their headers say",
+    )
+    argument_groups.add_sample_interval(parser)
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw it (one FILE)")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -45,7 +54,7 @@ def _describe_files(options: Options) -> None:
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
     require_png(options.picture)
-    descriptions = [describe(reference, Path()) for reference in options.files]
+    descriptions = [describe(reference, Path(), options.wanted, options.sample_interval) for reference in options.files]
     if options.json:
         print_text(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
     else:
@@ -55,7 +64,7 @@ def _describe_files(options: Options) -> None:
     if options.picture is not None:
         from fathometer.pictures.file_picture import picture_of
 
-        picture_of(options.picture, options.files[0], Path())
+        picture_of(options.picture, options.files[0], Path(), None, options.wanted, options.sample_interval)
 
 
 def _print_formats(options: Options) -> None:

@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=WORD",
         help="another header word, or none: source_x=73:i4, coordinate_scalar=none ...; repeatable",
     )
+    argument_groups.add_sample_interval(parser)
     parser.add_argument("--strict", action="store_true", help="the first anomaly is an error")
     argument_groups.add_quiet(parser)
 
@@ -61,7 +62,9 @@ def run(options: Options) -> None:
     words = words_of(header_words)
     require_writable(options.output)
     jobs = options.jobs or len(os.sched_getaffinity(0))
-    index = build_index(options.files, options.output, words, jobs, options.strict, printer(options.quiet))
+    index = build_index(
+        options.files, options.output, words, jobs, options.strict, printer(options.quiet), options.sample_interval
+    )
     if not options.quiet:
         print_text(table_of(index))
     if not index.summary.usable:

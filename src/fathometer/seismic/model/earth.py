@@ -23,10 +23,11 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.model.checks import ModelChecks
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import file_axes, file_grid
+from fathometer.seismic.model.placement import placement_of
 from fathometer.seismic.model.velocity_units import metres_per_second
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.reader import SharedVolume
-from fathometer.storage.volumes.registry import format_of
+from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import Volume, open_volume
 
@@ -66,6 +67,7 @@ class EarthFiles:
 
     Attributes:
         axes: of the files, slowest first. grid: of the model, without padding.
+        placed: the survey, with what the files' trace headers tell of their place. notes: on that.
     """
 
     def __init__(self, survey: Survey, headers_only: bool = False) -> None:
@@ -89,7 +91,14 @@ class EarthFiles:
                 "needed: at least one file, which gives the grid its size"
             )
         self.axes = file_axes(self._name, self._keys, self._volumes)
-        self.grid = file_grid(self._name, self._keys, self.axes, self._volumes)
+        self.placed, self.notes, first = survey, tuple[str, ...](), None
+        placement = placement_of(self._name, self.axes, self._volumes)
+        # An origin that a file carries places the model as the survey's does.
+        if placement is not None and all(volume.info.origin is None for volume in self._volumes.values()):
+            self.placed, first, self.notes = placement.frame(survey)
+        self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement, first)
+        if placement is not None:
+            self.notes += placement.spacing_notes(dict(zip("xyz", self.grid.spacing, strict=True)))
 
     @property
     def paths(self) -> list[Path]:
@@ -217,7 +226,7 @@ class EarthFiles:
     def _shared(self, name: str, comm: MPI.Intracomm) -> SharedVolume:
         volume = self._volumes[name]
         with naming(f"{self._name}: [storage] read"):
-            format_of(volume.path).chosen(volume.path, self._strategy, "read", comm.size)
+            format_to_read(volume.path).chosen(volume.path, self._strategy, "read", comm.size)
         return SharedVolume(volume, comm, self._strategy)
 
     def _in_units(self, name: str, values: Any) -> Any:

@@ -10,6 +10,7 @@ from fathometer.grid.grid import Grid, Vector
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.model.axes import labelled_axes
 from fathometer.seismic.model.limits import CELLS, FARTHEST
+from fathometer.seismic.model.placement import Placement
 from fathometer.seismic.survey import ModelTable
 from fathometer.storage.volumes.volume import Volume
 
@@ -47,15 +48,33 @@ def file_axes(survey: str, keys: ModelTable, volumes: Mapping[str, Volume]) -> s
     return axes
 
 
-def file_grid(survey: str, keys: ModelTable, axes: str, volumes: Mapping[str, Volume]) -> Grid:
+def file_grid(
+    survey: str,
+    keys: ModelTable,
+    axes: str,
+    volumes: Mapping[str, Volume],
+    placement: Placement | None = None,
+    first: tuple[float, float] | None = None,
+) -> Grid:
     """The grid of the model, without padding.
+
+    placement: what the files' trace headers tell of the horizontal axes. first: x and y of the first cell (m) where
+    neither the survey nor a file carries an origin.
 
     Raises InputError for a missing spacing, for spacings or origins that contradict each other or are out of range, and
     for an axis of one cell. Arguments as of `file_axes`; axes: its result.
     """
     volume = next(iter(volumes.values()))
     cells = dict(zip(axes, volume.info.shape, strict=True))
-    spacing, origin = (_metres(survey, keys, what, axes, volumes) for what in ("spacing", "origin"))
+    spacing, origin = (_metres(survey, keys, what, axes, volumes, placement) for what in ("spacing", "origin"))
+    if origin is None and first is not None:
+        origin = (first[0], first[1] if "y" in axes else 0.0, 0.0)
+    if spacing is None and placement is not None:
+        known = ", ".join(f"{metres:g} m along {axis}" for axis, metres in placement.spacing.items())
+        raise InputError(
+            f"{survey}: [model] spacing: missing; the {placement.source} give {known}, and nothing "
+            "that along z; needed: [dz] alone, or all of " + ", ".join(a for a in "xyz" if a in axes)
+        )
     if spacing is None:
         raise InputError(
             f"{survey}: [model] spacing: missing; needed, since {volume.path} carries none "
@@ -83,16 +102,21 @@ def file_grid(survey: str, keys: ModelTable, axes: str, volumes: Mapping[str, Vo
     return grid
 
 
-def _metres(survey: str, keys: ModelTable, what: str, axes: str, volumes: Mapping[str, Volume]) -> Vector | None:
+def _metres(
+    survey: str, keys: ModelTable, what: str, axes: str, volumes: Mapping[str, Volume], placement: Placement | None
+) -> Vector | None:
     """Spacing or origin (x, y, z), m, from the survey and the files, which must not contradict each other."""
     names = [axis for axis in "xyz" if axis in axes]
     metres: dict[str, float] | None = None
     source = ""
     given = getattr(keys, what)
+    if what == "spacing" and given is not None and len(given) == 1 and placement is not None:
+        given = (*(placement.spacing[axis] for axis in names[:-1]), given[0])
     if given is not None:
         if len(given) != len(names):
             raise InputError(
-                f"{survey}: [model] {what}: found {len(given)} values; needed: {len(names)}, for "
+                f"{survey}: [model] {what}: found {len(given)} value{'s'[: len(given) - 1]}; needed: "
+                f"{len(names)}, for "
                 f"{', '.join(names)}, since the model is {len(names)}D"
             )
         metres, source = dict(zip(names, given, strict=True)), "the survey"

@@ -187,8 +187,10 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     """
     with ledger.phase("read model"):
         files = EarthFiles(survey, headers_only)
+    survey = files.placed
     with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
         acquisition = acquisition_of(survey, files.dimension)
+    acquisition = replace(acquisition, notes=files.notes + acquisition.notes)
     wavelet = wavelet_of(survey)
     bare = files.grid
     free = survey.propagation.top == "free-surface"

@@ -19,7 +19,7 @@ from fathometer.record.roofline import measure_roofline
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
-from fathometer.storage.volumes.registry import format_of
+from fathometer.storage.volumes.registry import format_of, format_to_read
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto
 
@@ -135,7 +135,7 @@ def _strategies(setup: Setup) -> list[dict[str, Any]]:
     survey, ranks = setup.survey, setup.comm.size
 
     def strategy_of(path: Path, operation: str, wanted: str) -> dict[str, Any]:
-        form = format_of(path)
+        form = format_to_read(path) if operation == "read" else format_of(path)
         strategy, remembered = resolve_auto(path, form, operation, Strategy.of(wanted), ranks)
         taken = form.chosen(path, strategy, operation, ranks)
         return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}

@@ -163,7 +163,7 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
     """The trace headers of all files, from the files or from one index, and notes."""
     indices = [path for path in files if path.suffix.lower() == INDEX_SUFFIX]
     if not indices:
-        return [scan(path) for path in files], ()
+        return [scan(path, survey.acquisition.given_interval) for path in files], ()
     if len(files) > 1:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: found {len(files)} files with the index {indices[0]}; allowed: one "
@@ -171,7 +171,7 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
         )
     from fathometer.seismic.shots.indexed import indexed_tables  # imports pyarrow, which only an index needs
 
-    return indexed_tables(files[0])
+    return indexed_tables(files[0], survey.acquisition.given_interval)
 
 
 def _matches(survey: Survey) -> list[Path]:

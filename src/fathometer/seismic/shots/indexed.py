@@ -14,23 +14,33 @@ from fathometer.storage.traces.segy import TraceTable
 
 _AXES = "xyz"
 _KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE}  # of anomalies that flags mark in the rows
+_MOST_LISTED = 3  # sample intervals, the shortest
 _COLUMNS = (
     *("file", "trace", "shot", "channel", "interval", "samples", "delay", "flags"),
     *(f"{what}_{axis}" for what in ("source", "receiver") for axis in _AXES),
 )
 
 
-def indexed_tables(path: Path) -> tuple[list[TraceTable], tuple[str, ...]]:
+def indexed_tables(path: Path, interval: float | None = None) -> tuple[list[TraceTable], tuple[str, ...]]:
     """A trace table for each file of an index with usable traces, and notes on what is left out. No header is read.
 
     Live are the traces without an anomaly that forbids their use and with the most frequent sampling among these.
+    interval: of the samples in s, in place of what the headers said; traces may lack one then.
     Raises InputError where the index or one of its files cannot be used, and where no trace can.
     """
     index = TraceIndex(path)
     layouts = index.layouts()
     rows = index.columns(_COLUMNS)
+    given: list[str] = []
+    if interval is not None:
+        micros = ", ".join(f"{1e6 * seconds:.10g}" for seconds in np.unique(rows["interval"])[:_MOST_LISTED])
+        rows["interval"] = np.full(len(rows["interval"]), interval)
+        rows["flags"] = rows["flags"] & ~np.uint16(Flag.NO_INTERVAL)
+        given = [
+            f"{path}: the sample interval is taken as {1e6 * interval:.10g} µs, as was asked for; indexed: {micros} µs"
+        ]
     usable = rows["flags"] & np.uint16(UNUSABLE) == 0
-    notes = [f"{path}: {note}" for note in _left_out(rows["flags"])]
+    notes = [*given, *(f"{path}: {note}" for note in _left_out(rows["flags"]))]
     if not usable.any():
         raise InputError(
             f"{path}: none of its {len(usable)} traces can be used: {'; '.join(_left_out(rows['flags']))}; see "

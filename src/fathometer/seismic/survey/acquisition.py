@@ -110,8 +110,17 @@ class AcquisitionTable(Table):
     sources: SourcesTable | None = key("source positions of a geometry to model", "", None)
     receivers: ReceiversTable | None = key("receiver positions of a geometry to model", "", None)
     sample_interval: SampleInterval = key(
-        "sample interval of the traces that `model` writes; gathers have their own", "s", 0.004
+        "sample interval of the traces that `model` writes; gathers have their own, which this replaces where their "
+        "headers are wrong",
+        "s",
+        0.004,
     )
+
+    @property
+    def given_interval(self) -> float | None:
+        """Sample interval of the gathers in place of that of their headers, s; None: theirs."""
+        given = self.gathers is not None and "sample_interval" in self.model_fields_set
+        return self.sample_interval if given else None
 
     @model_validator(mode="after")
     def _files_or_geometry(self) -> Self:
@@ -126,8 +135,8 @@ class AcquisitionTable(Table):
                 raise ValueError("conditioning: found without gathers; allowed: only with gathers")
             self._same_dimension()
         else:
-            for name in ("sources", "receivers", "sample_interval"):
-                if name in self.model_fields_set and getattr(self, name) is not None:
+            for name in ("sources", "receivers"):
+                if getattr(self, name) is not None:
                     raise ValueError(
                         f"{name}: found together with gathers; allowed: gathers, or a geometry (sources, receivers)"
                     )

@@ -16,8 +16,9 @@ class ModelTable(Table):
     vp: FileName | Positive = key("vertical P velocity, in `units`", "m/s")
     epsilon: Thomsen = key("Thomsen's epsilon", "", 0.0)
     delta: Thomsen = key("Thomsen's delta", "", 0.0)
-    spacing: Annotated[tuple[Positive, ...], Len(2, 3), Loose] | None = key(
-        "size of a cell along x, y, z (2D: x, z); needed where the file carries none",
+    spacing: Annotated[tuple[Positive, ...], Len(1, 3), Loose] | None = key(
+        "size of a cell along x, y, z (2D: x, z); needed where the file carries none; of a SEG-Y whose CDP coordinates "
+        "give the others, [dz] is enough",
         "m",
         None,
     )

@@ -52,7 +52,7 @@ class Survey(InputFile):
     def resolved(self) -> dict[str, Any]:
         """The input with all defaults, as JSON values; reading it again gives the same survey."""
         values: dict[str, Any] = self.model_dump(mode="json")
-        if self.acquisition.gathers is not None:
+        if self.acquisition.gathers is not None and self.acquisition.given_interval is None:
             del values["acquisition"]["sample_interval"]
         return values
 
@@ -64,7 +64,7 @@ class Survey(InputFile):
             ("[model] spacing", self.model.spacing),
             ("[model] origin", self.model.origin),
         ):
-            if value is not None:
+            if value is not None and len(value) > 1:  # one value is that of z
                 implied.append((name, len(value)))
         if self.parallel.decomposition != "auto":
             implied.append(("[parallel] decomposition", len(self.parallel.decomposition)))

@@ -39,12 +39,14 @@ DESCRIPTIONS = {
 
 # Keys of anomalies of files and shots.
 TRUNCATED, LEFT_OUT, MOVES, DECLARED, HEADERS = "truncated", "left out", "moves", "units", "headers"
+VOLUME = "volume"
 FILE_DESCRIPTIONS = {
     TRUNCATED: "files that end within a trace",
     LEFT_OUT: "files that are no gathers",
     MOVES: "shots whose source moves",
     DECLARED: "files that declare lengths as angles",
     HEADERS: "files whose headers contradict each other",
+    VOLUME: "files that look like a volume (a model, an image, a stack)",
 }
 TREATMENTS = {
     TRUNCATED: "the last trace is left out",
@@ -52,6 +54,7 @@ TREATMENTS = {
     MOVES: "kept: one place is needed to migrate",
     DECLARED: "read as metres",
     HEADERS: "one of them is used",
+    VOLUME: "kept: there is nothing to migrate in a volume",
     Flag.SAMPLES: "the file's count is used",
     Flag.INTERVAL: "the file's interval is used",
 }
@@ -61,7 +64,7 @@ TREATMENTS = {
 class Anomaly:
     """One kind of anomaly of a survey: how often it occurs, where first, and how it is treated."""
 
-    key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units", "headers"
+    key: str  # the flag's name in lower case, or "truncated", "left out", "moves", "units", "headers", "volume"
     count: int
     words: str  # description
     first: str  # first occurrence, with what was found there

@@ -21,8 +21,8 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage import atomic
 from fathometer.storage.index import INDEX_SUFFIX
-from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, Flag
-from fathometer.storage.index.chunk import SAME_PLACE, Chunk, Span, spans
+from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, VOLUME, Flag
+from fathometer.storage.index.chunk import Chunk, Span, spans
 from fathometer.storage.index.chunk_reader import chunks_in_order
 from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.findings import Findings
@@ -30,7 +30,8 @@ from fathometer.storage.index.table import IndexedFile, Sampling, Summary, Table
 from fathometer.storage.index.words import Word
 from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.layout import Layout
-from fathometer.storage.traces.segy import PRESSURE, VERTICAL, check_units
+from fathometer.storage.traces.purpose import looks_like_volume
+from fathometer.storage.traces.segy import PRESSURE, SAME_PLACE, VERTICAL, check_units
 
 PROGRESS_SECONDS = 10.0  # between lines of progress
 MIXED_SENSORS = (
@@ -42,11 +43,18 @@ Say = Callable[[str], None]
 
 
 def build_index(
-    files: Sequence[Path], output: Path, words: Mapping[str, Word], jobs: int, strict: bool, say: Say
+    files: Sequence[Path],
+    output: Path,
+    words: Mapping[str, Word],
+    jobs: int,
+    strict: bool,
+    say: Say,
+    interval: float | None = None,
 ) -> TraceIndex:
     """Write the index of all traces of the files, and open it.
 
     words: header words, of `words_of`. jobs: threads. strict: the first anomaly is an error. say: prints a line.
+    interval: of the samples in s, in place of what all headers say.
     InputError: `output` is no .parquet or one of the files; no file can be indexed; with `strict`, the first anomaly.
     FathometerError where the index cannot be written.
     """
@@ -55,7 +63,7 @@ def build_index(
     for path in files:
         if atomic.replaces(output, path):
             raise InputError(f"{output}: is one of the files to be indexed; allowed: another name")
-    builder = _Builder(output, words, strict, say)
+    builder = _Builder(output, words, strict, say, interval)
     with atomic.writing(output), atomic.Parts() as parts:
         part = parts.create(atomic.NewFile(output))
         builder.scan(files, part, jobs)
@@ -70,8 +78,8 @@ def build_index(
 class _Builder:
     """State of a build: files, findings, and what rows written before may have to be changed for."""
 
-    def __init__(self, output: Path, words: Mapping[str, Word], strict: bool, say: Say) -> None:
-        self.output, self.words, self.say = output, words, say
+    def __init__(self, output: Path, words: Mapping[str, Word], strict: bool, say: Say, interval: float | None) -> None:
+        self.output, self.words, self.say, self.interval = output, words, say, interval
         self.findings = Findings(strict, say)
         self.layouts: list[Layout] = []
         self.states: list[os.stat_result] = []
@@ -123,7 +131,7 @@ class _Builder:
                 continue
             seen[real] = path
             try:
-                layout = tolerant_layout_of(path)
+                layout = tolerant_layout_of(path, self.interval)
             except InputError as error:
                 self.findings.leave_out(str(error))
                 continue
@@ -137,7 +145,10 @@ class _Builder:
                 self.findings.add(TRUNCATED, 1, f"{path}: {spare}")
             if layout.feet:
                 self.findings.note("lengths are in feet by the binary header; converted to metres", path)
-            for note in layout.notes:
+            notes = list(layout.notes)
+            if layout.given_interval:
+                self.findings.note(notes.pop(), path)  # no anomaly: it is what was asked for
+            for note in notes:
                 self.findings.add(HEADERS, 1, f"{path}: {note}")
             yield from spans(number, layout)
 
@@ -241,6 +252,8 @@ class _Builder:
             size=state.st_size,
             modified=state.st_mtime_ns,
             notes=layout.notes,
+            additional=layout.additional,
+            pairs=layout.pairs,
         )
 
 
@@ -253,7 +266,7 @@ class _FileTotals:
         self._begin(-1)
 
     def _begin(self, file: int) -> None:
-        self.file, self.placed, self.largest_coordinate = file, False, 0.0
+        self.file, self.placed, self.apart, self.largest_coordinate = file, False, False, 0.0
         self.units: set[int] = set()
         self.kinds: set[int] = set()
         self.counts: Counter[Flag] = Counter()
@@ -278,6 +291,11 @@ class _FileTotals:
         for parts, hashes in zip(builder.hashes, chunk.hashes, strict=True):
             parts[-1][of_chunk] = hashes
         self.placed |= chunk.placed
+        # Of a volume, sources or receivers alone may have places.
+        given = [
+            chunk.columns[f"{what}_x"].any() or chunk.columns[f"{what}_y"].any() for what in ("source", "receiver")
+        ]
+        self.apart |= bool(all(given) and (chunk.columns["offset"] > SAME_PLACE).any())
         self.largest_coordinate = max(self.largest_coordinate, chunk.largest)
         self.units |= chunk.units
         self.kinds |= chunk.kinds
@@ -314,6 +332,11 @@ class _FileTotals:
             return
         for note in unit_notes:
             builder.findings.add(DECLARED, 1, f"{layout.path}: {note}")
+        # Where sources lie apart from receivers nothing is asked further: the headers would be read once more.
+        if not self.apart and layout.traces > 1 and looks_like_volume(layout):
+            what = "no trace has its source apart from its receiver, and there is one offset"
+            builder.findings.add(VOLUME, 1, f"{layout.path}: {what}")
+            builder.say(f"looks like a volume: {layout.path}: {what}: is it a model, an image or a stack?")
         if not self.placed and layout.traces > 1:
             builder.unplaced.add(self.file)
             where = f"{layout.path}: every source and receiver is at the origin"

@@ -16,11 +16,10 @@ from fathometer.storage import atomic
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.words import TYPES, Word
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import HEADER, INTERVAL_TOLERANCE
+from fathometer.storage.traces.headers import INTERVAL_TOLERANCE, swap_pairs
 from fathometer.storage.traces.layout import Layout
-from fathometer.storage.traces.segy import FOOT, LIVE, scaled
+from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, scaled
 
-SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 CHUNK_BYTES = 1 << 22  # of traces read at a time, which stay in the processor's cache
 WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
 SHOTS_OF_A_FILE = 1_000_000  # whose numbers tell shots of different files apart: shot 7 of the second is 2000007
@@ -89,15 +88,23 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
             os.close(handle)
     if size < rows.size:
         raise InputError(f"{layout.path}: became shorter while it was read")
+    if layout.pairs:
+        rows = _straight(rows, layout)
     little = layout.order == "<"
     states = np.empty(span.count, np.uint8)
-    _native.trace_states(rows, little, HEADER, layout.format, states)
+    _native.trace_states(rows, little, layout.header_bytes, layout.format, states)
     head = header_words(rows, little, words)
     if words["shot"].by_file:
         within = head["shot"]
         head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
     return _chunk(span, head, states)
+
+
+def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
+    """Traces as stored with the bytes of each pair put in order; samples of one byte stay."""
+    swapped = layout.trace_bytes if layout.sample_type.itemsize > 1 else layout.header_bytes
+    return np.concatenate((swap_pairs(rows[:, :swapped]), rows[:, swapped:]), axis=1)
 
 
 def header_words(rows: NDArray[np.uint8], little: bool, words: Mapping[str, Word]) -> dict[str, NDArray[np.float64]]:
@@ -154,7 +161,7 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         Flag.NO_NUMBER: states & NO_NUMBER != 0,
         Flag.SAMPLES: (head["samples"] != 0) & (head["samples"] != layout.samples) & (layout.samples < 65536),
         Flag.INTERVAL: (head["interval"] != 0) & (np.abs(head["interval"] - 1e6 * layout.interval) > INTERVAL_TOLERANCE)
-        if not layout.own_intervals
+        if not (layout.own_intervals or layout.given_interval)
         else np.zeros(span.count, bool),
         Flag.NO_INTERVAL: columns["interval"] <= 0,
         Flag.NO_PLACE: ~all_valid,

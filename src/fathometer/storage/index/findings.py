@@ -15,12 +15,13 @@ from fathometer.storage.index.anomalies import (
     LEFT_OUT,
     MOVES,
     TRUNCATED,
+    VOLUME,
     Anomaly,
     Flag,
     anomaly,
 )
 
-ORDER = (LEFT_OUT, TRUNCATED, HEADERS, DECLARED, *Flag, MOVES)
+ORDER = (VOLUME, LEFT_OUT, TRUNCATED, HEADERS, DECLARED, *Flag, MOVES)
 
 
 class Findings:

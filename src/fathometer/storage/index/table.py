@@ -57,6 +57,8 @@ class IndexedFile:
     size: int
     modified: int  # ns since 1970
     notes: tuple[str, ...]
+    additional: int = 0  # headers of a trace beside the first
+    pairs: bool = False  # bytes are swapped in pairs
 
     def layout(self, folder: Path) -> Layout:
         """The layout of the file. InputError where it is missing, or has changed since it was indexed."""
@@ -83,6 +85,8 @@ class IndexedFile:
             feet=self.feet,
             notes=self.notes,
             kind=self.kind,
+            additional=self.additional,
+            pairs=self.pairs,
         )
 
 

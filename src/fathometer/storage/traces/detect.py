@@ -13,24 +13,28 @@ from fathometer.storage.traces.su_layout import su_layout_of
 SU_SUFFIX = ".su"
 
 
-def layout_of(path: Path) -> Layout:
-    """Layout of an SU file (by its suffix) or of a SEG-Y file, from its headers and its size.
+def layout_of(path: Path, interval: float | None = None) -> Layout:
+    """Layout of an SU file (by its suffix, or if it is no SEG-Y) or of a SEG-Y file, from its headers and its size.
 
-    InputError: missing, too short, an unknown sample format, truncated or contradictory sample counts, no traces, no
-    positive sample interval.
+    interval: sample interval, s, in place of the headers'. InputError: missing, too short, an unknown sample format,
+    truncated or contradictory sample counts, no traces, no positive sample interval.
     """
-    layout = su_layout_of(path) if path.suffix.lower() == SU_SUFFIX else segy_layout_of(path)
+    layout = tolerant_layout_of(path, interval)
     if layout.faults:
         raise InputError(f"{path}: {layout.faults[0]}")
     return layout
 
 
-def tolerant_layout_of(path: Path) -> Layout:
-    """As `layout_of`, but with what is truncated or lacks a sample interval told in `faults`; a file with any suffix
-    that is no SEG-Y may be SU.
+def tolerant_layout_of(path: Path, interval: float | None = None) -> Layout:
+    """As `layout_of`, but with what is truncated or lacks a sample interval told in `faults`.
 
-    InputError where neither fits.
+    InputError where neither SEG-Y nor SU fits.
     """
+    layout = _detected(path)
+    return layout if interval is None else layout.with_interval(interval)
+
+
+def _detected(path: Path) -> Layout:
     if path.suffix.lower() == SU_SUFFIX:
         return su_layout_of(path)
     try:
@@ -41,3 +45,12 @@ def tolerant_layout_of(path: Path) -> Layout:
             if not layout.faults:
                 return layout
         raise
+
+
+def holds_traces(path: Path) -> bool:
+    """Whether a file is SEG-Y or SU by its content, perhaps truncated."""
+    try:
+        _detected(path)
+    except InputError:
+        return False
+    return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import FIELDS, HEADER, Order
+from fathometer.storage.traces.headers import FIELDS, HEADER, Order, swap_pairs
 from fathometer.storage.traces.sample_formats import decode_samples, sample_type
 
 CHUNK_BYTES = 1 << 24  # bytes of traces handled at a time
+NO_INTERVAL = "the sample interval is not positive"  # begins a fault
+INTERVALS_DIFFER = "sample intervals differ"  # begins a note
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,11 @@ class Layout:
     notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
     kind: str = "SEG-Y"  # or "SU"
     own_intervals: bool = False  # no file header gives the sample interval: `interval` is that of the first trace
+    given_interval: bool = False  # `interval` is the user's word, in place of the headers'
     faults: tuple[str, ...] = ()  # errors that only an index tolerates; `layout_of` refuses the file
     spare: int = 0  # bytes after the last whole trace
+    additional: int = 0  # headers of each trace beside the first (revision 2)
+    pairs: bool = False  # the bytes of headers and samples are swapped in pairs; `order` is that after swapping them
 
     @property
     def named(self) -> str:
@@ -48,9 +53,34 @@ class Layout:
         return sample_type(self.format, self.order)
 
     @property
+    def header_bytes(self) -> int:
+        """Bytes of the headers of one trace."""
+        return HEADER * (1 + self.additional)
+
+    @property
     def trace_bytes(self) -> int:
-        """Bytes of one trace with its header."""
-        return HEADER + self.samples * self.sample_type.itemsize
+        """Bytes of one trace with its headers."""
+        return self.header_bytes + self.samples * self.sample_type.itemsize
+
+    @property
+    def byte_order(self) -> str:
+        """Byte order, to be displayed."""
+        return (
+            "big-endian, bytes swapped in pairs" if self.pairs else f"{'big' if self.order == '>' else 'little'}-endian"
+        )
+
+    def with_interval(self, interval: float) -> Layout:
+        """The same with a sample interval (s) in place of that of all headers, which `notes` tell."""
+        headers = f"{1e6 * self.interval:.10g} µs" if self.interval > 0 else "none that is positive"
+        note = f"the sample interval is taken as {1e6 * interval:.10g} µs, as was asked for; the headers say {headers}"
+        return replace(
+            self,
+            interval=interval,
+            own_intervals=False,
+            given_interval=True,
+            faults=tuple(fault for fault in self.faults if not fault.startswith(NO_INTERVAL)),
+            notes=(*(line for line in self.notes if not line.startswith(INTERVALS_DIFFER)), note),
+        )
 
     def rows(self) -> NDArray[np.uint8]:
         """All traces with their headers, uint8 (traces, trace_bytes), memory-mapped."""
@@ -65,7 +95,7 @@ class Layout:
         for first in range(0, self.traces, step):
             part = rows[first : first + step, :HEADER]
             with ledger.io(bytes=part.size):
-                heads = np.ascontiguousarray(part)
+                heads = swap_pairs(part) if self.pairs else np.ascontiguousarray(part)
             for name, values in fields.items():
                 position, code = FIELDS[name]
                 dtype = np.dtype(code).newbyteorder(self.order)
@@ -75,8 +105,9 @@ class Layout:
 
     def decode(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         """Samples (n, samples) as real numbers in native byte order, of n traces as stored, uint8 (n, trace_bytes)."""
-        return self.decode_samples(rows[:, HEADER:])
+        return self.decode_samples(rows[:, self.header_bytes :])
 
     def decode_samples(self, rows: NDArray[np.uint8]) -> NDArray[Any]:
         """As `decode`, of n traces without their headers; any number of samples."""
-        return decode_samples(rows, self.format, self.order)
+        swapped = self.pairs and self.sample_type.itemsize > 1
+        return decode_samples(swap_pairs(rows) if swapped else rows, self.format, self.order)

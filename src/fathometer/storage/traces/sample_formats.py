@@ -1,4 +1,4 @@
-"""Sample formats of SEG-Y, and conversion of IBM floats and 24-bit integers."""
+"""Sample formats of SEG-Y, and conversion of IBM floats and 24-bit integers, signed and unsigned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fathometer.storage.traces.headers import Order
 
-IBM, INT24 = 1, 7
+IBM, INT24, UINT24 = 1, 7, 15
 
 # By code: NumPy type of one sample as stored in the file, and a description.
 SAMPLE_FORMATS = MappingProxyType(
@@ -26,6 +26,7 @@ SAMPLE_FORMATS = MappingProxyType(
         10: ("u4", "4-byte unsigned integer"),
         11: ("u2", "2-byte unsigned integer"),
         12: ("u8", "8-byte unsigned integer"),
+        15: ("V3", "3-byte unsigned integer"),
         16: ("u1", "1-byte unsigned integer"),
     }
 )
@@ -41,8 +42,8 @@ def decode_samples(raw: NDArray[np.uint8], code: int, order: Order) -> NDArray[A
     raw, stored = np.ascontiguousarray(raw), sample_type(code, order)
     if code == IBM:
         return from_ibm(raw.view(stored).astype(np.uint32))
-    if code == INT24:
-        return from_int24(raw, order)
+    if code in (INT24, UINT24):
+        return from_int24(raw, order, signed=code == INT24)
     values = raw.view(stored)
     return values.astype(values.dtype.newbyteorder("="))
 
@@ -58,10 +59,11 @@ def from_ibm(words: NDArray[np.uint32]) -> NDArray[np.float32]:
     return np.where(words >> 31, -magnitude, magnitude)
 
 
-def from_int24(raw: NDArray[np.uint8], order: Order) -> NDArray[np.int32]:
-    """int32 (traces, samples) of 3-byte two's complement integers, bytes (traces, 3 * samples)."""
+def from_int24(raw: NDArray[np.uint8], order: Order, signed: bool) -> NDArray[np.int32]:
+    """int32 (traces, samples) of 3-byte integers, two's complement or unsigned, bytes (traces, 3 * samples)."""
     samples = raw.shape[1] // 3
     wide = np.zeros((len(raw), samples, 4), np.uint8)
-    # Into the upper three bytes, little-endian, so that the shift extends the sign.
+    # Into the upper three bytes, little-endian, so that the shift of a signed word extends the sign.
     wide[:, :, 1:] = raw.reshape(len(raw), samples, 3)[:, :, :: 1 if order == "<" else -1]
-    return np.asarray(wide.view("<i4")[:, :, 0].astype(np.int32) >> 8)
+    words = wide.view("<i4" if signed else "<u4")[:, :, 0]
+    return np.asarray((words >> 8).astype(np.int32))

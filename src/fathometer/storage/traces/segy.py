@@ -23,6 +23,7 @@ Number = TypeVar("Number", np.int64, np.float64)
 Seen = Callable[[int, NDArray[np.uint8]], None]
 
 FOOT = 0.3048  # m
+SAME_PLACE = 1e-3  # m; headers hold decimal fractions, so equal places may differ by rounding
 # Trace identification codes of live seismic data: unknown, seismic, pressure and vertical sensors.
 PRESSURE, VERTICAL = 11, 12
 LIVE = (0, 1, PRESSURE, VERTICAL)
@@ -58,18 +59,18 @@ class TraceTable:
     notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
 
 
-def scan(path: Path) -> TraceTable:
+def scan(path: Path, interval: float | None = None) -> TraceTable:
     """Read all trace headers of a SEG-Y or SU file (either byte order).
 
     Scalars are applied to coordinates and elevations (positive multiplies, negative divides, 0 is 1);
     lengths in feet are converted, with a note. Source z is its depth less its surface elevation, receiver z
-    is minus its elevation.
+    is minus its elevation. interval: of the samples in s, in place of the headers'.
 
     InputError: the file is missing, truncated, without traces or of an unknown sample format; its sample
     counts or intervals are contradictory beyond repair; coordinates are angles; the delay differs between
     traces.
     """
-    layout = layout_of(path)
+    layout = layout_of(path, interval)
     head = layout.headers(GEOMETRY)
     notes = list(layout.notes)
 
@@ -99,6 +100,27 @@ def scan(path: Path) -> TraceTable:
         source=source,
         receiver=receiver,
         notes=tuple(notes),
+    )
+
+
+def moving_sources(table: TraceTable) -> tuple[str, ...]:
+    """A note on the shots whose live traces have their source at several places, with the first of them."""
+    live = np.flatnonzero(table.live)
+    order = live[np.argsort(table.ffid[live], kind="stable")]
+    ffid, source = table.ffid[order], table.source[order]
+    begins = np.flatnonzero(np.diff(ffid, prepend=ffid[:1] - 1))
+    lengths = np.diff(np.append(begins, len(ffid)))
+    distance = np.abs(source - np.repeat(source[begins], lengths, axis=0)).max(axis=1, initial=0)
+    moved = np.flatnonzero(distance > SAME_PLACE)
+    if not len(moved):
+        return ()
+    first = moved[np.argmin(order[moved])]  # in the order of the file
+    before = begins[np.searchsorted(begins, first, "right") - 1]
+    here, there = (", ".join(f"{metres:.10g}" for metres in source[place]) for place in (first, before))
+    return (
+        f"the source moves within {len(np.unique(ffid[moved]))} of {len(begins)} shots; first: shot {ffid[first]} has "
+        f"it at ({there}) m in trace {order[before]}, at ({here}) m in trace {order[first]} (from 0); to migrate, one "
+        "place is needed (`fathometer survey build --shot-key` tells shots apart by another header word)",
     )
 
 

@@ -6,6 +6,7 @@ be told the byte order.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,33 @@ from segyio import BinField
 
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.traces.headers import BINARY, FIELDS, HEADER, INTERVAL_TOLERANCE, TEXT, Order, field_of
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.headers import (
+    BINARY,
+    EXTENSION_HEADERS,
+    EXTENSION_NAME,
+    EXTENSION_NAMES,
+    FIELDS,
+    HEADER,
+    INTERVAL_TOLERANCE,
+    TEXT,
+    Order,
+    field_of,
+    swap_pairs,
+)
+from fathometer.storage.traces.layout import INTERVALS_DIFFER, NO_INTERVAL, Layout
 from fathometer.storage.traces.sample_count import sample_count
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS, sample_type
 
 BLANKS = (0x40, 0x20)  # EBCDIC and ASCII blank, in bytes that revision 0 left unassigned
+ADDITIONAL_HEADERS = 3507  # position of the largest number of additional headers of a trace, i2, revision 2
+# Byte orders by the four bytes from 3297 on, which revision 2 defines as the integer 16909060 (1, 2, 3, 4): the order,
+# and whether the bytes are swapped in pairs before it applies.
+MARK = slice(3296, 3300)
+ORDERS: dict[bytes, tuple[Order, bool]] = {
+    b"\1\2\3\4": (">", False),
+    b"\4\3\2\1": ("<", False),
+    b"\2\1\4\3": (">", True),
+}
 EXTENDED_INTERVAL = 3273  # position of the interval in µs, f8, revision 2; segyio has no name for it
 SHORTEST, LONGEST = 1e-3, 1e7  # µs: an extended sample interval outside is ignored
 
@@ -34,16 +56,15 @@ def segy_layout_of(path: Path) -> Layout:
         head = file.read(TEXT + BINARY)
         if len(head) < TEXT + BINARY:
             raise InputError(f"{path}: is not SEG-Y: {size} bytes, fewer than the {TEXT + BINARY} of its file header")
-        order, code = _order_and_format(path, head)
+        head, order, pairs, code = _order_and_format(path, head)
         revision = head[3500] or head[3501]  # some writers leave the major revision in the minor's byte
-        revision = 0 if revision in BLANKS else revision
+        revision = 2 if pairs else 0 if revision in BLANKS else revision
         start = TEXT + BINARY + _extended_text(path, head, order)
         if revision >= 2:
-            if field_of(head, 3507, "i4", order) > 0:
-                raise InputError(f"{path}: SEG-Y revision 2 with additional trace headers is not supported")
             start = field_of(head, 3521, "u8", order) or start
         file.seek(start)
-        first = file.read(HEADER)
+        first = file.read(2 * HEADER)
+        first = _swapped(first[: len(first) // 2 * 2]) if pairs else first
     if size <= start or len(first) < HEADER:
         raise InputError(f"{path}: holds no traces ({size} bytes, of which {min(start, size)} are file headers)")
 
@@ -54,12 +75,22 @@ def segy_layout_of(path: Path) -> Layout:
     width = sample_type(code, order).itemsize
     counts = {in_binary: "binary header"}
     counts.setdefault(in_trace, "trace header")
-    samples, truncated = sample_count(path, size, start, width, counts, order)
+    most = field_of(head, ADDITIONAL_HEADERS, "i2", order) if revision >= 2 else 0
+    additional, samples, truncated = _fitting_headers(
+        _additional_headers(most, first, order),
+        lambda header: sample_count(path, size, start, width, counts, order, header, pairs),
+    )
+    header = HEADER * (1 + additional)
     notes = []
     if not truncated and (0 < in_binary != samples or 0 < in_trace != samples):
         notes.append(
             f"sample counts differ: the binary header says {in_binary}, the first trace's {in_trace}; "
             f"the file's size fits {samples}"
+        )
+    if additional != max(most, 0):
+        notes.append(
+            f"the binary header announces {most} additional trace headers, the first trace's extension {additional}, "
+            "which fits the file's size"
         )
     micros = _binary_interval(head, revision, order)
     interval, interval_notes, no_interval = _interval(micros, first, order)
@@ -70,27 +101,74 @@ def segy_layout_of(path: Path) -> Layout:
         format=code,
         start=start,
         samples=samples,
-        traces=(size - start) // (HEADER + samples * width),
+        traces=(size - start) // (header + samples * width),
         interval=interval,
         feet=field_of(head, int(BinField.MeasurementSystem), "i2", order) == 2,
         notes=(*notes, *interval_notes),
         own_intervals=micros <= 0,
         faults=(*truncated, *no_interval),
-        spare=(size - start) % (HEADER + samples * width),
+        spare=(size - start) % (header + samples * width),
+        additional=additional,
+        pairs=pairs,
     )
 
 
-def _order_and_format(path: Path, head: bytes) -> tuple[Order, int]:
-    """Byte order and sample format code, a small number that is valid in one byte order only."""
+def _order_and_format(path: Path, head: bytes) -> tuple[bytes, Order, bool, int]:
+    """The file header, its pairs of bytes put in order; byte order; whether bytes are swapped in pairs; sample format.
+
+    The order is that of revision 2's mark, or that in which the format code, a small number, is valid.
+    """
+    mark, codes = ORDERS.get(head[MARK]), []
+    if mark is not None and mark[1]:
+        head = head[:TEXT] + _swapped(head[TEXT:])
     orders: tuple[Order, ...] = (">", "<")
-    codes = {order: field_of(head, int(BinField.Format), "u2", order) for order in orders}
-    for order in orders:
-        if codes[order] in SAMPLE_FORMATS:
-            return order, codes[order]
+    for order in orders if mark is None else (mark[0], *orders):
+        code = field_of(head, int(BinField.Format), "u2", order)
+        if code in SAMPLE_FORMATS:
+            pairs = mark is not None and mark[1]
+            if pairs and sample_type(code, order).itemsize == 3:
+                raise InputError(
+                    f"{path}: samples of 3 bytes (format {code}) cannot be swapped in pairs (bytes 3297-3300)"
+                )
+            return head, order, pairs, code
+        codes.append(code)
     known = ", ".join(map(str, SAMPLE_FORMATS))
-    code = min(codes.values())
+    code = min(codes)
     what = "4-byte fixed point with gain, obsolete" if code == 4 else "unknown"
     raise InputError(f"{path}: sample format {code} ({what}) is not supported (allowed: {known})")
+
+
+def _swapped(data: bytes) -> bytes:
+    return swap_pairs(np.frombuffer(data, np.uint8)).tobytes()
+
+
+def _additional_headers(most: int, first: bytes, order: Order) -> list[int]:
+    """How many headers each trace may have beside the first: as the binary header announces (`most`), or as the
+    extension of the first trace's header says."""
+    if most <= 0:
+        return [0]
+    extension = first[HEADER:]
+    if extension[EXTENSION_NAME] not in EXTENSION_NAMES:
+        return [most]
+    own = field_of(extension, *EXTENSION_HEADERS, order)
+    return [most, own] if 0 < own < most else [most]
+
+
+def _fitting_headers(
+    additional: list[int], counted: Callable[[int], tuple[int, list[str]]]
+) -> tuple[int, int, list[str]]:
+    """The first number of additional headers with which the traces fit the file, or else any; with the result of
+    `counted` of the bytes of a trace's headers."""
+    found: list[tuple[int, int, list[str]]] = []
+    errors: list[InputError] = []
+    for number in additional:
+        try:
+            found.append((number, *counted(HEADER * (1 + number))))
+        except InputError as error:
+            errors.append(error)
+    if not found:
+        raise errors[0]
+    return next((one for one in found if not one[2]), found[0])
 
 
 def _extended_text(path: Path, head: bytes, order: Order) -> int:
@@ -131,15 +209,12 @@ def _interval(in_binary: float, first: bytes, order: Order) -> tuple[float, list
     in_trace = field_of(first, *FIELDS["interval"], order)
     chosen = in_binary or in_trace
     if chosen <= 0:
-        fault = (
-            f"the sample interval is not positive: {in_binary:g} µs in the binary header, {in_trace} µs in the first "
-            "trace's"
-        )
+        fault = f"{NO_INTERVAL}: {in_binary:g} µs in the binary header, {in_trace} µs in the first trace's"
         return 0.0, [], [fault]
     notes = []
     if in_binary and in_trace and abs(in_binary - in_trace) > INTERVAL_TOLERANCE:
         notes.append(
-            f"sample intervals differ: {in_binary:g} µs in the binary header, {in_trace} µs in the first "
+            f"{INTERVALS_DIFFER}: {in_binary:g} µs in the binary header, {in_trace} µs in the first "
             f"trace's; the binary header's is used"
         )
     return chosen / 1e6, notes, []

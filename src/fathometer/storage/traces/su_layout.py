@@ -10,7 +10,7 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable, reading
 from fathometer.storage.traces.headers import FIELDS, HEADER, Order, field_of
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.layout import NO_INTERVAL, Layout
 from fathometer.storage.traces.sample_count import sample_count
 
 IEEE_FLOAT, SAMPLE_BYTES = 5, 4  # format code and bytes of the samples
@@ -37,9 +37,7 @@ def su_layout_of(path: Path) -> Layout:
         except InputError:
             continue
         micros = field_of(first, *FIELDS["interval"], order)
-        no_interval = (
-            [] if micros > 0 else [f"the sample interval is not positive: {micros} µs in the first trace's header"]
-        )
+        no_interval = [] if micros > 0 else [f"{NO_INTERVAL}: {micros} µs in the first trace's header"]
         trace_bytes = HEADER + samples * SAMPLE_BYTES
         layouts.append(
             Layout(

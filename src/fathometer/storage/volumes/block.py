@@ -20,6 +20,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.names import check_name
 from fathometer.storage.reading import reading
+from fathometer.storage.volumes.survey_grid import SurveyGrid
 
 Floats = NDArray[np.floating[Any]]
 
@@ -34,6 +35,7 @@ class VolumeInfo:
     origin: tuple[float, ...] | None  # m; None where the file carries none
     labels: tuple[str, ...] | None  # names of the axes
     unit: str | None  # of the values
+    survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
 
 
 @runtime_checkable

@@ -18,7 +18,7 @@ from fathometer.storage.volumes.block import Floats, Volume, check_box, float_ty
 from fathometer.storage.volumes.boxes import Box, overlap, slabs, surrounding, within
 from fathometer.storage.volumes.collective_file import allocate_block
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.registry import Source, format_of
+from fathometer.storage.volumes.registry import Source, format_to_read
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto_on_ranks
 
@@ -38,7 +38,7 @@ class SharedVolume:
     """
 
     def __init__(self, volume: Volume, comm: MPI.Intracomm, strategy: Strategy | None = None) -> None:
-        form = format_of(volume.path)
+        form = format_to_read(volume.path)
         self.path, self.info, self.comm = volume.path, volume.info, comm
         self._volume = volume
         self._source: Source | None = None

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage.atomic import NewFile
+from fathometer.storage.traces.detect import holds_traces
 from fathometer.storage.volumes.block import Volume, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.formats import blocks, hdf5, netcdf, raw_binary, zarr_volume
@@ -189,6 +190,20 @@ BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}
 def format_of(path: Path) -> Format:
     """The format of a file by its suffix; InputError where that is unknown."""
     form = BY_SUFFIX.get(path.suffix.lower())
+    if form is None:
+        raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
+    return form
+
+
+def format_to_read(path: Path) -> Format:
+    """The format of a file that is to be read: HDF5 and, where the suffix is unknown, traces by their content, all
+    others by their suffix. InputError where neither tells."""
+    form = BY_SUFFIX.get(path.suffix.lower())
+    if path.is_file():
+        if hdf5.is_hdf5(path):
+            return BY_SUFFIX[".h5"]
+        if form is None and holds_traces(path):
+            return BY_SUFFIX[".segy"]
     if form is None:
         raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
     return form

@@ -1,7 +1,8 @@
 """Opening a volume by a reference.
 
 A *reference* is a file name relative to some folder, with the key of one array after a colon where a file holds
-several: "vp.rsf", "vp.npy", "models.npz:vp", "models.h5:run/vp", "vp.segy". The suffix gives the format (registry.py).
+several: "vp.rsf", "vp.npy", "models.npz:vp", "models.h5:run/vp", "vp.segy". The suffix gives the format, of SEG-Y and
+HDF5 under another suffix or none the content (registry.py).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.storage.volumes.block import Volume, VolumeInfo
 from fathometer.storage.volumes.formats.rsf import rsf_header_only
-from fathometer.storage.volumes.registry import BY_SUFFIX, format_of
+from fathometer.storage.volumes.registry import BY_SUFFIX, format_to_read
 from fathometer.storage.volumes.strategy import ROOT
 from fathometer.storage.volumes.writer import write_volume
 
@@ -19,7 +20,7 @@ __all__ = ["Volume", "VolumeInfo", "open_volume", "split_reference", "write_volu
 
 
 def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
-    """Path and key of a reference. InputError where no format has its suffix."""
+    """Path and key of a reference. InputError where no format has its suffix, and no file its name."""
     name, key = reference, None
     if Path(reference).suffix.lower() not in BY_SUFFIX and ":" in reference:
         # The file's name ends at the first colon after a known suffix: folders' names may contain colons too.
@@ -28,6 +29,12 @@ def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
                 name, key = reference[:colon], reference[colon + 1 :]
                 break
     if Path(name).suffix.lower() not in BY_SUFFIX:
+        # Of any other file the content tells the format, so the name may end at any colon.
+        ends = [len(reference), *(i for i, letter in enumerate(reference) if letter == ":")]
+        for end in ends:
+            if (directory / reference[:end]).is_file():
+                format_to_read(directory / reference[:end])
+                return directory / reference[:end], reference[end + 1 :] or None
         raise InputError(f"{reference}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
     return directory / name, key
 
@@ -47,7 +54,7 @@ def open_volume(reference: str, directory: Path, header_only: bool = False) -> V
     path, key = split_reference(reference, directory)
     if header_only and path.suffix.lower() == ".rsf":
         return rsf_header_only(path, key)
-    form = format_of(path)
+    form = format_to_read(path)
     if missing := form.missing(ROOT, 1):
         raise InputError(f"{path}: {missing}")
     return form.opener(path, key)

@@ -40,6 +40,8 @@ from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strate
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+SIGNATURE = b"\x89HDF\r\n\x1a\n"  # of HDF5 files
+USER_BLOCKS = (0, 512, 1024, 2048)  # bytes that may come before it; longer ones are not looked for
 LARGEST_CALL = 1 << 30  # bytes
 DATASET = "values"
 ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
@@ -214,6 +216,13 @@ class Hdf5Sink:
                 print(visible(f"fathometer: error: {error}"), file=sys.stderr, flush=True)
             barrier(self._comm)
             self._comm.Abort(error.exit_code)
+
+
+def is_hdf5(path: Path) -> bool:
+    """Whether a file begins as HDF5 does: its signature at byte 0, or behind a user's block of 512, 1024, … bytes."""
+    with reading(path), path.open("rb") as file:
+        begin = file.read(max(USER_BLOCKS) + len(SIGNATURE))
+    return any(begin.startswith(SIGNATURE, place) for place in USER_BLOCKS)
 
 
 class Hdf5Volume(BlockReader):

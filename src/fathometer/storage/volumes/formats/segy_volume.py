@@ -2,7 +2,8 @@
 
 Labels are "inline" and "crossline" in the order in which the file is sorted (slowest first), then "z"; a line of traces
 has "trace" and "z". A sample interval may mean milliseconds of time or millimetres or metres of depth, and line numbers
-are not distances, so that spacing and origin remain unknown.
+are not distances, so that spacing and origin remain unknown. CDP coordinates (bytes 181 and 185) give those of the
+traces in the coordinates of the survey.
 """
 
 from __future__ import annotations
@@ -16,30 +17,43 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
-from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.layout import Layout
-from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS
+from fathometer.storage.traces.purpose import holds_gathers
+from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
+from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.raw_array import RawArray
+from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
+
+CDP_PLACES = ("cdp_x", "cdp_y", "coordinate_scalar", "coordinate_units")
+AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
 
 
 class SegyVolume(BlockReader):
     """A SEG-Y volume for reading. InputError: as of `layout_of`; gathers; traces that form no full, regular grid."""
 
     def __init__(self, path: Path, key: str | None = None) -> None:
-        if key is not None:
-            raise InputError(f"{path}:{key}: a SEG-Y file holds one array and takes no key")
+        if key not in (None, AS_VOLUME):
+            raise InputError(
+                f"{path}:{key}: a SEG-Y file holds one array and takes no key, but {AS_VOLUME} for what looks like "
+                "gathers and is a volume"
+            )
         self._layout: Layout = layout_of(path)
-        if holds_gathers(self._layout):
-            raise InputError(f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume")
-        head = self._layout.headers(("inline", "crossline"))
+        if key is None and holds_gathers(self._layout):
+            raise InputError(
+                f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume; if its headers "
+                f"are wrong and it is one: {path.name}:{AS_VOLUME}"
+            )
+        head = self._layout.headers(("inline", "crossline", *CDP_PLACES))
         lengths, labels = grid_of(path, head["inline"], head["crossline"])
         shape = (*lengths, self._layout.samples)
         dtype = self._layout.sample_type
-        if self._layout.format in (IBM, INT24):  # as they are decoded
+        if self._layout.format in (IBM, INT24, UINT24):  # as they are decoded
             dtype = np.dtype(np.float32)
-        super().__init__(path, VolumeInfo(shape, dtype, None, None, (*labels, "z"), None))
+        super().__init__(
+            path, VolumeInfo(shape, dtype, None, None, (*labels, "z"), None, _survey(self._layout, head, lengths))
+        )
         self._rows = self._layout.rows()
         self.raw = RawArray(path, self._layout.start, (*lengths, self._layout.trace_bytes), np.dtype(np.uint8))
 
@@ -64,10 +78,11 @@ class SegyVolume(BlockReader):
         return traces.reshape(*numbers.shape, self.info.shape[-1])[..., box[-1]]
 
     def raw_box(self, box: Box) -> Box:
-        """See RawVolume: the bytes of the samples, which follow each trace's header."""
+        """See RawVolume: the bytes of the samples, which follow each trace's headers."""
         width = self._layout.sample_type.itemsize
         (*lo, first), (*hi, last) = box
-        return (*lo, HEADER + width * first), (*hi, HEADER + width * last)
+        header = self._layout.header_bytes
+        return (*lo, header + width * first), (*hi, header + width * last)
 
     def from_raw(self, block: NDArray[Any]) -> NDArray[Any]:
         """See RawVolume."""
@@ -82,37 +97,15 @@ class SegyVolume(BlockReader):
         self._rows = np.empty((0, self._layout.trace_bytes), np.uint8)
 
 
-def holds_gathers(layout: Layout) -> bool:
-    """Whether the traces of a SEG-Y are gathers rather than a volume, which is so if any of these holds:
-
-    - the offset differs between traces;
-    - source and receiver coordinates are both given, and differ in some trace;
-    - all traces have the same coordinates, but source depth or receiver elevation differs (a vertical profile);
-    - inlines and crosslines are not numbered, but there are several field records of several traces.
-
-    Stacks and models meet none: they have one offset (0, or 1 by some writers), the cell's coordinates as source,
-    receiver or both, and line numbers or one trace a record.
-    """
-    head = layout.headers(
-        (
-            *("offset", "source_depth", "receiver_elevation", "source_x", "source_y", "group_x", "group_y"),
-            *("inline", "crossline", "ffid"),
-        )
-    )
-    varies = {name for name, values in head.items() if (values != values[0]).any()}
-    if "offset" in varies:
-        return True
-    source = np.stack((head["source_x"], head["source_y"]))
-    group = np.stack((head["group_x"], head["group_y"]))
-    if source.any() and group.any() and (source != group).any():
-        return True
-    if not varies & {"source_x", "source_y", "group_x", "group_y"} and varies & {
-        "source_depth",
-        "receiver_elevation",
-    }:
-        return True
-    records = len(np.unique(head["ffid"]))
-    return not varies & {"inline", "crossline"} and 1 < records < layout.traces
+def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:
+    """The grid of the CDP coordinates; None where there is none, or they are angles."""
+    if not (head["cdp_x"].any() or head["cdp_y"].any()) or np.isin(head["coordinate_units"], list(ANGLE_UNITS)).any():
+        return None
+    scalars = head["coordinate_scalar"]
+    unit = FOOT if layout.feet else 1.0  # m
+    places = np.stack([unit * scaled(head[name], scalars) for name in ("cdp_x", "cdp_y")], axis=1)
+    step = unit * float(scaled(np.ones_like(scalars), scalars).max())
+    return survey_grid(places.reshape(*lengths, 2), step)
 
 
 def grid_of(
