@@ -32,7 +32,7 @@ trials: setup ## kills, failed calls and fuzzed inputs, ten minutes of them
 
 # Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.
 SANITIZED := tests/native tests/runs/test_exact.py tests/seismic/history/test_encoding.py \
-  tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py tests/seismic/waves/test_adjoint.py
+  tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py tests/seismic/waves/test_adjoint.py::test_reciprocity
 # Tiled sweeps by several threads.
 RACING := tests/grid/test_tiling.py tests/seismic/history/test_encoding.py
 

@@ -51,7 +51,7 @@ FLOORS = {
         traces
         scratch
         hashing
-        fingerprint folder
+        fingerprint folder number_table
         atomic lock reading
     """,
 }

@@ -21,6 +21,7 @@ import test_analytic
 import test_anisotropy
 import test_convergence
 import test_imaging
+import test_reflector_depths
 import test_stencil
 
 from benchmarks.reflection import Reflection
@@ -117,7 +118,30 @@ def imaging() -> None:
             print(f"reflector at 64.5 cells, migrated as {label}: {t.reflector_depth(image):.2f}")
 
 
-PARTS = (analytic, steps, weights, anisotropy, convergence, adjoint, absorption, imaging)
+def depths() -> None:
+    """Verification 7: depths of flat reflectors under exact gradients and layers, in m; a minute or two."""
+    t = test_reflector_depths
+    head = "stack, " + ", ".join(f"tangent {angle:g}" for angle in t.ANGLES)
+    for name in t.MEDIA:
+        with TemporaryDirectory() as folder:
+            print(f"single reflectors, {name}: depth: errors in m of {head}")
+            for depth, row in zip(t.LARGE.reflectors, t.depth_errors(t.LARGE, name, Path(folder)), strict=True):
+                print(f"  {depth:6g}: " + " ".join(f"{value:6.1f}" for value in row))
+
+
+def smoothing() -> None:
+    """Verification 7: the same for many thin layers, migrated in smoothed media."""
+    t = test_reflector_depths
+    head = "stack, " + ", ".join(f"tangent {angle:g}" for angle in t.ANGLES)
+    with TemporaryDirectory() as folder:
+        for case, shifts in t.layer_shifts(t.LARGE, Path(folder)).items():
+            words = case if case == "exact" else f"{case[0]} smoothed over {case[1]:g} m"
+            print(f"thin layers, {words}: depth: m deeper by vertical time, {head}")
+            for depth, row in zip(t.LARGE.reflectors, shifts, strict=True):
+                print(f"  {depth:6g}: " + " ".join(f"{value:6.1f}" for value in row))
+
+
+PARTS = (analytic, steps, weights, anisotropy, convergence, adjoint, absorption, imaging, depths, smoothing)
 
 if __name__ == "__main__":
     parts = {part.__name__: part for part in PARTS}

@@ -24,7 +24,7 @@ thread)
 esac
 
 # -S: else the editable installation would take the place of this one. Leaks: Python frees little at its end.
-export FATHOMETER_VARIANT=
+export FATHOMETER_VARIANT= FATHOMETER_FEW_RADII=1
 export PYTHONPATH="$folder/installed:$("$python" -c 'import sysconfig as s; print(s.get_path("purelib"), s.get_path("platlib"), sep=":")')"
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:handle_segv=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1

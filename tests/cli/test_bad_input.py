@@ -309,7 +309,6 @@ GEOMETRY = [
 
 GATHERS = [
     migration("no gathers", '[acquisition] gathers: … "n/*.segy"', {"acquisition.gathers": "n/*.segy"}),
-    Case("gathers given to model", "[acquisition] gathers: found; `model` needs a geometry", MIGRATE),
     Case("a geometry given to migrate", "[acquisition] gathers: missing; … `fathometer model`", command="migrate"),
     migration(
         "truncated",

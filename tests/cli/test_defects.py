@@ -56,7 +56,9 @@ def test_debug_prints_the_traceback(monkeypatch, capsys):
     assert "traceback above" in done.err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("ranks", ["(0, 1)", "(1,)"], ids=["all ranks", "one rank"])
+@pytest.mark.parametrize(
+    "ranks", ["(0, 1)", pytest.param("(1,)", marks=pytest.mark.trials)], ids=["all ranks", "one rank"]
+)
 def test_an_unforeseen_exception_of_ranks_is_one_line(ranks, tmp_path):
     inputs(tmp_path)
     path = survey(tmp_path, MIGRATE | {"parallel.ranks_per_shot": "all"})

@@ -202,3 +202,21 @@ def test_the_fold_is_that_of_the_smallest_bins_however_many_a_picture_shows():
     fold = fold_of(np.stack([np.tile(x.ravel(), 2), np.tile(y.ravel(), 2)], axis=1))
     assert fold.words == "bins of 6.25 m × 25 m, mean of 4 × 1"
     np.testing.assert_array_equal(fold.counts, np.full((120, 8), 2))
+
+
+def test_headers_that_lie_are_overruled(tmp_path, capsys, monkeypatch):
+    """Offsets that differ make a grid of velocities look like gathers; the interval is wrong, or missing."""
+    monkeypatch.chdir(tmp_path)
+    trace = [{9: 1, 13: k + 1, 29: 1, 37: k, 189: 1 + k // 3, 193: 1 + k % 3} for k in range(6)]
+    live(trace=trace, interval=0, every={117: 0}).write(tmp_path / "a.seg")
+    assert "a.seg: the sample interval is not positive" in run(capsys, "info", "a.seg").err
+    for kind in ("gathers", "volume"):
+        done = run(capsys, "info", "a.seg", "--as", kind, "--sample-interval", "0.002", "--json")
+        assert (done.code, json.loads(done.out)[0]["kind"]) == (0, kind)
+    assert json.loads(run(capsys, "info", "a.seg", "--sample-interval", "0.002", "--json").out)[0]["kind"] == "gathers"
+    live(interval=0, every={117: 0}).write(tmp_path / "b")
+    done = run(capsys, "survey", "build", "b", "--sample-interval", "0.002")
+    assert "sampling: 4 samples every 0.002 s from 0 s" in done.out
+    assert "the sample interval is taken as 2000 µs, as was asked for; the headers say none" in done.out
+    done = run(capsys, "survey", "build", "b", "--sample-interval", "fast")
+    assert (done.code, done.err.splitlines()[-1].split(":")[-1][:8]) == (2, " seconds")

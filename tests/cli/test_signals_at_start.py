@@ -3,11 +3,12 @@
 import random
 import signal
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from cli_support import MIGRATE, finish, inputs, mpirun, program, start, survey
-from kill_support import gone
+from kill_support import gone, kill, ranks_of, wait_until
 
 SIGNALLING = Path(__file__).parents[1] / "support" / "signalling"
 RESUMABLE = "fathometer: interrupted; --resume goes on with the shots that are not done"
@@ -18,11 +19,9 @@ TERM, INT, USR1 = signal.SIGTERM, signal.SIGINT, signal.SIGUSR1
 MOMENTS = [
     (True, 0, INT, "fathometer.cli.main", 130, "fathometer: interrupted"),  # before the command is known
     (True, 1, TERM, "fathometer.cli.main", 75, None),
-    (False, 1, USR1, "mpi4py.MPI", 75, None),
     (True, 0, INT, "mpi4py.MPI", 75, RESUMABLE),  # then MPI_Init, in which the other one waits
     (True, 0, TERM, "fathometer.parallel.collectives", 75, RESUMABLE),  # the other one is in Dup
     (True, 1, INT, "fathometer.parallel.collectives", 75, None),
-    (False, 0, TERM, "fathometer.record.trace", 75, RESUMABLE),  # after Dup
     (False, 1, TERM, "exit", 143, None),  # both wait for each other in MPI_Finalize
 ]
 MORE = [
@@ -75,3 +74,24 @@ def test_ctrl_c_while_python_imports_is_one_line(words, moment):
 @pytest.mark.parametrize("moment", random.Random(5).sample(MORE, 16))
 def test_any_signal_at_any_moment_ends_all(moment, tmp_path):
     ends(tmp_path, *moment)
+
+
+@pytest.mark.trials
+@pytest.mark.parametrize("seed", range(10))
+def test_a_signal_to_one_rank_at_a_random_moment_of_its_start_ends_all(seed, tmp_path):
+    chance = random.Random(seed)
+    inputs(tmp_path)
+    path = survey(tmp_path, MIGRATE)
+    words = (*mpirun(2), *program()) if chance.random() < 0.5 else program()
+    after = () if "mpirun" in words else ("--ranks", 2)
+    process = start(*words, "migrate", path, "--quiet", "--threads", 1, *after)
+    wait_until(lambda: len(ranks_of(path)) == 2, process)
+    end = time.monotonic() + chance.uniform(0.0, 2.0)
+    wait_until(lambda: time.monotonic() > end, process)
+    number = chance.choice([TERM, INT, USR1])
+    for rank in chance.sample(ranks_of(path), 1) if process.poll() is None else []:
+        kill(rank, number)
+    done = finish(process, 120.0)
+    assert done.code in (0, 1, 75, 130, 128 + number), done.err
+    assert number == INT or "Traceback" not in done.err  # Python itself before our first line
+    assert gone(path)

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 from cli_support import clean_environment
 from paths import ROOT
 from patience import PATIENCE
+
+from fathometer.storage.traces.segy import read_traces, scan
 
 GUIDE = ROOT / "docs" / "guide"
 
@@ -52,5 +55,9 @@ def test_every_command_of_the_page_on_field_data(shared_data, tmp_path):
     assert "4 shots, 480 traces, of which 480 can be used" in done.stdout
     assert "4 of 4 shots done" in done.stderr
     assert "this migration is finished" in done.stderr
+    recorded, modelled = (scan(tmp_path / name) for name in ("viking_small.segy", "modelled/shots.segy"))
+    for name in ("ffid", "channel", "source", "receiver"):
+        np.testing.assert_array_equal(getattr(modelled, name), getattr(recorded, name))
+    assert read_traces(tmp_path / "modelled/shots.segy", range(480)).any(axis=1).all()
     for name in ("line.png", "line-vp-epsilon.rsf", "image/image.rsf", "image/image.png", "image/report.html"):
         assert (tmp_path / name).stat().st_size > 0

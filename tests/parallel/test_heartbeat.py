@@ -101,7 +101,7 @@ from fathometer.parallel.heartbeat import watched
 comm = MPI.COMM_WORLD
 with watched(Path(sys.argv[1]), 1.0, comm, print):
     if comm.rank == 1:
-        ctypes.PyDLL(None).sleep(3)  # as a long call that holds Python's lock
+        ctypes.PyDLL(None).sleep(2)  # as a long call that holds Python's lock
     barrier(comm)
 Path(sys.argv[1], f"{comm.rank}.ended").touch()
 """

@@ -40,6 +40,11 @@ def run_survey(path) -> Outcome:
     return _run(run_migrate if survey.acquisition.gathers else run_model, survey)
 
 
+def model_file(path) -> Outcome:
+    """Model a survey file, also one with gathers; without the page that the command makes."""
+    return _run(run_model, load_survey(path))
+
+
 def load(path) -> np.ndarray:
     with open_volume(path.name, path.parent) as volume:
         return volume.read([0] * len(volume.info.shape), volume.info.shape)

@@ -105,6 +105,8 @@ def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, ...]
             models = _models(fields[0].annotation)
         elif part in _tags(models):
             models = [model for model in models if part in _tags([model])]
+        elif part in {model.__name__ for model in models}:  # a table that may also be something else
+            models = [model for model in models if part == model.__name__]
         elif part == loc[-1] and models and "[" not in part and part not in _BRANCHES:
             place.append(part)  # an unknown key
     return tuple(place)

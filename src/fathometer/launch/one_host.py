@@ -64,7 +64,10 @@ def loopback_library(environ: Mapping[str, str]) -> Path | None:
     chosen = ("OMPI_MCA_oob_tcp_if_include", "PRTE_MCA_oob_tcp_if_include", "PRTE_MCA_prte_if_include")
     if any(_is_set(name, environ) for name in chosen):
         return None
-    return built_library("loopback")
+    library = built_library("loopback")
+    if library is None or re.search(r"[\s:]", str(library)):  # which would end its name in LD_PRELOAD
+        return None
+    return library
 
 
 @contextmanager

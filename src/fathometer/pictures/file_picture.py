@@ -44,7 +44,7 @@ def picture_of(
     file's labels give; without either it is x, (y,) z. `wanted` and `interval` as of `describe`.
     Raises InputError as `open_volume` and `scan` do, and FathometerError where the picture can't be written.
     """
-    contents = contents_of(reference, directory, wanted, interval)
+    contents = contents_of(reference, directory, wanted)
     if contents.kind == "index":
         from fathometer.pictures.index_picture import index_picture
 

@@ -40,7 +40,7 @@ class SeismicApplication:
     commands = ("model", "migrate")
     resume_hints: Mapping[str, str] = {"migrate": "--resume goes on with the shots that are not done"}
     sections = frozenset({"model", "acquisition", "wavelet"})
-    plan_options = frozenset({"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "history"})
+    plan_options = frozenset({"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "history"})
     equations = ("vti", "isotropic")
 
     def import_modules(self, command: str) -> None:
@@ -112,6 +112,7 @@ class SeismicApplication:
                 options["within"],
                 options["velocities"],
                 options["migrate"],
+                options["model"],
                 options["history"],
             ),
         )

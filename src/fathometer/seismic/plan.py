@@ -22,8 +22,10 @@ from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.cost.predict import Store, predict
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.history.strategies import STORES
+from fathometer.seismic.model.earth import WHOLE
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
+from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon, strengthened, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_sampling, points_per_wavelength, time_step
 from fathometer.seismic.setup.layout import SurveyLayout, survey_layout, wanted_ranks
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
@@ -41,7 +43,7 @@ class PlanRequest:
     Attributes:
         ranks, nodes, decomposition: of the run. store: instead of the survey's [history] store. within: most seconds.
         velocities: lowest and highest, m/s, instead of the model's values. imaging: plan a migration even where the
-        survey has no gathers yet.
+        survey has no gathers yet. modelling: plan a modelling even where it has some.
     """
 
     ranks: int | None = None
@@ -50,6 +52,7 @@ class PlanRequest:
     within: float | None = None
     velocities: tuple[float, float] | None = None
     imaging: bool = False
+    modelling: bool = False
     store: Store | None = None
 
 
@@ -63,6 +66,7 @@ class Plan:
     slowest: float
     fastest: float
     limit: float
+    weak_epsilon: WeakEpsilon | None
     velocities: str
     notes: tuple[str, ...]
     asked: Prediction
@@ -81,10 +85,11 @@ class Plan:
             "padded_shape": grid.full_shape,
             "physics": self.layout.physics.name,
             "velocities": self.velocities,
+            "weak_epsilon": None if self.weak_epsilon is None else self.weak_epsilon.as_dict(),
             "time_step_seconds": time.dt,
             "time_step_limit_seconds": self.limit,
             "steps": time.steps,
-            "imaging_step": time.every,
+            "imaging_step": time.every if self.layout.imaging else None,
             "shots": len(self.layout.acquisition.shots),
             "traces": sum(len(shot.receivers) for shot in self.layout.acquisition.shots),
             "points_per_shortest_wavelength": self.points_per_wavelength,
@@ -115,15 +120,16 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
 
     Raises InputError for what is wrong with the survey, and for a request that no layout can meet: what it would need.
     """
-    layout = survey_layout(survey, request.imaging or survey.acquisition.gathers is not None, headers_only=True)
-    slowest, fastest, limit, origin = _velocities(layout, request.velocities)
+    recorded = survey.acquisition.gathers is not None and not request.modelling
+    layout = survey_layout(survey, request.imaging or recorded, headers_only=True)
+    slowest, fastest, limit, weak, origin = _velocities(layout, request.velocities)
     dt = time_step(survey, limit)
     notes = check_sampling(survey, slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
     notes += check_bins(survey, layout.acquisition.shots) if layout.imaging else ()
     time, more = layout.time(dt)
     asked = _asked(layout, time, machine, request)
     recommended, changed = _recommended(layout, time, machine, request)
-    notes += more + layout.acquisition.notes + changed
+    notes += weak_epsilon_notes(weak) + more + layout.acquisition.notes + changed
     notes += _search_note(layout, time) + _over_budget(asked, survey, machine)
     return Plan(
         layout,
@@ -132,6 +138,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
         slowest,
         fastest,
         limit,
+        weak,
         origin,
         notes,
         asked or recommended,
@@ -139,15 +146,21 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     )
 
 
-def _velocities(layout: SurveyLayout, given: tuple[float, float] | None) -> tuple[float, float, float, str]:
-    """Lowest and highest velocity (m/s), the limit of the time step (s), and where they come from."""
+def _velocities(
+    layout: SurveyLayout, given: tuple[float, float] | None
+) -> tuple[float, float, float, WeakEpsilon | None, str]:
+    """Lowest and highest velocity (m/s), the limit of the time step (s), what is done where epsilon < delta in what is
+    known of the model, and where all this comes from. Raises InputError where a run would refuse such values."""
     survey = layout.survey
+    weak = None
     if given is not None:
         arrays = [np.array(given, np.float32).reshape(1, 1, 2)]
         if not layout.files.isotropic:
             keys = (survey.model.epsilon, survey.model.delta)
             values = [key if isinstance(key, float) else a for key, a in zip(keys, ASSUMED, strict=True)]
             arrays += [np.full((1, 1, 2), value, np.float32) for value in values]
+            if values == list(keys):  # nothing is assumed
+                weak = _weak_epsilon(survey, arrays[1], arrays[2], "")
         origin = f"assumed from {given[0]:g} to {given[1]:g} m/s" + (
             "" if layout.files.isotropic else f", epsilon {arrays[1].max():g}, delta {arrays[2].max():g}"
         )
@@ -157,17 +170,35 @@ def _velocities(layout: SurveyLayout, given: tuple[float, float] | None) -> tupl
         except InputError as error:
             raise InputError(f"{error}; a plan needs some rows of them, or --velocities LOWEST,HIGHEST") from None
         origin = f"from {rows}"
+        if not layout.files.isotropic:
+            weak = _weak_epsilon(survey, arrays[1], arrays[2], rows)
     vp = arrays[0]
     if not (np.isfinite(vp).all() and vp.min() >= SLOWEST and vp.max() <= FASTEST):
         raise InputError(
             f"{survey.path}: [model] vp: found {vp.min():g} to {vp.max():g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} "
             "m/s; is [model] units right?"
         )
-    epsilon, delta = arrays[1:] or (None, None)
+    epsilon, delta = strengthened(arrays[1], arrays[2], survey.model.on_weak_epsilon) if arrays[1:] else (None, None)
     slowest, fastest, eigenvalue = extremes(
         vp, epsilon, delta, layout.grid, layout.radius, survey.propagation.space_weights
     )
-    return slowest, fastest, time_step_limit(eigenvalue), origin
+    return slowest, fastest, time_step_limit(eigenvalue), weak, origin
+
+
+def _weak_epsilon(survey: Survey, epsilon: np.ndarray, delta: np.ndarray, rows: str) -> WeakEpsilon | None:
+    """The cells of these with epsilon < delta; None where they are refused. rows: that were looked at, for the place.
+
+    Raises InputError for such cells where they are refused, as a run does.
+    """
+    deficit, handling = delta - epsilon, survey.model.on_weak_epsilon
+    count = int(np.count_nonzero(deficit > 0))
+    place = "" if not rows or rows == WHOLE else f"a cell of {rows}"
+    weak = WeakEpsilon(handling, count, deficit.size, float(deficit.max(initial=0.0, where=deficit > 0)), place)
+    if handling != REFUSE:
+        return weak
+    if count:
+        raise InputError(f"{survey.path}: [model] epsilon: {weak.refusal}")
+    return None
 
 
 def _asked(layout: SurveyLayout, time: TimeAxis, machine: Machine, request: PlanRequest) -> Prediction | None:

@@ -8,14 +8,13 @@ from typing import Literal
 
 from fathometer.base.errors import InputError
 from fathometer.storage.index import INDEX_SUFFIX
-from fathometer.storage.traces.detect import SU_SUFFIX, layout_of
+from fathometer.storage.traces.detect import SU_SUFFIX, volume_layout_of
 from fathometer.storage.traces.purpose import holds_gathers
 from fathometer.storage.volumes.formats.segy_volume import AS_VOLUME
 from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.volume import split_reference
 
 Kind = Literal["index", "gathers", "volume"]
-KINDS: tuple[Kind, ...] = ("gathers", "volume")  # that a file of traces can be taken for
 
 
 @dataclass(frozen=True)
@@ -27,10 +26,10 @@ class Contents:
     reference: str
 
 
-def contents_of(reference: str, directory: Path, wanted: Kind | None = None, interval: float | None = None) -> Contents:
+def contents_of(reference: str, directory: Path, wanted: Kind | None = None) -> Contents:
     """The kind of a reference (see volumes/volume.py): SEG-Y by `holds_gathers`, SU gathers, or both as `wanted`.
 
-    interval: sample interval in s, in place of the headers'. InputError where the file cannot be read, or is not of
+    InputError where the file cannot be read, or is not of
     traces and another kind is wanted.
     """
     path = directory / reference
@@ -49,5 +48,5 @@ def contents_of(reference: str, directory: Path, wanted: Kind | None = None, int
     if key is not None:
         return Contents("volume", path, reference)
     if wanted is None:
-        wanted = "gathers" if holds_gathers(layout_of(path, interval)) else "volume"
+        wanted = "gathers" if holds_gathers(volume_layout_of(path)) else "volume"
     return Contents(wanted, path, f"{reference}:{AS_VOLUME}" if wanted == "volume" else reference)

@@ -191,7 +191,7 @@ def describe(reference: str, directory: Path, wanted: Kind | None = None, interv
     wanted: "gathers" or "volume", in place of what the headers of a SEG-Y or SU file tell (contents.py). interval: of
     the samples of gathers in s, in place of the headers'. InputError where the file cannot be read.
     """
-    contents = contents_of(reference, directory, wanted, interval)
+    contents = contents_of(reference, directory, wanted)
     if contents.kind == "index":
         from fathometer.storage.index.summary import describe_index
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_support import run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpi4py import MPI
@@ -132,9 +133,19 @@ def test_a_spacing_that_contradicts_the_headers_is_told_with_both_numbers(tmp_pa
     assert got.files.grid.spacing == (25.0, 12.5, DZ)
     (note,) = [note for note in got.acquisition.notes if note.startswith("[model] spacing")]
     source = f"CDP coordinates of {tmp_path / 'vp.segy'} (bytes 181 and 185)"
-    assert note == f"[model] spacing is 25 m along x, but 50 m by the {source}; the survey's is used"
+    assert note == f"[model] spacing is 25 m along x, but 50 m by the {source}; the key's is used"
     agreeing = layout_of(tmp_path, {"vp": "vp.segy", "spacing": [50.0, 12.5, DZ]})
     assert not [note for note in agreeing.acquisition.notes if note.startswith("[model] spacing")]
+
+
+def test_preparation_tells_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = velocities(tmp_path / "vp.segy", places(Rotation(), (50.0, 12.5)))
+    said = run(capsys, "prepare", path, "--input-spacing", "25,12.5,10", "-o", tmp_path / "a.rsf").err
+    both = "--input-spacing is 25 m along x, but 50 m by the CDP coordinates"
+    assert f"note: {both} of {path} (bytes 181 and 185); the key's is used" in said
+    said = run(capsys, "prepare", path, "-o", tmp_path / "a.rsf").err
+    assert "--input-spacing: missing; the CDP coordinates" in said
+    assert "give 50 m along x, 12.5 m along y; needed: that along z too" in said
 
 
 def test_a_depth_step_is_needed(tmp_path: Path) -> None:

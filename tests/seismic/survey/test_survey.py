@@ -133,7 +133,7 @@ def test_defaults() -> None:
     survey = survey_of(GATHERS, Path("survey.toml"))
     resolved = survey.resolved()
     model = {"vp": "vp.rsf", "epsilon": 0.0, "delta": 0.0, "spacing": None, "origin": None, "axes": None}
-    assert resolved["model"] == model | {"units": "m/s"}
+    assert resolved["model"] == model | {"units": "m/s", "on_weak_epsilon": "refuse"}
     propagation = {"order": 8, "space_weights": "taylor", "duration": None, "dt": "auto", "boundary": "auto"}
     kinds = {"time_dispersion": "corrected", "precision": "float32", "top": "absorbing"}
     assert resolved["propagation"] == propagation | kinds
@@ -142,7 +142,12 @@ def test_defaults() -> None:
     history = {"store": "auto", "encoding": "float32", "tolerance": 1e-3, "memory_budget": "auto"}
     kept = {"disk_budget": "auto", "directory": None, "direct": False, "states": "memory"}
     assert resolved["history"] == history | kept
-    assert resolved["parallel"] == {"ranks_per_shot": "auto", "memory_budget": 0.7, "decomposition": "auto"}
+    assert resolved["parallel"] == {
+        "ranks_per_shot": "auto",
+        "memory_budget": 0.7,
+        "patience": 600.0,
+        "decomposition": "auto",
+    }
     assert resolved["output"] == {"directory": "out", "image": "image.rsf"}
     assert "sample_interval" not in resolved["acquisition"]  # gathers have their own
     assert survey_of(GEOMETRY, Path("s.toml")).resolved()["acquisition"]["sample_interval"] == 0.004
@@ -235,7 +240,7 @@ ACQUISITION = [
     ({"acquisition.mute": {"velocity": 1500}}, "[acquisition] mute: found without gathers"),
     ({"acquisition.source_depth": 5}, "[acquisition] source_depth: found without gathers"),
     ({"acquisition.receiver_depth": 5}, "[acquisition] receiver_depth: found without gathers"),
-    ({"acquisition.sources": 5}, "[acquisition] sources: found 5; allowed: a table {x, z, y}"),
+    ({"acquisition.sources": 5}, "[acquisition] sources: found 5; allowed: a table {x, z, y} or a file"),
     ({"acquisition.sources.z": ...}, "[acquisition] sources.z: missing; needed: a number (m)"),
     (
         {"acquisition.sources.x": "a"},

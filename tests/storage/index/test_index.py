@@ -73,6 +73,29 @@ def test_dialects_of_revision_2(tmp_path, options):
     np.testing.assert_array_equal(decode_traces(layout, [5, 0]), data.values[[5, 0]])
 
 
+@pytest.mark.parametrize("options", [{}, {"order": "<"}, {"pairs": True}], ids=str)
+def test_the_extension_of_a_header_holds_where_it_is_not_zero(tmp_path, options):
+    """64-bit numbers and floats without scalar; elsewhere, and where the user chose another word, the first header."""
+    data = live(revision=(2, 1), additional=1, **options)
+    data.every |= {71: -10, 69: -10, 41: -300, 49: 60}
+    wide = [{17: ("q", 5_000_000_000 + k // 3), 97: ("d", 1234.5625), 113: ("d", 2000.25 + k)} for k in range(5)]
+    wide[0] |= {33: ("d", -31.5), 41: ("d", 2.0), 57: ("d", 6.25), 121: ("d", float("nan"))}
+    data.extension = [*wide, {}]
+    path = data.write(tmp_path / "a.segy")
+    index = index_of(path)
+    same_as_scan(index, path)
+    rows = table_of(index)
+    assert rows["shot"].tolist() == [5_000_000_000] * 3 + [5_000_000_001] * 2 + [2]
+    assert rows["source_x"].tolist() == [1234.5625] * 5 + [20.0]
+    assert rows["receiver_x"].tolist() == [2000.25, 2001.25, 2002.25, 2003.25, 2004.25, 23.0]
+    assert rows["receiver_y"].tolist() == [0.7] * 6
+    assert rows["source_z"].tolist() == [6.25] + [6.0] * 5
+    assert rows["receiver_z"].tolist() == [33.5] + [30.0] * 5
+    chosen = table_of(index_of(path, words=("source_x=73:u4",)))
+    assert chosen["source_x"].tolist() == [10.0] * 3 + [20.0] * 3
+    assert chosen["receiver_x"][0] == 2000.25
+
+
 @pytest.mark.parametrize("interval", [0, 2000])
 def test_an_interval_that_is_asked_for_is_no_anomaly(tmp_path, interval):
     """Traces that say another interval, or none, are used with that which was asked for, and it is told."""

@@ -8,8 +8,10 @@ from fathometer.cli import argument_groups
 from fathometer.cli.application_run import application_command
 
 DESCRIPTION = """\
-Model the shots of a geometry ([acquisition] sources and receivers) and write them as one SEG-Y file,
-shots.segy, into the survey's output directory, with the run's record (run.json)."""
+Model the shots of a geometry ([acquisition] sources and receivers: ranges, or tables in CSV or Parquet) and write
+them as one SEG-Y file, shots.segy, into the survey's output directory, with the run's record (run.json). With
+[acquisition] gathers, recorded shots or an index of them: model these at their own places and write the traces in
+the recorded order under the recorded headers, as shots.segy or shots.su, or several files in the folder shots."""
 
 EXAMPLES = """\
   fathometer model survey.toml

@@ -26,7 +26,7 @@ EXAMPLES = """\
 STANDARD_OUTPUT = "-"
 
 # Of the run that is planned; an application heeds those of its `plan_options`.
-RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migrate", "history")
+RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "history")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LOW,HIGH",
         help="m/s, assumed in place of the model's values",
     )
-    parser.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
+    kind.add_argument("--model", action="store_true", help="the modelling of recorded gathers, not their migration")
     parser.add_argument(
         "--history",
         choices=("memory", "disk", "checkpoint", "files"),

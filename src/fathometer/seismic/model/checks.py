@@ -1,4 +1,4 @@
-"""Collective checks of model values: finite, in the range of rocks, epsilon >= delta."""
+"""Collective checks of model values: finite, in the range of rocks, cells with epsilon < delta."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.model.limits import FASTEST, SLOWEST, THOMSEN
+from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -72,7 +73,7 @@ class ModelChecks:
             )
 
     def thomsen(self, epsilon: np.ndarray, delta: np.ndarray) -> None:
-        """Raises InputError for epsilon or delta outside THOMSEN, and for epsilon < delta."""
+        """Raises InputError for epsilon or delta outside THOMSEN."""
         for name, values in (("epsilon", epsilon), ("delta", delta)):
             part, (low, high) = values[self.own], THOMSEN
             count, first = self._count_and_first((part <= low) | (part > high))
@@ -82,15 +83,21 @@ class ModelChecks:
                     f"{low:g} to {high:g}, first at {first}; allowed: above {low:g}, up to {high:g}, as fractions, "
                     "not percent"
                 )
+
+    def weak_epsilon(self, epsilon: np.ndarray, delta: np.ndarray, handling: str) -> WeakEpsilon | None:
+        """Count the cells with epsilon < delta, each on the rank that owns it; None where they are refused.
+
+        handling: [model] on_weak_epsilon. Raises InputError for such cells where they are refused.
+        """
         deficit = delta[self.own] - epsilon[self.own]
         count, worst = self._count_and_first(deficit > 0, deficit)
+        largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
+        weak = WeakEpsilon(handling, count, math.prod(self.grid.shape), largest, worst)
+        if handling != REFUSE:
+            return weak
         if count:
-            largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
-            raise InputError(
-                f"{self.survey}: {self.source('epsilon')}: epsilon < delta in {count} of "
-                f"{math.prod(self.grid.shape)} cells, worst by {largest:.4g} at {worst}; "
-                "there the wave equation itself has growing solutions; allowed: epsilon >= delta"
-            )
+            raise InputError(f"{self.survey}: {self.source('epsilon')}: {weak.refusal}")
+        return None
 
     def _count_and_first(self, wrong: np.ndarray, weight: np.ndarray | None = None) -> tuple[int, str]:
         """Number of wrong cells on all ranks, and the position of the first, or of the one with the largest weight."""

@@ -25,6 +25,7 @@ from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import file_axes, file_grid
 from fathometer.seismic.model.placement import placement_of
 from fathometer.seismic.model.velocity_units import metres_per_second
+from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.reader import SharedVolume
 from fathometer.storage.volumes.registry import format_to_read
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 NAMES = ("vp", "epsilon", "delta")
+WHOLE = "the whole model"  # as a sample of it
 MOST_ROWS = 4096  # rows along the fastest axis in a sample of the model
 
 
@@ -47,6 +49,7 @@ class Earth:
             is isotropic.
         slowest: lowest phase velocity near the vertical, m/s. fastest: highest horizontal phase velocity, m/s.
         eigenvalue: largest eigenvalue of the space operator, 1/s^2 (extremes.py).
+        weak_epsilon: what was done where epsilon < delta; None: nothing, such models are refused.
     """
 
     vp: np.ndarray
@@ -55,6 +58,7 @@ class Earth:
     slowest: float
     fastest: float
     eigenvalue: float
+    weak_epsilon: WeakEpsilon | None = None
 
     @property
     def time_step_limit(self) -> float:
@@ -132,15 +136,17 @@ class EarthFiles:
         Raises InputError, the same on all ranks, for values that the checks refuse (checks.py: number of cells and
         position) and for a file that cannot be read.
         """
-        arrays = self.parts(grid, block, comm)
+        arrays = self._raw_parts(grid, block, comm)
         checks = ModelChecks(self._name, self._keys.units, self._source, grid, block, comm)
         for name, values in arrays.items():
             checks.finite(name, values)
         checks.velocity(arrays["vp"])
-        vp, epsilon, delta = (arrays.get(name) for name in NAMES)
-        assert vp is not None
-        if epsilon is not None and delta is not None:
-            checks.thomsen(epsilon, delta)
+        weak = None
+        if not self.isotropic:
+            checks.thomsen(arrays["epsilon"], arrays["delta"])
+            weak = checks.weak_epsilon(arrays["epsilon"], arrays["delta"], self._keys.on_weak_epsilon)
+        arrays = self._strengthened(arrays)
+        vp, epsilon, delta = arrays["vp"], arrays.get("epsilon"), arrays.get("delta")
         slowest, fastest, eigenvalue = extremes(vp, epsilon, delta, grid, radius, self._weights)
         return Earth(
             vp,
@@ -149,14 +155,27 @@ class EarthFiles:
             allreduce(comm, slowest, "MIN"),
             allreduce(comm, fastest, "MAX"),
             allreduce(comm, eigenvalue, "MAX"),
+            weak,
         )
 
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
-        """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI.
+        """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI, with epsilon >= delta
+        where [model] on_weak_epsilon sees to it.
 
         float32 [x, y, z] on the block's cells of the padded grid, unchecked. Raises InputError for a file that cannot
         be read.
         """
+        return self._strengthened(self._raw_parts(grid, block, comm))
+
+    def _strengthened(self, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """The arrays, epsilon and delta as [model] on_weak_epsilon has them."""
+        if self.isotropic:
+            return arrays
+        epsilon, delta = strengthened(arrays["epsilon"], arrays["delta"], self._keys.on_weak_epsilon)
+        return arrays | {"epsilon": epsilon, "delta": delta}
+
+    def _raw_parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
+        """Collective. As `parts`, as the files have them."""
         return {name: self._part(name, grid, block, comm) for name in (NAMES[:1] if self.isotropic else NAMES)}
 
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
@@ -174,7 +193,7 @@ class EarthFiles:
         indices = [np.unique(np.linspace(0, n - 1, min(n, most)).astype(int)).tolist() for n in slow_axes]
         rows, total = list(itertools.product(*indices)), math.prod(slow_axes)
         arrays = [self._rows(name, rows) for name in NAMES[: 1 if self.isotropic else 3]]
-        description = "the whole model" if len(rows) == total else f"{len(rows)} of {total} rows of the model"
+        description = WHOLE if len(rows) == total else f"{len(rows)} of {total} rows of the model"
         return list(np.broadcast_arrays(*arrays)), description
 
     def _rows(self, name: str, rows: list[tuple[int, ...]]) -> np.ndarray:

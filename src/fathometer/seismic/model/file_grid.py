@@ -70,10 +70,9 @@ def file_grid(
     if origin is None and first is not None:
         origin = (first[0], first[1] if "y" in axes else 0.0, 0.0)
     if spacing is None and placement is not None:
-        known = ", ".join(f"{metres:g} m along {axis}" for axis, metres in placement.spacing.items())
         raise InputError(
-            f"{survey}: [model] spacing: missing; the {placement.source} give {known}, and nothing "
-            "that along z; needed: [dz] alone, or all of " + ", ".join(a for a in "xyz" if a in axes)
+            f"{survey}: [model] spacing: missing; {placement.known}, and nothing that along z; needed: [dz] alone, or "
+            f"all of {', '.join(a for a in 'xyz' if a in axes)}"
         )
     if spacing is None:
         raise InputError(

@@ -37,8 +37,14 @@ class Placement:
         self.mirrored = "y" in azimuths and (azimuths["y"] - azimuths["x"]) % 360.0 < 180.0
         self._azimuths = azimuths
 
-    def spacing_notes(self, given: Mapping[str, float]) -> tuple[str, ...]:
-        """A note where the spacing of the survey, m by axis, is another than the headers'."""
+    @property
+    def known(self) -> str:
+        """The spacing of the horizontal axes, for messages."""
+        lengths = ", ".join(f"{metres:g} m along {axis}" for axis, metres in self.spacing.items())
+        return f"the {self.source} give {lengths}"
+
+    def spacing_notes(self, given: Mapping[str, float], key: str = "[model] spacing") -> tuple[str, ...]:
+        """A note where the spacing that a key says, m by axis, is another than the headers'."""
         differing = [
             axis
             for axis, metres in self.spacing.items()
@@ -48,7 +54,7 @@ class Placement:
             return ()
         said = " and ".join(f"{given[axis]:g} m along {axis}" for axis in differing)
         there = " and ".join(f"{self.spacing[axis]:g} m" for axis in differing)
-        return (f"[model] spacing is {said}, but {there} by the {self.source}; the survey's is used",)
+        return (f"{key} is {said}, but {there} by the {self.source}; the key's is used",)
 
     def frame(self, survey: Survey) -> tuple[Survey, tuple[float, float] | None, tuple[str, ...]]:
         """The survey with the origin and azimuth of the headers where it has gathers and says nothing; X and Y of the

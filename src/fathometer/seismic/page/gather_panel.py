@@ -13,6 +13,7 @@ from fathometer.report.decimation import encoded
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.map_panel import SAME_LINE, rounded
 from fathometer.seismic.page.run_data import FILES, RunData
+from fathometer.seismic.shots.modelled import ModelledTraces, modelled_traces
 from fathometer.seismic.shots.shot import Shot
 from fathometer.storage.traces.segy import read_traces
 
@@ -27,15 +28,15 @@ def gather_panel(run: RunData) -> Panel:
     chosen, description = _receiver_line(shot)
     chosen = chosen[:: -(-len(chosen) // MOST_TRACES) or 1]
     with ledger.file(FILES, "read"):
-        if acquisition.recorded:
+        if "shots" in run.files:
+            modelled = modelled_traces(acquisition, run.files["shots"].parent)
+            traces, kind = _modelled(modelled, shot, chosen, acquisition.samples), "modelled"
+        elif acquisition.recorded:
             traces, kind = acquisition.traces(shot, chosen), "recorded"
             conditioning = acquisition.conditioning.summary
             kind += f", {conditioning} as it was migrated" if conditioning else ""
         else:
-            if "shots" not in run.files:
-                raise InputError("no traces were written")
-            before = sum(len(earlier.receivers) for earlier in acquisition.shots[: shot.index])
-            traces, kind = read_traces(run.files["shots"], before + chosen), "modelled"
+            raise InputError("no traces were written")
     shown, (_, fold) = downsampled(traces, MOST_SAMPLES)
     clip = symmetric_range([shown], GATHER_PERCENTILE)
     codes = np.clip(np.rint(128 + 127 * shown / clip), 1, 255).astype(np.uint8)
@@ -52,6 +53,19 @@ def gather_panel(run: RunData) -> Panel:
         "shape": list(codes.T.shape),
         "codes": encoded(codes.T),
     }
+
+
+def _modelled(
+    modelled: ModelledTraces, shot: Shot, receivers: npt.NDArray[np.int64], samples: int
+) -> npt.NDArray[np.float32]:
+    """Modelled traces (n, samples) of some receivers (n,) of a shot."""
+    gather = modelled.gather(shot)
+    traces = np.empty((len(receivers), samples), np.float32)
+    file = gather.file[receivers]
+    for number in np.unique(file):
+        rows = np.flatnonzero(file == number)
+        traces[rows] = read_traces(modelled.files[number], gather.trace[receivers[rows]])
+    return traces
 
 
 def _receiver_line(shot: Shot) -> tuple[npt.NDArray[np.int64], str]:

@@ -10,7 +10,7 @@ from typing import Any
 def heading(record: Mapping[str, Any]) -> dict[str, Any]:
     """Title, name of the survey, and facts as pairs of label and text."""
     results, keys = record["results"], record["input"]
-    migrated = keys.get("acquisition", {}).get("gathers") is not None
+    migrated = results.get("imaging", keys.get("acquisition", {}).get("gathers") is not None)
     title = "Reverse time migration" if migrated else "Modelling of shots"
     facts: list[tuple[str, str]] = []
     grid = results.get("grid", {})
@@ -20,6 +20,8 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
         size = " × ".join(f"{grid['spacing_metres'][axis]:g}" for axis in axes)
         kind = "VTI" if results.get("physics") == "vti" else "isotropic"
         facts.append(("Model", f"{len(axes)}D, {kind}, {cells} cells of {size} m"))
+    if results.get("weak_epsilon"):
+        facts.append(("Epsilon below delta", str(results["weak_epsilon"]["summary"])))
     if {"shots", "traces", "samples", "sample_interval_seconds"} <= results.keys():
         facts.append(
             (

@@ -26,7 +26,7 @@ from fathometer.seismic.page.volume_panel import image_panel, model_panel
 
 def panels(run: RunData) -> list[Panel]:
     """The panels of a run, made by one rank."""
-    migrated = run.survey.acquisition.gathers is not None
+    migrated = "shots" not in run.files and run.survey.acquisition.gathers is not None
     first = (
         _panel_or_missing("The image", image_panel, run)
         if migrated

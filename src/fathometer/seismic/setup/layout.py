@@ -20,6 +20,7 @@ from fathometer.parallel.decomposition import Decomposition, Index3, choose_rank
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside
+from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.window import window_of
@@ -190,6 +191,8 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     survey = files.placed
     with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
         acquisition = acquisition_of(survey, files.dimension)
+        if not imaging:
+            acquisition = acquisition_to_model(survey, acquisition)
     acquisition = replace(acquisition, notes=files.notes + acquisition.notes)
     wavelet = wavelet_of(survey)
     bare = files.grid

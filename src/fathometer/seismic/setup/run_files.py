@@ -24,6 +24,7 @@ from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.run_record import WorkDone, finished_record
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
+from fathometer.seismic.shots.geometry import geometry_files
 from fathometer.seismic.survey import SampledWaveletTable, Survey
 from fathometer.storage import atomic
 from fathometer.storage.volumes.volume import split_reference
@@ -47,9 +48,14 @@ def prepared(
     return setup
 
 
-def protect_inputs(survey: Survey, results: Iterable[Path]) -> None:
-    """Raises InputError where a result would replace one of the survey's input files."""
+def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Path] = ()) -> None:
+    """Raises InputError where a result would replace one of the survey's input files.
+
+    gathers: the files of its recorded gathers, where these are known.
+    """
     inputs: dict[str, Path] = {"the survey": survey.path}
+    inputs |= geometry_files(survey)
+    inputs |= {f"[acquisition] gathers ({path})": path for path in gathers}
     for name in NAMES:
         reference = getattr(survey.model, name)
         if isinstance(reference, str):

@@ -141,7 +141,7 @@ def _strategies(setup: Setup) -> list[dict[str, Any]]:
         return {"operation": operation, "file": path, "strategy": str(taken), "remembered": remembered}
 
     strategies = [strategy_of(path, "read", survey.storage.read) for path in setup.files.paths]
-    if survey.acquisition.gathers is not None:
+    if setup.layout.imaging:
         strategies.append(strategy_of(survey.output_directory / survey.output.image, "write", survey.storage.write))
     return strategies
 
@@ -157,6 +157,8 @@ def _conditioning(setup: Setup, dead: Sequence[set[tuple[int, int]]]) -> dict[st
     acquisition, time = setup.acquisition, setup.time
     if not acquisition.recorded:
         return {}
+    if not setup.layout.imaging:  # no recorded trace is read
+        return {"conditioning": list(acquisition.conditioning.selected)}
     kernel = low_pass(setup.wavelet.fmax, acquisition.sample_interval, time.dt)
     resampling = {
         "step": "resampling",
@@ -183,6 +185,7 @@ def _facts(setup: Setup) -> dict[str, Any]:
             "decomposition": setup.block.ranks,
         },
         "physics": setup.layout.physics.name,
+        "weak_epsilon": None if setup.weak_epsilon is None else setup.weak_epsilon.as_dict(),
         "slowest_metres_per_second": setup.slowest,
         "fastest_metres_per_second": setup.fastest,
         "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),
@@ -192,7 +195,8 @@ def _facts(setup: Setup) -> dict[str, Any]:
         "time_dispersion": survey.propagation.time_dispersion,
         "first_time_seconds": time.first,
         "steps": time.steps,
-        "imaging_step": time.every,
+        "imaging": setup.layout.imaging,
+        "imaging_step": time.every if setup.layout.imaging else None,
         "maximum_frequency_hertz": setup.wavelet.fmax,
         "points_per_shortest_wavelength": setup.points_per_wavelength,
         "shots": len(setup.acquisition.shots),

@@ -22,6 +22,7 @@ from fathometer.parallel.groups import Group
 from fathometer.parallel.memory_budget import memory_of_rank, require_memory, spare_memory, usable_memory
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
+from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_amplitude, check_sampling, points_per_wavelength, time_step
 from fathometer.seismic.setup.layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
@@ -53,6 +54,7 @@ class Setup:
         comm: the ranks that share the layout's grid.
         model: dt^2 M on this rank's block (medium.scaled_medium); None where groups of ranks have models of their own.
         ranks_per_shot: of a group of ranks; those of comm where all work on one shot.
+        weak_epsilon: what was done where epsilon < delta; None: such a model is refused.
         memory_bytes, spare_bytes: of a rank while it works on a shot.
     """
 
@@ -65,6 +67,7 @@ class Setup:
     slowest: float
     fastest: float
     time_step_limit: float
+    weak_epsilon: WeakEpsilon | None
     ranks_per_shot: int
     memory_bytes: int
     spare_bytes: int
@@ -128,7 +131,8 @@ class Setup:
             f"{self.layout.physics.title} model, {cells} cells with absorbing boundaries, "
             f"{len(self.acquisition.shots)} shots",
             f"time step {1000 * t.dt:.4g} ms ({share:.0f} % of the limit, time dispersion {error}), {t.steps} steps, "
-            f"an image every {t.every} steps, {self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
+            + f"an image every {t.every} steps, " * self.layout.imaging
+            + f"{self.points_per_wavelength:.1f} cells per shortest wavelength ({space})",
             f"{self._layout()}, {self.memory_bytes / 1e9:.3g} GB on rank 0"
             + " beside the history" * self.layout.imaging,
         ]
@@ -207,10 +211,11 @@ def prepare(
         earth.slowest,
         earth.fastest,
         earth.time_step_limit,
+        earth.weak_epsilon,
         ranks_per_shot,
         memory,
         spare_memory(memory, usable, comm),
-        warnings + more + acquisition.notes,
+        warnings + weak_epsilon_notes(earth.weak_epsilon) + more + acquisition.notes,
     )
 
 

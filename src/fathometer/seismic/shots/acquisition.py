@@ -11,11 +11,11 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.conditioning import Conditioning, conditioning_of
 from fathometer.seismic.shots.gathers import Recording, point, recording_of
-from fathometer.seismic.shots.geometry import shots_of_ranges
+from fathometer.seismic.shots.geometry import shots_of_geometry
 from fathometer.seismic.shots.selection import selected
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.trace_hashes import TraceHashes
-from fathometer.seismic.survey import Survey
+from fathometer.seismic.survey import ReceiversTable, Survey
 
 __all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside"]
 
@@ -86,10 +86,13 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
         dimension = survey.dimension
     keys = survey.acquisition
     if keys.sources is not None and keys.receivers is not None:
-        if dimension is not None and dimension != (2 if keys.sources.y is None else 3):
+        for name, table in (("sources", keys.sources), ("receivers", keys.receivers)):
+            relative = isinstance(table, ReceiversTable) and table.relative  # y may then be left out in 3D too
+            if isinstance(table, str) or dimension is None or (table.y is None) == (dimension == 2) or relative:
+                continue
             problem = "missing, needed in 3D" if dimension == 3 else "found, allowed only in 3D"
-            raise InputError(f"{survey.path}: [acquisition] sources.y: {problem}; the model is {dimension}D")
-        shots = shots_of_ranges(keys.sources, keys.receivers)
+            raise InputError(f"{survey.path}: [acquisition] {name}.y: {problem}; the model is {dimension}D")
+        shots, notes = shots_of_geometry(survey, dimension)
         assert survey.propagation.duration is not None  # the survey's own check
         samples = _samples(survey.propagation.duration, keys.sample_interval)
         if samples > _MOST_SAMPLES:
@@ -97,7 +100,7 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
                 f"{survey.path}: [propagation] duration: found {samples:g} samples a trace; "
                 f"allowed: at most {_MOST_SAMPLES} in SEG-Y (see [acquisition] sample_interval)"
             )
-        return Acquisition(str(survey.path), shots, keys.sample_interval, samples, 0.0)
+        return Acquisition(str(survey.path), shots, keys.sample_interval, samples, 0.0, notes)
     shots, recording, selection = selected(survey, *recording_of(survey, flat=dimension == 2))
     samples, note = _samples_used(survey, recording)
     conditioning = conditioning_of(survey, recording.interval, recording.delay, dimension, selection)

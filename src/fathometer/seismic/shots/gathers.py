@@ -134,7 +134,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
         notes += (f"{len(moving)} of {len(parts)} shots are left out, since their source moves; first: {moving[0]}",)
     if repeated:
         notes += (
-            f"{repeated} traces have shot, channel and receiver of another one, and are migrated too; an index "
+            f"{repeated} traces have shot, channel and receiver of another one, and are used too; an index "
             "(`fathometer survey build`) leaves such traces out",
         )
     first = tables[0]

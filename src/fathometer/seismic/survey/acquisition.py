@@ -107,8 +107,12 @@ class AcquisitionTable(Table):
     conditioning: ConditioningTable = section("further conditioning of recorded gathers", ConditioningTable)
     source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
     receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
-    sources: SourcesTable | None = key("source positions of a geometry to model", "", None)
-    receivers: ReceiversTable | None = key("receiver positions of a geometry to model", "", None)
+    sources: SourcesTable | FileName | None = key(
+        "source positions of a geometry to model: ranges, or a table of them (.csv or .parquet)", "", None
+    )
+    receivers: ReceiversTable | FileName | None = key(
+        "receiver positions of a geometry to model: ranges, or a table of them (.csv or .parquet)", "", None
+    )
     sample_interval: SampleInterval = key(
         "sample interval of the traces that `model` writes; gathers have their own, which this replaces where their "
         "headers are wrong",
@@ -143,8 +147,8 @@ class AcquisitionTable(Table):
         return self
 
     def _same_dimension(self) -> None:
-        assert self.sources is not None
-        assert self.receivers is not None
+        if not isinstance(self.sources, SourcesTable) or not isinstance(self.receivers, ReceiversTable):
+            return
         if self.sources.y is None and self.receivers.y is not None:
             raise ValueError("sources.y: missing although receivers.y is given; allowed: both or neither")
         if self.sources.y is not None and self.receivers.y is None and not self.receivers.relative:

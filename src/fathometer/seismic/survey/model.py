@@ -16,6 +16,12 @@ class ModelTable(Table):
     vp: FileName | Positive = key("vertical P velocity, in `units`", "m/s")
     epsilon: Thomsen = key("Thomsen's epsilon", "", 0.0)
     delta: Thomsen = key("Thomsen's delta", "", 0.0)
+    on_weak_epsilon: Literal["refuse", "raise-epsilon", "lower-delta"] = key(
+        "cells with epsilon < delta, where the wave equation has growing solutions: refused, or computed with epsilon "
+        "raised to delta, or with delta lowered to epsilon; how many they are is reported",
+        "",
+        "refuse",
+    )
     spacing: Annotated[tuple[Positive, ...], Len(1, 3), Loose] | None = key(
         "size of a cell along x, y, z (2D: x, z); needed where the file carries none; of a SEG-Y whose CDP coordinates "
         "give the others, [dz] is enough",

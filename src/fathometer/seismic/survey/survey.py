@@ -12,7 +12,7 @@ from pydantic import model_validator
 from fathometer.config.input_file import InputFile, read_toml, validated
 from fathometer.config.sections import ThreadsTable, TuningTable
 from fathometer.config.table import key, section
-from fathometer.seismic.survey.acquisition import AcquisitionTable
+from fathometer.seismic.survey.acquisition import AcquisitionTable, SourcesTable
 from fathometer.seismic.survey.history import HistoryTable
 from fathometer.seismic.survey.imaging import ImagingTable
 from fathometer.seismic.survey.model import ModelTable
@@ -68,7 +68,7 @@ class Survey(InputFile):
                 implied.append((name, len(value)))
         if self.parallel.decomposition != "auto":
             implied.append(("[parallel] decomposition", len(self.parallel.decomposition)))
-        if self.acquisition.sources is not None:
+        if isinstance(self.acquisition.sources, SourcesTable):
             implied.append(("[acquisition] sources", 2 if self.acquisition.sources.y is None else 3))
         return implied
 

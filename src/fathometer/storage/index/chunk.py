@@ -14,11 +14,12 @@ from fathometer import _native
 from fathometer.base.errors import InputError
 from fathometer.storage import atomic
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
-from fathometer.storage.index.words import TYPES, Word
+from fathometer.storage.index.words import DEFAULTS, TYPES, Word
 from fathometer.storage.reading import reading
+from fathometer.storage.traces.extension import extension_fields, overridden
 from fathometer.storage.traces.headers import INTERVAL_TOLERANCE, swap_pairs
 from fathometer.storage.traces.layout import Layout
-from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, scaled
+from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, positions, scaled
 
 CHUNK_BYTES = 1 << 22  # of traces read at a time, which stay in the processor's cache
 WHOLE, LARGEST_WHOLE = ("shot", "channel"), 2.0**53  # words that must be whole numbers, also where they are floats
@@ -94,11 +95,17 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
     states = np.empty(span.count, np.uint8)
     _native.trace_states(rows, little, layout.header_bytes, layout.format, states)
     head = header_words(rows, little, words)
+    extension = {  # a word that the user chose counts
+        name: values
+        for name, values in extension_fields(rows, layout, straight=True).items()
+        if name in words and words[name] == DEFAULTS[name]
+    }
+    head["shot"] = overridden("shot", head["shot"], extension)
     if words["shot"].by_file:
         within = head["shot"]
         head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
-    return _chunk(span, head, states)
+    return _chunk(span, head, states, extension)
 
 
 def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
@@ -118,7 +125,12 @@ def header_words(rows: NDArray[np.uint8], little: bool, words: Mapping[str, Word
     return {name: nothing for name in words} | dict(zip(present, values, strict=True))
 
 
-def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.uint8]) -> Chunk:
+def _chunk(
+    span: Span,
+    head: dict[str, NDArray[np.float64]],
+    states: NDArray[np.uint8],
+    extension: Mapping[str, NDArray[Any]],
+) -> Chunk:
     layout = span.layout
     all_valid = np.ones(span.count, bool)
     for name, values in head.items():
@@ -128,15 +140,7 @@ def _chunk(span: Span, head: dict[str, NDArray[np.float64]], states: NDArray[np.
         if not valid.all():
             all_valid &= valid
             head[name] = np.where(valid, values, 0.0)
-    horizontal, vertical = head["coordinate_scalar"], head["elevation_scalar"]
-    coordinates = {
-        "source_x": scaled(head["source_x"], horizontal),
-        "source_y": scaled(head["source_y"], horizontal),
-        "source_z": scaled(head["source_depth"] - head["source_elevation"], vertical),
-        "receiver_x": scaled(head["receiver_x"], horizontal),
-        "receiver_y": scaled(head["receiver_y"], horizontal),
-        "receiver_z": scaled(head["receiver_depth"] - head["receiver_elevation"], vertical),
-    }
+    coordinates = positions(head, extension)
     largest = max(
         float(np.abs(coordinates[name]).max()) for name in ("source_x", "source_y", "receiver_x", "receiver_y")
     )

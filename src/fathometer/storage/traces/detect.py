@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.layout import NO_INTERVAL, Layout
 from fathometer.storage.traces.segy_layout import segy_layout_of
 from fathometer.storage.traces.su_layout import su_layout_of
 
@@ -22,6 +22,15 @@ def layout_of(path: Path, interval: float | None = None) -> Layout:
     layout = tolerant_layout_of(path, interval)
     if layout.faults:
         raise InputError(f"{path}: {layout.faults[0]}")
+    return layout
+
+
+def volume_layout_of(path: Path) -> Layout:
+    """As `layout_of`, of traces whose samples are no times: they need no sample interval."""
+    layout = _detected(path)
+    for fault in layout.faults:
+        if not fault.startswith(NO_INTERVAL):
+            raise InputError(f"{path}: {fault}")
     return layout
 
 

@@ -51,23 +51,7 @@ FIELDS = MappingProxyType(
 )
 
 
-# Fields of Trace Header Extension 1 (revision 2) in use: first byte of the extension (from 1) and NumPy type. Where one
-# is not zero, it holds instead of the field of that name; lengths have no scalar.
-EXTENSION_FIELDS = MappingProxyType(
-    {
-        "ffid": (17, "i8"),
-        "receiver_elevation": (33, "f8"),
-        "receiver_depth": (41, "f8"),
-        "source_elevation": (49, "f8"),
-        "source_depth": (57, "f8"),
-        "source_x": (97, "f8"),
-        "source_y": (105, "f8"),
-        "group_x": (113, "f8"),
-        "group_y": (121, "f8"),
-        "cdp_x": (161, "f8"),
-        "cdp_y": (169, "f8"),
-    }
-)
+# Of Trace Header Extension 1, the second header of a trace (revision 2).
 EXTENSION_HEADERS = (157, "u2")  # headers that this trace has beside the first
 EXTENSION_NAME = slice(232, 240)  # bytes of a header that name it
 EXTENSION_NAMES = ("SEG00001".encode("ascii"), "SEG00001".encode("cp037"))

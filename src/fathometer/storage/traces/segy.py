@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
@@ -74,11 +75,13 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     head = layout.headers(GEOMETRY)
     notes = list(layout.notes)
 
-    horizontal, vertical = head["coordinate_scalar"], head["elevation_scalar"]
-    depth = scaled(head["source_depth"] - head["source_elevation"], vertical)
-    source = np.stack((scaled(head["source_x"], horizontal), scaled(head["source_y"], horizontal), depth), axis=1)
-    depth = scaled(0 - head["receiver_elevation"], vertical)
-    receiver = np.stack((scaled(head["group_x"], horizontal), scaled(head["group_y"], horizontal), depth), axis=1)
+    extension = extension_of(layout)
+    head["shot"], head["receiver_x"], head["receiver_y"] = head["ffid"], head["group_x"], head["group_y"]
+    head["receiver_depth"] = np.zeros(layout.traces, np.int64)
+    places = positions(head, extension)
+    source, receiver = (
+        np.stack([places[f"{what}_{axis}"] for axis in "xyz"], axis=1) for what in ("source", "receiver")
+    )
     largest = max(float(np.abs(points[:, :2]).max()) for points in (source, receiver))
     notes += check_units(layout, set(np.unique(head["coordinate_units"]).tolist()), largest)
     if layout.feet:
@@ -95,12 +98,34 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         interval=layout.interval,
         delay=_delay(layout, head),
         live=np.isin(head["kind"], LIVE),
-        ffid=head["ffid"],
+        ffid=overridden("shot", head["ffid"], extension),
         channel=head["channel"],
         source=source,
         receiver=receiver,
         notes=tuple(notes),
     )
+
+
+def positions(
+    head: Mapping[str, NDArray[Number]], extension: Mapping[str, NDArray[Any]]
+) -> dict[str, NDArray[np.float64]]:
+    """Sources and receivers, source_x … receiver_z (n,), in the file's unit of length, z positive down.
+
+    head: header words by the names of an index. extension: what holds in their place (extension.py).
+    """
+    horizontal, vertical = head["coordinate_scalar"], head["elevation_scalar"]
+    places = {}
+    for what in ("source", "receiver"):
+        for axis in "xy":
+            name = f"{what}_{axis}"
+            places[name] = overridden(name, scaled(head[name], horizontal), extension)
+        depth, elevation = f"{what}_depth", f"{what}_elevation"
+        if extension:
+            below, above = (overridden(name, scaled(head[name], vertical), extension) for name in (depth, elevation))
+            places[f"{what}_z"] = below - above
+        else:
+            places[f"{what}_z"] = scaled(head[depth] - head[elevation], vertical)
+    return places
 
 
 def moving_sources(table: TraceTable) -> tuple[str, ...]:

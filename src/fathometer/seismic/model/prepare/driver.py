@@ -61,6 +61,8 @@ def prepare_model(request: PreparationRequest, say: Callable[[str], None]) -> di
                 raise InputError(f"{path}: would replace {volume.path}, which is read; allowed: another name")
         source = InputVolume(request, volume)
         say(f"{request.model}: {_description(source.grid)}")
+        for note in source.notes:
+            say(f"note: {note}")
         plan = PreparationPlan(request, source.grid)
         plan.require_memory(volume.info.dtype.itemsize)
         values = source.read(plan.box)

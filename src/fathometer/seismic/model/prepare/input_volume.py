@@ -12,6 +12,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.model.axes import labelled_axes
 from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
+from fathometer.seismic.model.placement import placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.velocity_units import UNITS, metres_per_second
@@ -26,6 +27,7 @@ class InputVolume:
     Attributes:
         name: reference of the volume, for messages. units: of its values; "none": not a velocity.
         axes: of the file, slowest first. grid: of the whole volume.
+        notes: where the options contradict the file's trace headers.
     """
 
     def __init__(self, request: PreparationRequest, volume: Volume) -> None:
@@ -38,6 +40,7 @@ class InputVolume:
         if request.sea_floor is not None and request.sea_floor.velocity is not None and self.units == "none":
             raise InputError("--below-water: found a velocity with --units none; allowed: depth:METRES")
         self.axes = self._axes(request.axes)
+        self.notes: tuple[str, ...] = ()
         self.grid = self._grid(request)
 
     @property
@@ -84,8 +87,14 @@ class InputVolume:
         used = tuple(axis for axis, name in enumerate("xyz") if name in cells)
         spacing = self._metres(used, info.spacing, request.input_spacing, "--input-spacing")
         origin = self._metres(used, info.origin, request.input_origin, "--input-origin")
+        placement = placement_of(self.name, self.axes, {"model": self._volume})
+        if spacing is None and placement is not None:
+            raise InputError(f"--input-spacing: missing; {placement.known}; needed: that along z too (m, as 12.5,10)")
         if spacing is None:
             raise InputError(f"--input-spacing: missing; needed, since {self.name} carries no spacing (m, as 12.5,10)")
+        if placement is not None:
+            given = {"xyz"[axis]: metres for axis, metres in spacing.items()}
+            self.notes = placement.spacing_notes(given, "--input-spacing")
         for axis, length in spacing.items():
             check_spacing("--input-spacing", axis, length)
         shape = (cells["x"], cells.get("y", 1), cells["z"])

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.detect import volume_layout_of
+from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import holds_gathers
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
@@ -31,7 +32,10 @@ AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its hea
 
 
 class SegyVolume(BlockReader):
-    """A SEG-Y volume for reading. InputError: as of `layout_of`; gathers; traces that form no full, regular grid."""
+    """A SEG-Y volume for reading.
+
+    InputError: as of `volume_layout_of`; gathers; traces that form no full, regular grid.
+    """
 
     def __init__(self, path: Path, key: str | None = None) -> None:
         if key not in (None, AS_VOLUME):
@@ -39,7 +43,7 @@ class SegyVolume(BlockReader):
                 f"{path}:{key}: a SEG-Y file holds one array and takes no key, but {AS_VOLUME} for what looks like "
                 "gathers and is a volume"
             )
-        self._layout: Layout = layout_of(path)
+        self._layout: Layout = volume_layout_of(path)
         if key is None and holds_gathers(self._layout):
             raise InputError(
                 f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume; if its headers "
@@ -99,13 +103,14 @@ class SegyVolume(BlockReader):
 
 def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:
     """The grid of the CDP coordinates; None where there is none, or they are angles."""
-    if not (head["cdp_x"].any() or head["cdp_y"].any()) or np.isin(head["coordinate_units"], list(ANGLE_UNITS)).any():
+    extension, scalars = extension_of(layout), head["coordinate_scalar"]
+    lines = [overridden(name, scaled(head[name], scalars), extension) for name in ("cdp_x", "cdp_y")]
+    places = np.stack(lines, axis=1)
+    if not places.any() or np.isin(head["coordinate_units"], list(ANGLE_UNITS)).any():
         return None
-    scalars = head["coordinate_scalar"]
     unit = FOOT if layout.feet else 1.0  # m
-    places = np.stack([unit * scaled(head[name], scalars) for name in ("cdp_x", "cdp_y")], axis=1)
     step = unit * float(scaled(np.ones_like(scalars), scalars).max())
-    return survey_grid(places.reshape(*lengths, 2), step)
+    return survey_grid(unit * places.reshape(*lengths, 2), step)
 
 
 def grid_of(

@@ -1,0 +1,183 @@
+"""Writing traces that take their headers from recorded ones: a new file for each recorded SEG-Y or SU file."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from segyio import BinField
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError
+from fathometer.storage import atomic
+from fathometer.storage.reading import reading
+from fathometer.storage.traces.headers import FIELDS, HEADER
+from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
+from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT
+
+# Fields of the binary header that segyio has no name for, in revision 2: number of traces, number of trailers.
+EXTENDED_INTERVAL, TRACE_COUNT, TRAILERS = 3273, 3513, 3529
+SAMPLE_BYTES = 4  # of an IEEE float
+
+
+@dataclass(frozen=True, eq=False)
+class NewGathers:
+    """A file to write, and where its headers come from."""
+
+    path: Path
+    recorded: Layout
+    traces: NDArray[np.int64]  # (n,) numbers of its traces in the recorded file, ascending
+
+
+class RecordedHeadersWriter:
+    """Files of traces with the headers of recorded ones, which appear together if the `with` block ends well.
+
+    The file header, textual extensions included, and each trace's headers are those of the recorded file, in its byte
+    order; samples are IEEE floats. Only words that would be wrong are changed: the sample format, and the number of
+    samples and the sample interval (s) where these are not the recorded ones. Traces that are never written
+    hold zeros.
+
+    FathometerError where writing fails, InputError where a recorded file cannot be read.
+    """
+
+    def __init__(self, files: Sequence[NewGathers], samples: int, interval: float) -> None:
+        self._files = files
+        self._samples, self._interval = samples, interval
+        self._parts = atomic.Parts()
+        self._part_paths: list[Path] = []
+        self._new_folders: list[Path] = []
+
+    def __enter__(self) -> Self:
+        try:
+            for new in self._files:
+                head, size = self._file_header(new), len(new.traces) * self._trace_bytes(new)
+                with atomic.writing(new.path):
+                    self._make_folder(new.path.parent)
+                    self._part_paths.append(self._parts.create(atomic.NewFile(new.path, head, size)))
+        except BaseException:
+            self._discard()
+            raise
+        return self
+
+    def _make_folder(self, folder: Path) -> None:
+        if not folder.is_dir():
+            folder.mkdir()
+            self._new_folders.append(folder)
+
+    def write(self, file: int, places: NDArray[np.integer], values: NDArray[np.floating[Any]] | None = None) -> None:
+        """Write traces of one file with their headers.
+
+        places: (n,) their numbers in the new file. values: (n, samples), written as float32; None: zeros.
+        """
+        new = self._files[file]
+        order = np.argsort(places, kind="stable")
+        for rows in self._runs(new, np.asarray(places, np.int64)[order], order):
+            first, chosen = int(places[rows[0]]), new.traces[np.asarray(places)[rows]]
+            block = np.zeros((len(rows), self._trace_bytes(new)), np.uint8)
+            header = block.shape[1] - SAMPLE_BYTES * self._samples
+            block[:, :header] = self._headers(new.recorded, chosen, header)
+            if values is not None:
+                samples = values[rows].astype(np.float32)
+                if not np.isfinite(samples).all():
+                    row, sample = np.argwhere(~np.isfinite(samples))[0]
+                    raise FathometerError(
+                        f"{new.path}: NaN or infinity in trace {first + row}, sample {sample} (from 0)"
+                    )
+                stored = samples.astype(new.recorded.order + "f4")
+                block[:, header:] = stored.view(np.uint8).reshape(len(rows), -1)
+            with atomic.writing(new.path), ledger.io(bytes=block.size), self._part_paths[file].open("r+b") as part:
+                atomic.write_at(part.fileno(), atomic.octets(block), new.recorded.start + first * block.shape[1])
+
+    def _runs(
+        self, new: NewGathers, places: NDArray[np.int64], order: NDArray[np.int64]
+    ) -> Iterator[NDArray[np.int64]]:
+        """`order` cut where the places (n,), ascending, do not follow each other, and after CHUNK_BYTES."""
+        most = max(1, CHUNK_BYTES // self._trace_bytes(new))
+        for run in np.split(order, np.flatnonzero(np.diff(places) != 1) + 1):
+            for first in range(0, len(run), most):
+                yield run[first : first + most]
+
+    def _trace_bytes(self, new: NewGathers) -> int:
+        """Bytes of a new trace, with as many of headers as the recorded one has."""
+        recorded = new.recorded
+        header = recorded.trace_bytes - recorded.samples * recorded.sample_type.itemsize
+        return header + SAMPLE_BYTES * self._samples
+
+    def _headers(self, recorded: Layout, traces: NDArray[np.int64], header: int) -> NDArray[np.uint8]:
+        """Headers (n, header) of traces of a recorded file."""
+        rows = recorded.rows()
+        with ledger.file("headers", "read"), ledger.io(bytes=len(traces) * header):
+            heads = np.ascontiguousarray(rows[traces, :header])
+        words = heads[:, :HEADER]
+        if self._samples != recorded.samples:
+            _put(words, *FIELDS["samples"], recorded.order, self._samples)
+        if self._interval != recorded.interval:
+            _put(words, *FIELDS["interval"], recorded.order, self._microseconds)
+        return heads
+
+    def _file_header(self, new: NewGathers) -> bytes:
+        """All bytes before the first trace; none of an SU file."""
+        recorded = new.recorded
+        if not recorded.start:
+            return b""
+        with (
+            reading(recorded.path),
+            recorded.path.open("rb") as file,
+            ledger.file("headers", "read"),
+            ledger.io(bytes=recorded.start),
+        ):
+            head = np.frombuffer(file.read(recorded.start), np.uint8).copy()[None]
+        order, changed = recorded.order, self._interval != recorded.interval
+        _put(head, int(BinField.Format), "u2", order, IEEE_FLOAT)
+        if self._samples != recorded.samples:
+            _put(head, int(BinField.Samples), "u2", order, self._samples)
+        if changed:
+            _put(head, int(BinField.Interval), "u2", order, self._microseconds)
+        if recorded.revision >= 2:
+            _put(head, int(BinField.ExtSamples), "i4", order, self._samples)
+            _put(head, TRACE_COUNT, "u8", order, len(new.traces))
+            _put(head, TRAILERS, "i4", order, 0)
+            if changed:
+                _put(head, EXTENDED_INTERVAL, "f8", order, self._interval * 1e6)
+        return head.tobytes()
+
+    @property
+    def _microseconds(self) -> int:
+        """The sample interval for a 16-bit word; 0 where it does not fit."""
+        return min(round(self._interval * 1e6), LARGEST_SHORT + 1) % (LARGEST_SHORT + 1)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is not None:
+                return
+            for new, part in zip(self._files, self._part_paths, strict=True):
+                with atomic.writing(new.path), ledger.flush():
+                    atomic.flush_file(part)
+            with atomic.writing(self._files[0].path.parent):
+                self._parts.place()
+            self._new_folders.clear()
+        finally:
+            self._discard()
+
+    def _discard(self) -> None:
+        """Remove the files that were not placed, and the folders made for them."""
+        self._parts.discard()
+        while self._new_folders:
+            with contextlib.suppress(OSError):
+                self._new_folders.pop().rmdir()
+
+
+def _put(heads: NDArray[np.uint8], position: int, code: str, order: str, value: float) -> None:
+    """Put a number into a field of headers (n, bytes), by its first byte (from 1); 0 where it does not fit."""
+    dtype = np.dtype(order + code)
+    if dtype.kind in "iu" and value > np.iinfo(dtype).max:
+        value = 0
+    heads[:, position - 1 : position - 1 + dtype.itemsize] = np.frombuffer(np.array(value, dtype).tobytes(), np.uint8)

@@ -1,0 +1,244 @@
+"""Verification 7: flat reflectors at 0.5 to 3 km under gradients and layers image at their depths.
+
+Media vary with depth alone, so the image of one shot at half the offset h from its source is that of all shots at a
+common offset of 2 h, and its mean along x is the stack.
+
+**Single reflectors.** The velocity of the migration is exact but for the reflectors. Of each reflector the data are
+those of the medium with one step of velocity at its depth, which reaches down to the bottom, less those of the
+medium itself: no direct, diving or multiple wave, and above the reflector no other velocity than the migration's.
+
+**Many thin layers**, as well logs have them, whose epsilon and delta go up and down with the velocity. The data are
+those of all layers less those of the top layer alone (the direct wave). The image in the exact medium, in one whose
+slowness is smoothed and in one whose velocity is smoothed is compared with the reflectivity in depth, by local
+correlation; beside it stands what the smoothed model's vertical time explains.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.ndimage import gaussian_filter1d
+from scipy.signal import resample
+from support import FULL
+from survey_support import load, migrate, model
+
+from fathometer.seismic.model.synthetic import reflectivity
+from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
+
+pytestmark = pytest.mark.verify
+
+STEP = 1.05  # velocity below a reflector over that above
+ANGLES = (0.0, 0.25, 0.4, 0.8)  # tangents of angles of incidence along straight rays: half the offset over the depth
+STACKED = 0.4  # largest of the stack
+FINER = 16  # times as many values along depth, by the Fourier transform, before a parabola through three of them
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of the experiment: a spread with its source in the middle."""
+
+    spacing: float  # m
+    frequency: float  # Hz, of the Ricker wavelet's peak
+    reflectors: tuple[float, ...]  # m; each lies between two cells
+    bottom: float  # m
+    half: float  # m, half the width of the model
+    duration: float  # s
+
+
+LARGE = Size(10.0, 15.0, (505.0, 1005.0, 1505.0, 2005.0, 2505.0, 3005.0), 3500.0, 2500.0, 3.4)
+SMALL = Size(20.0, 8.0, (510.0, 1010.0), 1400.0, 1000.0, 1.5)
+
+
+def cells(size):
+    """Depths of the cells' centres, m."""
+    return size.spacing * np.arange(round(size.bottom / size.spacing) + 1)
+
+
+def gradient(z, epsilon=(0.0, 0.0), delta=(0.0, 0.0)):
+    """vp, epsilon and delta (z,), linear in depth; those of epsilon and delta at 0 and at 3 km."""
+    linear = [first + (last - first) * z / 3000.0 for first, last in (epsilon, delta)]
+    return 1600.0 + 0.6 * z, *linear
+
+
+def layers(z):
+    """Layers of 500 m between the reflectors, with a small gradient; epsilon and delta are high in every second."""
+    number = np.floor((z + 250.0) / 500.0).astype(int)
+    return 1700.0 + 250.0 * number + 0.2 * (z - 500.0 * number), 0.05 + 0.2 * (number % 2), 0.02 + 0.08 * (number % 2)
+
+
+MEDIA = {
+    "isotropic, gradient": gradient,
+    "gradient, epsilon 0.2, delta 0.1": lambda z: gradient(z, (0.2, 0.2), (0.1, 0.1)),
+    "gradients of all three": lambda z: gradient(z, (0.0, 0.25), (0.0, 0.12)),
+    "VTI layers": layers,
+}
+
+
+def thin_layers(z):
+    """Layers of 50 m below 300 m whose velocity varies by 8 % (RMS) about a gradient, epsilon and delta with it."""
+    layer = np.maximum(np.floor((z - 5.0) / 50.0).astype(int), 0)
+    change = 0.08 * np.random.default_rng(5).standard_normal(layer.max() + 1)[layer]
+    vp = (1615.0 + 30.0 * layer) * (1 + change)
+    delta = np.clip(0.07 + 0.4 * change, -0.05, 0.2)
+    epsilon = np.maximum(np.clip(0.15 + 0.8 * change, 0.0, 0.4), delta + 0.01)
+    return tuple(np.where(z < 300.0, top, values) for top, values in zip(TOP, (vp, epsilon, delta), strict=True))
+
+
+TOP = (1600.0, 0.15, 0.07)  # of the thin layers
+
+
+def survey(size, medium, folder, name, **acquisition):
+    """A survey in the medium (vp, epsilon, delta; each (z,)); its model's files are written."""
+    wide = 2 * round(size.half / size.spacing) + 1
+    files = {}
+    for key, values in zip(("vp", "epsilon", "delta"), medium, strict=True):
+        np.save(folder / f"{name}-{key}.npy", np.tile(np.asarray(values, np.float32), (wide, 1)))
+        files[key] = f"{name}-{key}.npy"
+    return {
+        "model": files | {"spacing": [size.spacing] * 2},
+        "acquisition": acquisition,
+        "wavelet": {"kind": "ricker", "peak_frequency": size.frequency},
+        # One dt for all media, so that what they have in common cancels.
+        "propagation": {"dt": 0.00011 * size.spacing, "space_weights": "optimised"},
+        "output": {"directory": name},
+    }
+
+
+def shot(size, medium, folder):
+    """Traces of a shot in the middle: their table and (receivers, samples), float64."""
+    d = size.spacing
+    receivers = {"x": [0.0, 2 * size.half, 2 * d], "z": 2 * d}
+    values = survey(size, medium, folder, "shot", sources={"x": size.half, "z": 2 * d}, receivers=receivers)
+    values["propagation"]["duration"] = size.duration
+    path = model(folder, values).files["shots"]
+    table = scan(path)
+    return table, read_traces(path, np.arange(len(table.ffid))).astype(np.float64)
+
+
+def write(folder, table, traces):
+    with GatherWriter(folder / "data.segy", table.samples, table.interval, len(traces)) as writer:
+        writer.write(0, 1, table.source[0], table.receiver, traces)
+
+
+def image_of(size, medium, folder):
+    """The Laplacian-filtered image (x, z) of what was written, in a medium."""
+    return load(migrate(folder, survey(size, medium, folder, "image", gathers="data.segy")).files["laplacian"])
+
+
+def means(size, image, depth):
+    """Means (z,) of the image along x: the stack up to STACKED at a depth, then around each of ANGLES; NaN beyond the
+    spread."""
+    tangent = np.abs(size.spacing * np.arange(len(image)) - size.half) / depth
+    masks = [tangent <= STACKED, *(np.abs(tangent - angle) <= 0.05 for angle in ANGLES)]
+    wide = [0.0, *(angle + 0.05 for angle in ANGLES)]
+    covered = [2 * depth * tangent <= size.half for tangent in wide]
+    return [
+        image[mask].mean(axis=0) if inside else np.full(image.shape[1], np.nan)
+        for mask, inside in zip(masks, covered, strict=True)
+    ]
+
+
+def vertex(values, k):
+    """Place of the parabola's extremum through three values around k."""
+    a, b, c = values[k - 1 : k + 2]
+    return k + 0.5 * (a - c) / (a - 2 * b + c)
+
+
+def peak(size, trace, depth):
+    """Depth in m of the highest value of a trace (z,) within a third of the longest wavelength around a depth."""
+    if np.isnan(trace).any():
+        return np.nan
+    fine = resample(trace, FINER * len(trace))
+    z = size.spacing / FINER * np.arange(len(fine))
+    near = np.flatnonzero(np.abs(z - depth) <= (1600.0 + 0.6 * depth) / size.frequency / 3)
+    return size.spacing / FINER * vertex(fine, int(near[np.argmax(fine[near])]))
+
+
+def depth_errors(size, name, folder):
+    """Errors in m (reflectors, 1 + ANGLES) of single reflectors' depths: in the stack, then at each angle."""
+    vp, *anisotropy = medium = MEDIA[name](cells(size))
+    table, without = shot(size, medium, folder)
+    total = np.zeros_like(without)
+    for depth in size.reflectors:
+        total += shot(size, (np.where(cells(size) > depth, STEP * vp, vp), *anisotropy), folder)[1] - without
+    write(folder, table, total)
+    image = image_of(size, medium, folder)
+    return np.array([[peak(size, m, depth) - depth for m in means(size, image, depth)] for depth in size.reflectors])
+
+
+@pytest.mark.parametrize("name", MEDIA if FULL else ["gradients of all three"])
+def test_flat_reflectors_image_at_their_depths(tmp_path, name):
+    """To a tenth of a cell (a quarter in the small case): the program moves nothing, under gradients and VTI layers."""
+    size = LARGE if FULL else SMALL
+    errors = depth_errors(size, name, tmp_path)[:, 0]
+    assert np.abs(errors).max() <= (0.1 if FULL else 0.25) * size.spacing, errors
+
+
+SMOOTHED = ("exact", *((kind, width) for kind in ("slowness", "velocity") for width in (125.0, 250.0)))
+
+
+def smoothed(size, medium, case):
+    """The medium of the migration: exact, or smoothed by a Gaussian of a standard deviation in m; epsilon and delta
+    likewise."""
+    if case == "exact":
+        return medium
+    kind, width = case
+    vp, epsilon, delta = (
+        gaussian_filter1d(values, width / size.spacing, mode="nearest")
+        for values in ((1 / medium[0] if kind == "slowness" else medium[0]), *medium[1:])
+    )
+    return (1 / vp if kind == "slowness" else vp), epsilon, delta
+
+
+def lag(size, trace, reference, depth):
+    """How much deeper (m) a trace (z,) lies than another one near a depth, by correlation within 250 m around it."""
+    if np.isnan(trace).any():
+        return np.nan
+    trace, reference = (resample(values, FINER * len(values)) for values in (trace, reference))
+    d = size.spacing / FINER
+    window = np.exp(-0.5 * ((d * np.arange(len(trace)) - depth) / 125.0) ** 2)
+    lags = np.arange(-round(80.0 / d), round(80.0 / d) + 1)
+    sums = [np.sum(window * reference * np.roll(trace, -k)) for k in lags]
+    return d * (lags[0] + vertex(sums, int(np.argmax(sums[1:-1])) + 1))
+
+
+def vertical_shift(size, medium, other, depth):
+    """How much deeper (m) a depth lies in another medium at the same vertical time."""
+    times = [np.cumsum(size.spacing / vp) - 0.5 * size.spacing / vp for vp in (medium[0], other[0])]
+    return np.interp(np.interp(depth, cells(size), times[0]), times[1], cells(size)) - depth
+
+
+def layer_shifts(size, folder):
+    """By case of SMOOTHED (reflectors, 2 + ANGLES): what vertical time explains, then how much deeper than the
+    reflectivity the image lies, in m: the stack, and each angle."""
+    medium = thin_layers(cells(size))
+    table, traces = shot(size, medium, folder)
+    write(folder, table, traces - shot(size, [np.full(len(cells(size)), value) for value in TOP], folder)[1])
+    expected = reflectivity(medium[0][None], size.spacing, size.frequency)[0].astype(float)
+    shifts = {}
+    for case in SMOOTHED:
+        used = smoothed(size, medium, case)
+        image = image_of(size, used, folder)
+        shifts[case] = np.array(
+            [
+                [
+                    vertical_shift(size, medium, used, depth),
+                    *(lag(size, trace, expected, depth) for trace in means(size, image, depth)),
+                ]
+                for depth in size.reflectors
+            ]
+        )
+    return shifts
+
+
+@pytest.mark.skipif(not FULL, reason="make verify")
+def test_thin_layers_image_where_the_velocity_of_the_migration_puts_them(tmp_path):
+    """In the exact medium at their depths; a smooth slowness keeps them, a smooth velocity moves them down."""
+    shifts = layer_shifts(LARGE, tmp_path)
+    assert np.abs(shifts["exact"][:, 1]).max() <= 2.0
+    assert np.abs(shifts["slowness", 125.0][:, 1]).max() <= 5.0
+    deeper = shifts["velocity", 125.0]
+    assert deeper[-1, 1] >= 20.0
+    np.testing.assert_allclose(deeper[:, 1], deeper[:, 0], atol=5.0)  # as its vertical time says
