@@ -52,7 +52,7 @@ FLOORS = {
         scratch
         hashing
         fingerprint folder number_table
-        atomic lock reading
+        atomic lock reading json_text probe
     """,
 }
 EXCEPTIONS: set[tuple[str, str]] = set()

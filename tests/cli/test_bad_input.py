@@ -199,8 +199,8 @@ AXES = [
     ),
     Case(
         "absurd spacing",
-        "[model] spacing: found 1e+300 m along x; allowed: 1e-06 to 1e+06 m",
-        {"model.spacing": [1e300, 10.0]},
+        "[model] spacing: found 1e+18 m along x; allowed: 1e-06 to 1e+06 m",
+        {"model.spacing": [1e18, 10.0]},
     ),
     Case(
         "absurd origin",

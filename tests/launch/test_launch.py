@@ -13,7 +13,7 @@ from patience import PATIENCE
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.launch import mpirun as launch
 from fathometer.launch.mpirun import MpiRun, World, check_world
-from fathometer.launch.supervise import ExitStatus
+from fathometer.launch.supervise import ExitStatus, supervise
 
 OPENMPI_4 = MpiRun("/usr/bin/mpirun", "openmpi", 4)
 OPENMPI_5 = MpiRun("/env/bin/mpirun", "openmpi", 5)
@@ -269,6 +269,14 @@ def test_start_ranks_restarts_and_translates(alone, monkeypatch, tmp_path, ends,
 def test_the_signal_that_each_mpirun_forwards():
     signals = [launch.forwarded_signal(mpirun) for mpirun in (OPENMPI_4, OPENMPI_5, MPICH)]
     assert signals == [signal.SIGUSR1, signal.SIGUSR1, signal.SIGINT]
+
+
+DEAF = "n=0; trap 'n=$((n + 1)); [ $n = 2 ] && exit 75' USR1; kill -TERM $PPID; while :; do sleep 0.05; done"
+
+
+def test_a_signal_that_the_ranks_have_missed_is_forwarded_again():
+    """The first one comes while mpirun has no ranks yet."""
+    assert supervise(["sh", "-c", DEAF], os.environ, signal.SIGUSR1) == ExitStatus(75, requested=True)
 
 
 def test_start_ranks_refuses_no_threads(alone):

@@ -65,6 +65,8 @@ def broken(*place, value):
         ),
         ("[" * 100_000, "damaged or no record"),
         (json.dumps(a_record()).replace("10.0", "NaN", 1), "NaN is no number of JSON"),
+        (broken("ledger", "ranks", 0, "wall_seconds", value=10**39), "is beyond an integer of 64 bits"),
+        (json.dumps(a_record()).replace("10.0", "1e400", 1), "1e400 is beyond a number of 64 bits"),
         (broken("schema_version", value=3), "found schema_version 3, newer than this program's; allowed: 2"),
         (broken("schema_version", value=1), "found schema_version 1, older than this program's; allowed: 2"),
         (broken("schema_version", value="2"), "damaged: schema_version: found '2'; allowed: 2"),

@@ -105,6 +105,34 @@ def test_a_changed_sum_is_an_error_and_is_removed(tmp_path):
     assert read_journal(journal.folder).done == {}
 
 
+LINE = (
+    '{"shot": SHOT, "parts": {"image": {"peak": 1, "checksum": SUM}}, "lo": [0, 0, 0], "hi": [1, 1, 1], '
+    '"seconds": 1, "ranks": 1}'
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"shot": 1e400, "failed": "x"}',
+        LINE.replace("SHOT", "7").replace("SUM", "1e400"),
+        LINE.replace("SHOT", "1e308").replace("SUM", "1"),
+        LINE.replace("SHOT", "-1").replace("SUM", "1"),
+        LINE.replace("SHOT", "1" + "0" * 39).replace("SUM", "1"),
+        '{"shot": 7, "parts": "all", "lo": [0, 0, 0], "hi": [1, 1, 1], "seconds": 1, "ranks": 1}',
+        "[" * 100_000,
+        "5",
+    ],
+)
+def test_lines_that_no_run_writes_count_for_nothing(tmp_path, line):
+    journal, _ = contributions(tmp_path, 2)
+    (journal.folder / "other-0000.jsonl").write_text(line + "\n")
+    (journal.folder / "survey.json").write_text("[]")
+    found = read_journal(journal.folder)
+    assert sorted(found.done) == [0, 1]
+    assert found.failed == {}
+
+
 def test_what_is_not_finite_does_not_get_in(tmp_path):
     journal, _ = contributions(tmp_path, 1)
     volumes = {name: np.full(SHAPE, np.inf, np.float32) for name in NAMES}

@@ -1,8 +1,10 @@
 """Identity of files: what their bytes, their list and their times tell, for every format of volumes."""
 
+import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -12,7 +14,7 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.traces.wavelet_file import series_files
-from fathometer.storage import fingerprint
+from fathometer.storage import fingerprint, hashing
 from fathometer.storage.fingerprint import GRANULARITY_NS, FileState, hash_of, require_unchanged
 from fathometer.storage.hashing import Hashing
 from fathometer.storage.volumes.block import VolumeInfo
@@ -26,8 +28,8 @@ LATER = 1_000_000_000_000_000_000
 def words(paths, threads=1) -> list[str]:
     states = [FileState.of(path, required=False) for path in paths]
     missing = [state for state in states if state.hash]
-    with Hashing([state for state in states if not state.hash], MPI.COMM_SELF, ThreadCounts(1, 1, threads)) as hashing:
-        return [state.words for state in missing + hashing.results()]
+    with Hashing([state for state in states if not state.hash], MPI.COMM_SELF, ThreadCounts(1, 1, threads)) as work:
+        return [state.words for state in missing + work.results()]
 
 
 def identity(reference, folder) -> list[tuple[str, str]]:
@@ -135,6 +137,42 @@ def test_hashes_do_not_depend_on_threads_and_every_byte_counts(tmp_path, monkeyp
         assert words([tmp_path / "a"]) != [wanted]
 
 
+@pytest.mark.parametrize("ranks", [2, 3, 7])
+def test_hashes_do_not_depend_on_ranks(tmp_path, monkeypatch, ranks):
+    """Each rank hashes its own pieces, none of them twice; an exchange stands in for MPI's."""
+    monkeypatch.setattr(fingerprint, "PIECE", 100)
+    for name, size in (("a", 250), ("b", 0), ("c", 99), ("d", 501)):
+        (tmp_path / name).write_bytes(np.random.default_rng(size).bytes(size))
+    states = [FileState.of(tmp_path / name) for name in "abcd"]
+    wanted = words([tmp_path / name for name in "abcd"])
+    monkeypatch.setattr(hashing, "collective_errors", lambda comm: contextlib.nullcontext())
+    dealt: list[list[bytes]] = []
+    for again in (False, True):
+        monkeypatch.setattr(hashing, "allgather", lambda comm, own, again=again: dealt if again else [own] * ranks)
+        for rank in range(ranks):
+            with Hashing(states, SimpleNamespace(rank=rank, size=ranks), ThreadCounts(1, 1, 2)) as part:
+                if again:
+                    assert [state.words for state in part.results()] == wanted
+                else:
+                    dealt.append([future.result() for future in part._futures])
+    assert sorted(map(len, dealt)) == sorted(len(range(rank, 10, ranks)) for rank in range(ranks))
+
+
+def test_a_byte_anywhere_in_a_large_file_counts(tmp_path):
+    """Also between samples of it; in pieces of the program's own size, the last one short."""
+    path = tmp_path / "a"
+    with path.open("wb") as file:
+        file.truncate(fingerprint.PIECE + (1 << 20) + 7)
+    known = set(words([path], 2))
+    for place in (0, 123_456, 5_000_001, fingerprint.PIECE - 1, fingerprint.PIECE, path.stat().st_size - 1):
+        with path.open("r+b") as file:
+            file.seek(place)
+            file.write(b"1")
+        (now,) = words([path], 2)
+        assert now not in known
+        known.add(now)
+
+
 SEEN = FileState("a", 5, 6, LATER, LATER + 7, LATER + 7 + GRANULARITY_NS, "h")
 
 
@@ -170,9 +208,9 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path):
     path.write_bytes(b"123")
     with (
         pytest.raises(FathometerError, match="a: has changed while it was read"),
-        Hashing([state], MPI.COMM_SELF, ThreadCounts(1, 1, 1)) as hashing,
+        Hashing([state], MPI.COMM_SELF, ThreadCounts(1, 1, 1)) as work,
     ):
-        hashing.results()
+        work.results()
     with pytest.raises(FathometerError, match="a: has changed while it was read"):
         require_unchanged([state])
     path.unlink()

@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from segy_support import Bytes
 
+from fathometer.storage.index import seal
 from fathometer.storage.index.build import build_index
-from fathometer.storage.index.table import COLUMNS, TraceIndex
+from fathometer.storage.index.table import COLUMNS, METADATA_KEY, TraceIndex
 from fathometer.storage.index.words import words_of
 
 
@@ -46,3 +49,23 @@ def live(shots: int = 2, channels: int = 3, samples: int = 4, **options: Any) ->
     ]
     values = 1.0 + np.arange(float(shots * channels * samples)).reshape(-1, samples)
     return Bytes(values, **{"trace": trace, "every": {117: 4000}} | options)
+
+
+def summary_of(path: Path) -> bytes:
+    """The JSON of an index."""
+    with pq.ParquetFile(path) as file:
+        return file.metadata.metadata[METADATA_KEY]
+
+
+def rewritten(path: Path, sealed: bool = True, **columns: object) -> None:
+    """The index with one value in some columns; without a seal as earlier versions wrote it."""
+    table = pq.read_table(path)
+    for name, value in columns.items():
+        values = table.column(name).to_pylist()
+        values[3] = value
+        place = table.column_names.index(name)
+        table = table.set_column(place, name, pa.array(values, table.schema.field(name).type))
+    metadata = {METADATA_KEY: summary_of(path)}
+    pq.write_table(table.replace_schema_metadata(metadata | ({seal.KEY: seal.EMPTY} if sealed else {})), path)
+    if sealed:
+        seal.seal(path)

@@ -1,13 +1,38 @@
-"""Exceptions of the program and their exit codes."""
+"""Exceptions of the program and their exit codes; how their messages quote what stands in files."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+LONGEST_NAME, LONGEST_MESSAGE = 200, 2000  # letters
+
+
+def shortened(text: object, most: int = LONGEST_NAME) -> str:
+    """The text on one line of at most `most` letters, its middle left out; what cannot be printed is escaped.
+
+    >>> shortened("a" * 300, 9), shortened("vp\\n\\0")
+    ('aaaaa…aaa', 'vp \\\\x00')
+    """
+    line = "".join(letter if letter.isprintable() else _escaped(letter) for letter in str(text)).strip()
+    return line if len(line) <= most else f"{line[: most - most // 2]}…{line[len(line) - most // 2 + 1 :]}"
+
+
+def _escaped(letter: str) -> str:
+    return " " if letter in "\n\r\t" else letter.encode("unicode_escape").decode()
+
 
 class FathometerError(Exception):
-    """The run failed although its input was fine: one line that names the thing and its place (exit code 1)."""
+    """The run failed although its input was fine: one line that names the thing and its place (exit code 1).
+
+    However long the names are that the message quotes, and whatever stands in them, it is one line to be printed: words
+    of more than LONGEST_NAME letters, and messages of more than LONGEST_MESSAGE, lose their middle.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: object = "") -> None:
+        words = re.sub(rf"\S{{{LONGEST_NAME + 1},}}", lambda word: shortened(word[0]), str(message))
+        super().__init__(shortened(words, LONGEST_MESSAGE))
 
 
 class InputError(FathometerError):
@@ -27,7 +52,7 @@ def naming(words: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise InputError(f"{words}: {error}") from None
+        raise InputError(f"{words}: {error}") from error.__cause__
     except FathometerError:
         raise
     except Exception as error:

@@ -9,6 +9,7 @@ from pydantic.fields import FieldInfo
 
 from fathometer.base.names import visible_name
 from fathometer.config.constraints import constraint
+from fathometer.config.table import TOO_LARGE
 
 _MAX_VALUE_LENGTH = 60  # characters
 # Names that pydantic gives to branches of a union.
@@ -51,6 +52,8 @@ def _line(place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, 
         return f"{name}{'.' if len(place) > 1 else ' '}kind: found {kind}; allowed: {_kinds(field)}"
     if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
         return f"{name}: missing; needed: {_allowed(field)}"
+    if item["type"] == TOO_LARGE:
+        return f"{_name((*place, item['ctx']['key']))}: {item['ctx']['error']}"
     if item["type"] == "value_error":
         return f"{name}{': ' if len(place) > 1 else ' '}{item['ctx']['error']}".strip()
     return f"{name}: found {_value(place, values)}; allowed: {_allowed(field)}"

@@ -1,15 +1,33 @@
 """Tables and keys of an input file, as pydantic models."""
 
+import math
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from fathometer.base.errors import shortened
+
+LARGEST = 1e18  # magnitude of a number, in whatever unit
+TOO_LARGE = "too_large"  # type of the error of a table one of whose numbers is beyond; context: key, error
 
 
 class Table(BaseModel):
     """A table of an input file, immutable; unknown keys, strings for numbers, NaN and infinity are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bounded(cls, values: Any) -> Any:
+        """Numbers that no quantity has would overflow somewhere behind the checks of their own keys. NaN and infinity
+        are refused there."""
+        for name, value in values.items() if isinstance(values, dict) else ():
+            for number in value if isinstance(value, list | tuple) else (value,):
+                if isinstance(number, int | float) and LARGEST < abs(number) < math.inf:
+                    found = f"found {shortened(number, 40)}; allowed: magnitudes up to {LARGEST:g}"
+                    raise PydanticCustomError(TOO_LARGE, "{error}", {"key": name, "error": found})
+        return values
 
 
 def key(meaning: str, unit: str = "", default: Any = ...) -> Any:

@@ -27,6 +27,7 @@ from fathometer.parallel.collectives import barrier
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
+from fathometer.storage.json_text import json_values
 
 SCHEMA = 1
 SHORTEST_SECONDS = 0.02  # a measurement; less is the clock's and the neighbours' noise
@@ -314,13 +315,13 @@ def remember(stepping: Stepping, tuned: Tuned, say: Callable[[str], None], folde
 def _read(path: Path, say: Callable[[str], None]) -> dict[str, Any]:
     """The choices of a cache file; none, with one warning, from a file that is not one."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json_values(path.read_text(encoding="utf-8"))
         if content["schema_version"] != SCHEMA:
             return {}
         choices: dict[str, Any] = dict(content["choices"])
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+    except (OSError, ValueError, TypeError, KeyError):
         say(f"note: {path}: not a tuning cache; it is ignored and will be written anew")
         return {}
     return choices

@@ -23,6 +23,7 @@ from fathometer.config.table import Table, key
 from fathometer.config.types import Loose, NotNegative, Positive
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
+from fathometer.storage.json_text import json_values
 
 VERSION = 1
 
@@ -130,11 +131,11 @@ def default_path() -> Path:
 def load_machine(path: Path) -> Machine:
     """Read and validate a machine file; raises InputError of one line that names the file and the first wrong key."""
     try:
-        values = json.loads(path.read_bytes().decode("utf-8"))
+        values = json_values(path.read_bytes().decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON: {' '.join(str(error).split())}") from None
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from None
     if not isinstance(values, dict) or "schema_version" not in values or "rates" not in values:
         raise InputError(f"{path}: not a machine file (schema_version and rates are missing); `fathometer calibrate`")
     if values["schema_version"] != VERSION:

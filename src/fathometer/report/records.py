@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from fathometer.base.errors import InputError
 from fathometer.record.envelope import RECORD, SCHEMA, SCHEMA_VERSION, UNFINISHED
+from fathometer.storage.json_text import json_values
 from fathometer.storage.reading import readable, reading
 
 LONGEST_MESSAGE = 160  # letters
@@ -43,12 +44,12 @@ def read_record(place: Path) -> Run:
     with reading(path):
         data = readable(path).read_bytes()
     try:
-        value = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+        value = json_values(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: damaged or no record: not text in UTF-8 (byte {error.start}); allowed: {_allowed()}"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InputError(f"{path}: damaged or no record: not valid JSON: {error}; allowed: {_allowed()}") from None
     if not isinstance(value, dict) or not value.keys() >= RECORD_KEYS:
         found = (
@@ -89,10 +90,6 @@ def _check_version(path: Path, version: object) -> None:
             f"{path}: found schema_version {version}, {relation} than this program's; allowed: {SCHEMA_VERSION}{hint}"
         )
     raise InputError(f"{path}: damaged: schema_version: found {version!r}; allowed: {SCHEMA_VERSION}")
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
 
 
 def _allowed() -> str:

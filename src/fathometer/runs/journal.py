@@ -17,7 +17,6 @@ written. The names survey.json and "shot", the key of a task's number, belong to
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -34,6 +33,7 @@ from fathometer.runs.options import RunKind
 from fathometer.runs.seal import VERSION, BrokenSealError, sealed, unsealed, without_seal
 from fathometer.runs.sum_file import SumFile
 from fathometer.storage import atomic
+from fathometer.storage.json_text import json_values
 
 FOLDER = "journal"
 FINGERPRINT = "survey.json"  # file name
@@ -73,8 +73,10 @@ class Contribution:
         """From a line of the journal. Raises KeyError, TypeError or ValueError for any other line."""
         parts = {name: VolumePart(float(part["peak"]), int(part["checksum"])) for name, part in line["parts"].items()}
         lo, hi = ((int(a), int(b), int(c)) for a, b, c in (line["lo"], line["hi"]))
-        numbers = float(line["seconds"]), int(line["ranks"])
-        return cls(int(line[TASK_KEY]), lo, hi, parts, *numbers, str(line["input"]))
+        task, numbers = int(line[TASK_KEY]), (float(line["seconds"]), int(line["ranks"]))
+        if not 0 <= task < 1 << 63:
+            raise ValueError(f"a task of number {task}")
+        return cls(task, lo, hi, parts, *numbers, str(line["input"]))
 
     def line(self) -> dict[str, Any]:
         """Its line of the journal, JSON-ready."""
@@ -215,7 +217,7 @@ def read_journal(folder: Path, but_damaged: bool = False) -> Journal:
                     journal.done[contribution.task] = contribution
                     journal.unflushed.add(contribution.task)
                     written.add(contribution.task)
-            except (KeyError, TypeError, ValueError):  # changed since, or cut short when the run was ended
+            except (AttributeError, KeyError, OverflowError, TypeError, ValueError):  # changed, or cut short at an end
                 journal.damaged += 1
     with suppress(FathometerError):
         journal.repaired = read_fingerprint(folder).get("repaired", [])
@@ -243,7 +245,7 @@ def read_fingerprint(folder: Path) -> dict[str, Any]:
     where an earlier version has written it."""
     path = folder / FINGERPRINT
     try:
-        return without_seal(json.loads(path.read_text(encoding="utf-8")))
+        return without_seal(json_values(path.read_text(encoding="utf-8")))
     except BrokenSealError as error:
         if error.version is not None:
             raise InputError(
@@ -251,7 +253,7 @@ def read_fingerprint(folder: Path) -> dict[str, Any]:
                 "whose results cannot be gone on with; --overwrite begins anew"
             ) from None
         raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.base import ledger
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import TraceTable, decode_traces, moving_sources, scan
 from fathometer.storage.volumes.block import Volume
+from fathometer.storage.volumes.boxes import Box, extent
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.survey_grid import SurveyGrid
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from fathometer.storage.index.summary import IndexDescription
 
 SLAB_VALUES = 1 << 24  # read at a time
+SAMPLED_VALUES = 1 << 26  # of a volume most of which is in no file
+DENSEST = 2000  # bytes of values in a byte of a file, at most: lossless compression reaches half of it
+PROGRESS_SECONDS = 10.0  # between lines of progress
+
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -184,9 +191,16 @@ class GathersDescription:
 Description: TypeAlias = "VolumeDescription | GathersDescription | IndexDescription"
 
 
-def describe(reference: str, directory: Path, wanted: Kind | None = None, interval: float | None = None) -> Description:
+def describe(
+    reference: str,
+    directory: Path,
+    wanted: Kind | None = None,
+    interval: float | None = None,
+    say: Say = lambda line: None,
+) -> Description:
     """Describe the file of a reference (see volumes/volume.py). All of its values are read, a slab at a time; the
-    files of an index are not.
+    files of an index are not. Of a volume that has far more cells than its files can hold, which are mostly empty, a
+    sample is read. say: prints a line of progress, now and then.
 
     wanted: "gathers" or "volume", in place of what the headers of a SEG-Y or SU file tell (contents.py). interval: of
     the samples of gathers in s, in place of the headers'. InputError where the file cannot be read.
@@ -199,11 +213,19 @@ def describe(reference: str, directory: Path, wanted: Kind | None = None, interv
     if contents.kind == "gathers":
         return _describe_gathers(scan(contents.path, interval))
     with open_volume(contents.reference, directory) as volume:
-        return _describe_volume(volume)
+        return _describe_volume(volume, say)
 
 
-def _describe_volume(volume: Volume) -> VolumeDescription:
+def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
     info = volume.info
+    steps = _steps(info.shape)
+    count, every = math.prod(-(-n // step) for n, step in zip(info.shape, steps, strict=True)), 1
+    values, stored = math.prod(info.shape), sum(path.stat().st_size for path in volume.files())
+    notes = volume.notes if isinstance(volume, SegyVolume) else ()
+    if values > SAMPLED_VALUES and values * info.dtype.itemsize > DENSEST * stored:
+        every = -(-count * math.prod(steps) // SAMPLED_VALUES)
+        read = sum(math.prod(extent(_box(info.shape, steps, number))) for number in range(0, count, every))
+        notes += (f"{read} of {values} values were read, spread evenly: {stored} bytes of files hold few of them",)
     return VolumeDescription(
         path=volume.path,
         format=format_to_read(volume.path).name,
@@ -213,8 +235,8 @@ def _describe_volume(volume: Volume) -> VolumeDescription:
         spacing=info.spacing,
         origin=info.origin,
         unit=info.unit,
-        values=value_range(_slabs(volume)),
-        notes=volume.notes if isinstance(volume, SegyVolume) else (),
+        values=value_range(_told(volume, steps, range(0, count, every), say)),
+        notes=notes,
         survey=info.survey,
     )
 
@@ -246,17 +268,34 @@ def _describe_gathers(table: TraceTable) -> GathersDescription:
     )
 
 
-def _slabs(volume: Volume) -> Iterable[NDArray[Any]]:
-    """The volume in blocks of about SLAB_VALUES values at most, cut along the two slowest axes."""
-    shape = volume.info.shape
-    rows = max(1, SLAB_VALUES // math.prod(shape[1:]))
-    columns = max(1, SLAB_VALUES // math.prod(shape[2:])) if rows == 1 else shape[1]
-    for x in range(0, shape[0], rows):
-        for y in range(0, shape[1], columns):
-            yield volume.read(
-                (x, y, *(0 for _ in shape[2:])),
-                (min(x + rows, shape[0]), min(y + columns, shape[1]), *shape[2:]),
-            )
+def _told(volume: Volume, steps: Sequence[int], boxes: Sequence[int], say: Say) -> Iterable[NDArray[Any]]:
+    """The blocks of some boxes, by their numbers; what takes long says how far it is."""
+    last_line = ledger.now()
+    for done, number in enumerate(boxes, start=1):
+        yield volume.read(*_box(volume.info.shape, steps, number))
+        if ledger.now() > last_line + PROGRESS_SECONDS:
+            last_line = ledger.now()
+            gigabytes = 1e-9 * math.prod(volume.info.shape) * volume.info.dtype.itemsize
+            say(f"{volume.path}: {100 * done / len(boxes):.0f} % of {gigabytes:.3g} GB")
+
+
+def _steps(shape: Sequence[int]) -> list[int]:
+    """Cells along each axis of a box of SLAB_VALUES cells at most, whole along the fastest axes."""
+    steps: list[int] = []
+    left = SLAB_VALUES
+    for n in reversed(shape):
+        steps.insert(0, min(n, max(1, left)))
+        left //= n
+    return steps
+
+
+def _box(shape: Sequence[int], steps: Sequence[int], number: int) -> Box:
+    """The box of a number: boxes are counted like cells, the fastest axis first."""
+    lo: list[int] = []
+    for n, step in zip(reversed(shape), reversed(steps), strict=True):
+        number, place = divmod(number, -(-n // step))
+        lo.insert(0, place * step)
+    return tuple(lo), tuple(min(a + step, n) for a, step, n in zip(lo, steps, shape, strict=True))
 
 
 def value_range(blocks: Iterable[NDArray[Any]]) -> ValueRange:

@@ -8,7 +8,7 @@ after it could bear the same ones: clocks of file systems go in steps.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -97,14 +97,17 @@ def pieces_of(state: FileState) -> range:
     return range(0, max(0, state.bytes), PIECE)
 
 
-def hash_piece(state: FileState, offset: int) -> bytes:
-    """XXH3-128 of the piece at `offset`. InputError where it cannot be read, FathometerError where it ends early."""
+def hash_piece(state: FileState, offset: int, stopped: Callable[[], bool] = lambda: False) -> bytes:
+    """XXH3-128 of the piece at `offset`; of less where `stopped` says that nobody waits for it any more.
+
+    InputError where it cannot be read, FathometerError where it ends early.
+    """
     path, left = Path(state.path), min(PIECE, state.bytes - offset)
     hasher, buffer = xxhash.xxh3_128(), bytearray(min(BUFFER, left))
     with reading(path):
         handle = os.open(path, os.O_RDONLY)
         try:
-            while left:
+            while left and not stopped():
                 part = memoryview(buffer)[: min(left, len(buffer))]
                 count = os.preadv(handle, [part], offset)
                 if not count:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -36,10 +37,11 @@ class Hashing:
         own = pieces[comm.rank :: comm.size]
         self._pool: ThreadPoolExecutor | None = None
         self._futures: list[Future[bytes]] = []
+        self._stop = Event()
         if own:
             self._pool = threads.pool("hash", min(MOST_THREADS, threads.io, len(own)))
             hashed = ledger.carried(_hashed)
-            self._futures = [self._pool.submit(hashed, state, offset) for state, offset in own]
+            self._futures = [self._pool.submit(hashed, state, offset, self._stop.is_set) for state, offset in own]
 
     def results(self) -> list[FileState]:
         """Collective. The files with their hashes, when all are done.
@@ -61,12 +63,13 @@ class Hashing:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stop.set()  # a run that is interrupted does not wait for a slow disk
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
 
-def _hashed(state: FileState, offset: int) -> bytes:
+def _hashed(state: FileState, offset: int, stopped: Callable[[], bool]) -> bytes:
     """The hash of a piece, accounted."""
     size = min(pieces_of(state).step, state.bytes - offset)
     with ledger.phase(PHASE), ledger.file(KIND, "read"), ledger.io(bytes=size):
-        return hash_piece(state, offset)
+        return hash_piece(state, offset, stopped)

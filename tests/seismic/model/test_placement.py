@@ -143,6 +143,13 @@ def test_preparation_tells_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[
     said = run(capsys, "prepare", path, "--input-spacing", "25,12.5,10", "-o", tmp_path / "a.rsf").err
     both = "--input-spacing is 25 m along x, but 50 m by the CDP coordinates"
     assert f"note: {both} of {path} (bytes 181 and 185); the key's is used" in said
+    turned = velocities(tmp_path / "turned.segy", places(Rotation((300.0, 50.0), 30.0), (50.0, 12.5)))
+    said = run(capsys, "prepare", turned, "--input-spacing", "50,12.5,10", "-o", tmp_path / "b.rsf").err
+    assert "note: the first cell lies at (300, 50) m by the CDP coordinates" in said
+    assert "x points to azimuth 30" in said
+    along = velocities(tmp_path / "along.segy", places(Rotation((300.0, 50.0)), (50.0, 12.5)))
+    run(capsys, "prepare", along, "--input-spacing", "50,12.5,10", "-o", tmp_path / "c.rsf")
+    assert [describe(name, tmp_path).origin for name in ("b.rsf", "c.rsf")] == [(0, 0, 0), (300, 50, 0)]
     said = run(capsys, "prepare", path, "-o", tmp_path / "a.rsf").err
     assert "--input-spacing: missing; the CDP coordinates" in said
     assert "give 50 m along x, 12.5 m along y; needed: that along z too" in said
@@ -219,6 +226,13 @@ def test_info_says_where_a_volume_lies(tmp_path: Path) -> None:
     assert dict(said.rows())["CDP coordinates"] == f"{text} (3000, 500) m"
     record = said.as_dict()["survey"]
     assert record == {"spacing_metres": [20.0, 12.5], "origin_metres": [3000.0, 500.0], "azimuths_degrees": [90.0, 0.0]}
+
+
+def test_a_real_volume(shared_data: Path) -> None:
+    """F3, whose bins are 25 m and whose inlines point a little to the west of north."""
+    survey = describe("f3.sgy", shared_data / "segy_variants").survey
+    assert (survey.spacing, survey.azimuths) == ((25.0, 25.0), (358.4, 88.4))
+    assert survey.origin == pytest.approx((620197.2, 6074232.9))
 
 
 def test_a_volume_of_ours_comes_back_where_it_was(tmp_path: Path) -> None:

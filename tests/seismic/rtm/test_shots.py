@@ -1,6 +1,7 @@
 """Many shots on groups of ranks: the image is bitwise the same however they share the work and whatever happens."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from survey_support import load, migrate
 from examples.historical import FOLDER
 from fathometer.plan.machine_file import load_machine
 from fathometer.runs import sum_file, summation
-from fathometer.runs.journal import read_journal
+from fathometer.runs.journal import Journal, read_journal
 from fathometer.runs.options import RunOptions
 from fathometer.runs.seal import sealed
 from fathometer.seismic.plan import PlanRequest, plan
@@ -524,3 +525,27 @@ def test_bins_that_cannot_be(recorded, tmp_path):
         done = run(recorded, tmp_path, **keys)
         assert done.code == 2
         assert says in done.err
+
+
+@pytest.mark.parametrize("traces", ["whole", "slices"])
+def test_shots_of_a_file_that_is_cut_short_are_set_aside(recorded, tmp_path, monkeypatch, traces):
+    finish_task = Journal.finish_task
+
+    def cut(self, group, contribution):
+        finish_task(self, group, contribution)
+        if len(self.done) == 2:  # the run has read two shots by now: the file ends within the fifth
+            os.truncate(tmp_path / "recorded.segy", 3600 + (4 * NX + 3) * (240 + 4 * SAMPLES))
+
+    monkeypatch.setattr(Journal, "finish_task", cut)
+    done = run(recorded, tmp_path, storage__traces=traces)
+    assert done.code == 1
+    assert "2 shots are not in the image" in done.err
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["results"]["migrated_shots"] == [0, 1, 2, 3]
+    assert [one["shot"] for one in record["results"]["failed_shots"]] == [4, 5]
+    for one in record["results"]["failed_shots"]:
+        assert "recorded.segy: became shorter since its headers were read" in one["reason"]
+    monkeypatch.undo()
+    shutil.copy(recorded / "recorded.segy", tmp_path)
+    assert run(recorded, tmp_path, "--retry-failed").code == 0
+    assert image(tmp_path / "out") == image(recorded / "one")

@@ -2,6 +2,7 @@
 
 import math
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from paths import DATA
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_inside
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.seismic.traces.mute import top_mute
 from fathometer.storage.traces.segy import GatherWriter
@@ -378,3 +379,16 @@ def test_places_outside_the_model(receivers: dict[str, Any], limits: tuple[float
     got = modelled({"x": [0, 200, 100], "z": 5}, receivers)
     with refused("survey.toml", "outside the model", words[0] + " sources", words[1] + " receivers", *words[2:]):
         check_inside(got, *box(*limits))
+
+
+@pytest.mark.parametrize("what", ["source", "receivers"])
+def test_a_place_that_is_no_number_lies_outside(tmp_path: Path, what: str) -> None:
+    acquisition = modelled({"x": 100.0, "z": 20.0}, {"x": [0.0, 200.0, 50.0], "z": 20.0})
+    (shot,) = acquisition.shots
+    places = np.array(getattr(shot, what))
+    places[..., 2] = np.nan
+    wrong = replace(acquisition, shots=(replace(shot, **{what: places}),))
+    with refused("nan", "outside the model"):
+        check_inside(wrong, np.array([0.0, 0.0, 0.0]), np.array([200.0, 0.0, 100.0]))
+    with refused("nan", "free surface"):
+        check_below(wrong, 0.0)

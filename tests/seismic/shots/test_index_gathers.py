@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_support import MIGRATE, inputs, run, survey
-from index_support import index_of, live
+from index_support import index_of, live, rewritten
 from machine_support import MACHINE
 from survey_support import load
 from test_acquisition import refused, write
@@ -269,3 +269,23 @@ def test_a_sample_interval_in_place_of_the_headers(tmp_path: Path, interval: int
     resolved = survey_of(tmp_path, {"gathers": "a.segy", "sample_interval": 0.001}).resolved()["acquisition"]
     assert resolved["sample_interval"] == 0.001
     assert "sample_interval" not in survey_of(tmp_path, {"gathers": "a.segy"}).resolved()["acquisition"]
+
+
+@pytest.mark.parametrize("value", [np.nan, 1e300])
+def test_an_index_with_a_place_that_is_none(tmp_path: Path, capsys: Any, value: float) -> None:
+    inputs(tmp_path)
+    index = index_of(tmp_path / "recorded.segy").path
+    rewritten(index, receiver_x=value)
+    save_machine(tmp_path / "machine.json", MACHINE)
+    path = survey(tmp_path, MIGRATE | {"acquisition.gathers": "survey.parquet"})
+    for words in (
+        ("migrate", path, "--quiet"),
+        ("plan", path, "--on", tmp_path / "machine.json"),
+        ("info", index),
+        ("info", index, "--picture", tmp_path / "a.png"),
+    ):
+        done = run(capsys, *words)
+        assert done.code == 2, words
+        assert len(done.err.splitlines()) == 1
+        assert f"survey.parquet: row 3 of row group 0: found receiver_x = {value:g}; allowed" in done.err
+    assert not (tmp_path / "a.png").exists()

@@ -230,7 +230,7 @@ MODEL = [
 ]
 ACQUISITION = [
     (
-        {"acquisition.sources.x": [0, 1e300, 1e-300]},
+        {"acquisition.sources.x": [0, 1e18, 1e-300]},
         "[acquisition] sources.x: found inf places; at most 10000000",
     ),
     ({"acquisition.sources.x": 10**400}, "[acquisition] sources.x: found 10000"),

@@ -634,7 +634,7 @@ def test_what_is_no_index(tmp_path):
     with pytest.raises(InputError, match=r"a.parquet: no such file"):
         TraceIndex(tmp_path / "a.parquet")
     (tmp_path / "a.parquet").write_text("x")
-    with pytest.raises(InputError, match=r"a.parquet: is no Parquet file"):
+    with pytest.raises(InputError, match=r"a.parquet: is not a Parquet file"):
         TraceIndex(tmp_path / "a.parquet")
     pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
     with pytest.raises(InputError, match=r"a.parquet: is no index of a survey"):
@@ -642,7 +642,7 @@ def test_what_is_no_index(tmp_path):
     index_of(live().write(tmp_path / "a.segy"))
     table = pq.read_table(tmp_path / "survey.parquet")
     pq.write_table(table.replace_schema_metadata({"fathometer.survey": '{"version": 99}'}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="version 99, where 1 is known; run `fathometer survey build` again"):
+    with pytest.raises(InputError, match=r"version 99, where 1 is known\); run `fathometer survey build` again"):
         TraceIndex(tmp_path / "a.parquet")
 
 

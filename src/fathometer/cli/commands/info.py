@@ -10,7 +10,7 @@ from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.output import print_text, require_png
+from fathometer.cli.output import print_line, print_text, require_png
 
 DESCRIPTION = """\
 Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index
@@ -54,7 +54,9 @@ def _describe_files(options: Options) -> None:
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
     require_png(options.picture)
-    descriptions = [describe(reference, Path(), options.wanted, options.sample_interval) for reference in options.files]
+    descriptions = [
+        describe(reference, Path(), options.wanted, options.sample_interval, print_line) for reference in options.files
+    ]
     if options.json:
         print_text(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
     else:

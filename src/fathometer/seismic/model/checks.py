@@ -64,7 +64,7 @@ class ModelChecks:
         part = vp[self.own]
         low = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
         high = allreduce(self.comm, float(part.max(initial=-np.inf)), "MAX")
-        count, first = self._count_and_first((part < SLOWEST) | (part > FASTEST))
+        count, first = self._count_and_first(~((part >= SLOWEST) & (part <= FASTEST)))
         if count:
             raise InputError(
                 f"{self.survey}: {self.source('vp')}: {count} of {math.prod(self.grid.shape)} cells lie outside "
@@ -76,7 +76,7 @@ class ModelChecks:
         """Raises InputError for epsilon or delta outside THOMSEN."""
         for name, values in (("epsilon", epsilon), ("delta", delta)):
             part, (low, high) = values[self.own], THOMSEN
-            count, first = self._count_and_first((part <= low) | (part > high))
+            count, first = self._count_and_first(~((part > low) & (part <= high)))
             if count:
                 raise InputError(
                     f"{self.survey}: {self.source(name)}: {count} of {math.prod(self.grid.shape)} cells lie outside "
@@ -90,7 +90,7 @@ class ModelChecks:
         handling: [model] on_weak_epsilon. Raises InputError for such cells where they are refused.
         """
         deficit = delta[self.own] - epsilon[self.own]
-        count, worst = self._count_and_first(deficit > 0, deficit)
+        count, worst = self._count_and_first(~(deficit <= 0), deficit)
         largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
         weak = WeakEpsilon(handling, count, math.prod(self.grid.shape), largest, worst)
         if handling != REFUSE:

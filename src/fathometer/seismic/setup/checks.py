@@ -25,7 +25,7 @@ def time_step(survey: Survey, limit: float) -> float:
     dt = survey.propagation.dt
     if dt == "auto":
         return LARGEST_SHARE_OF_LIMIT * limit
-    if dt > limit:
+    if not dt <= limit:
         raise InputError(
             f"{survey.path}: [propagation] dt: found {dt:g} s; allowed: up to {_round_down(limit):g} s, the stability "
             f'limit of this model and grid at order {survey.propagation.order}, or "auto"'
@@ -51,7 +51,7 @@ def check_sampling(
     points = points_per_wavelength(slowest, wavelet.fmax, grid)
     size = max(grid.spacing[axis] for axis in grid.axes)
     where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
-    if points < FEWEST_POINTS:
+    if not points >= FEWEST_POINTS:
         raise InputError(
             f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
             f"{slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
@@ -59,7 +59,7 @@ def check_sampling(
         )
     with naming(f"{survey.path}: [wavelet]"):
         low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
-    if points < FEW_POINTS:
+    if not points >= FEW_POINTS:
         return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
     return ()
 

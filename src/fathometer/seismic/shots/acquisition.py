@@ -128,7 +128,7 @@ def _samples_used(survey: Survey, recording: Recording) -> tuple[int, tuple[str,
         return recording.samples, ()
     end = recording.delay + (recording.samples - 1) * recording.interval
     samples = _samples(duration - recording.delay, recording.interval)
-    if duration < recording.delay or samples > recording.samples + 1:
+    if not (duration >= recording.delay and samples <= recording.samples + 1):
         raise InputError(
             f"{survey.path}: [propagation] duration: found {duration:g} s; allowed: from {recording.delay:g} "
             f"to {end:g} s, as recorded, or left out"
@@ -159,7 +159,7 @@ def check_below(acquisition: Acquisition, surface: float) -> None:
 
     Pressure is zero on it, so sources there inject nothing and receivers record nothing. Raises InputError.
     """
-    violations = _violations(acquisition, lambda positions: np.asarray(positions[..., 2] <= surface + _ROUNDING))
+    violations = _violations(acquisition, lambda positions: ~np.asarray(positions[..., 2] > surface + _ROUNDING))
     if violations:
         counts, first = violations
         raise InputError(
@@ -197,5 +197,5 @@ def _outside(
     positions: npt.NDArray[np.float64], lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.bool_]:
     """For each position (…, 3), m, whether it lies outside the box."""
-    outside = (positions < np.asarray(lower) - _ROUNDING) | (positions > np.asarray(upper) + _ROUNDING)
-    return np.asarray(np.any(outside, axis=-1))
+    inside = (positions >= np.asarray(lower) - _ROUNDING) & (positions <= np.asarray(upper) + _ROUNDING)
+    return np.asarray(~np.all(inside, axis=-1))  # so that NaN is outside

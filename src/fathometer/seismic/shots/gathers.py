@@ -250,7 +250,7 @@ def _source_position(
     position: npt.NDArray[np.float64] = _with_overrides(survey, tables[number].source[group[:1]], flat)[0]
     for number, group in pieces:
         positions = _with_overrides(survey, tables[number].source[group], flat)
-        moved = np.flatnonzero(np.max(np.abs(positions - position), axis=1) > _SAME_PLACE)
+        moved = np.flatnonzero(~(np.max(np.abs(positions - position), axis=1) <= _SAME_PLACE))
         if moved.size:
             first = tables[pieces[0][0]].path
             in_file = "" if number == pieces[0][0] else f" (in {first})"

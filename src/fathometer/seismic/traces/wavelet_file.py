@@ -1,5 +1,6 @@
 """Reader of a sampled wavelet: one time series from a .npy, .rsf or text file."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ def read_series(path: Path) -> Series:
     """
     readable(path)
     reader = {".npy": _npy, ".rsf": _rsf}.get(path.suffix.lower(), _text)
-    values = reader(path)
-    series = np.asarray(values, dtype=np.float64).reshape(-1)
+    with reading(path):
+        values = reader(path)
+        series = np.asarray(values, dtype=np.float64).reshape(-1)
     if series.size < 2 or max(values.shape) != series.size:
         raise InputError(f"{path}: found an array of shape {values.shape}; allowed: one series of 2 or more samples")
     bad = np.flatnonzero(~np.isfinite(series))
@@ -46,18 +48,17 @@ def series_files(path: Path) -> list[Path]:
 
 
 def _npy(path: Path) -> npt.NDArray[Any]:
-    with reading(path), path.open("rb") as file:
+    with path.open("rb") as file:
         shape, _, dtype = read_npy_header(file, str(path))
         check_values(str(path), dtype)
         data = file.read()
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     check_size(path, len(data), count * dtype.itemsize, f"its header (shape {shape}, {dtype})")
     return np.frombuffer(data, dtype).reshape(shape)
 
 
 def _rsf(path: Path) -> npt.NDArray[Any]:
-    with reading(path):
-        head, mark, data = path.read_bytes().partition(MARK)
+    head, mark, data = path.read_bytes().partition(MARK)
     pairs = parse(head.decode("utf-8", "replace"))
     style = pairs.get("data_format", "native_float")
     if style not in FORMATS:
@@ -74,14 +75,13 @@ def _rsf(path: Path) -> npt.NDArray[Any]:
         with reading(readable(binary)):
             data = binary.read_bytes()
     dtype = np.dtype(FORMATS[style])
-    check_size(binary, len(data), int(np.prod(shape, dtype=np.int64)) * dtype.itemsize, f"the header {path}")
+    check_size(binary, len(data), math.prod(shape) * dtype.itemsize, f"the header {path}")
     return np.frombuffer(data, dtype).reshape(shape)
 
 
 def _text(path: Path) -> npt.NDArray[Any]:
     try:
-        with reading(path):
-            text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not text in UTF-8; allowed: .npy, .rsf or a text of numbers") from None
     numbers: list[float] = []

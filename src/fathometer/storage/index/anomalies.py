@@ -60,6 +60,19 @@ TREATMENTS = {
 }
 
 
+FARTHEST = 1e15  # m: coordinates of the standard's words with any scalar are less
+LONGEST_SECONDS = 1e9
+# Least and largest value of a column in rows that can be used; no NaN is between them.
+RANGES = {
+    **{f"{what}_{axis}": (-FARTHEST, FARTHEST) for what in ("source", "receiver") for axis in "xyz"},
+    "offset": (0.0, 4 * FARTHEST),
+    "interval": (1e-12, LONGEST_SECONDS),
+    "delay": (-LONGEST_SECONDS, LONGEST_SECONDS),
+    "samples": (1, 2**31 - 1),
+    "trace": (0, 2**53),
+}
+
+
 @dataclass(frozen=True)
 class Anomaly:
     """One kind of anomaly of a survey: how often it occurs, where first, and how it is treated."""

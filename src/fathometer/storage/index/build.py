@@ -26,8 +26,10 @@ from fathometer.storage.index.chunk import Chunk, Span, spans
 from fathometer.storage.index.chunk_reader import chunks_in_order
 from fathometer.storage.index.duplicates import repeated
 from fathometer.storage.index.findings import Findings
+from fathometer.storage.index.seal import seal
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
+from fathometer.storage.reading import reading
 from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import looks_like_volume
@@ -71,6 +73,7 @@ def build_index(
             scanned, part = part, parts.create(atomic.NewFile(output))
             builder.rewrite(scanned, part)
             parts.drop(scanned)
+        seal(part)
         atomic.flush_file(part)
     return TraceIndex(output)
 
@@ -132,12 +135,14 @@ class _Builder:
             seen[real] = path
             try:
                 layout = tolerant_layout_of(path, self.interval)
+                with reading(path):
+                    state = path.stat()
             except InputError as error:
                 self.findings.leave_out(str(error))
                 continue
             number = len(self.layouts)
             self.layouts.append(layout)
-            self.states.append(path.stat())
+            self.states.append(state)
             self.rows.append(0)
             self.names.append(self._name(path))
             if layout.spare:
@@ -267,6 +272,7 @@ class _FileTotals:
 
     def _begin(self, file: int) -> None:
         self.file, self.placed, self.apart, self.largest_coordinate = file, False, False, 0.0
+        self.fault = ""  # why one of its chunks could not be read
         self.units: set[int] = set()
         self.kinds: set[int] = set()
         self.counts: Counter[Flag] = Counter()
@@ -280,6 +286,7 @@ class _FileTotals:
         if chunk.span.file != self.file:
             self.close()
             self._begin(chunk.span.file)
+        self.fault = self.fault or chunk.fault
         flags = chunk.columns["flags"]
         if chunk.span.first == 0:  # one array a file: many small ones would keep the system from reclaiming large ones
             builder.rows[self.file] = chunk.span.layout.traces
@@ -325,6 +332,8 @@ class _FileTotals:
             return
         layout = builder.layouts[self.file]
         try:
+            if self.fault:
+                raise InputError(self.fault)
             unit_notes = check_units(layout, self.units, self.largest_coordinate)
         except InputError as error:
             builder.refused[self.file] = str(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fathometer import _native
 from fathometer.base.errors import InputError
 from fathometer.storage import atomic
-from fathometer.storage.index.anomalies import UNUSABLE, Flag
+from fathometer.storage.index.anomalies import RANGES, UNUSABLE, Flag
 from fathometer.storage.index.words import DEFAULTS, TYPES, Word
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.extension import extension_fields, overridden
@@ -53,6 +53,7 @@ class Chunk:
         kinds: trace identification codes of traces that can be used.
         placed: whether any coordinate is not 0.
         examples: of each flag, the first trace that has it, and what was found there.
+        fault: why the traces could not be read, if so; all else is that of zeros.
     """
 
     span: Span
@@ -65,6 +66,7 @@ class Chunk:
     largest: float
     placed: bool
     examples: dict[Flag, tuple[int, str]]
+    fault: str = ""
 
 
 def spans(file: int, layout: Layout) -> Iterator[Span]:
@@ -114,6 +116,13 @@ def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
     return np.concatenate((swap_pairs(rows[:, :swapped]), rows[:, swapped:]), axis=1)
 
 
+def unread(span: Span, words: Mapping[str, Word], fault: str) -> Chunk:
+    """A chunk in place of one that could not be read: rows are counted before it is known whether all can be."""
+    nothing = np.zeros(span.count)
+    chunk = _chunk(span, dict.fromkeys(words, nothing), np.zeros(span.count, np.uint8), {})
+    return replace(chunk, fault=fault, samplings={}, sources=[], examples={})
+
+
 def header_words(rows: NDArray[np.uint8], little: bool, words: Mapping[str, Word]) -> dict[str, NDArray[np.float64]]:
     """Header words, each float64 (n,), of traces as stored, uint8 (n, bytes of a trace)."""
     present = {name: word for name, word in words.items() if word.place}
@@ -140,13 +149,22 @@ def _chunk(
         if not valid.all():
             all_valid &= valid
             head[name] = np.where(valid, values, 0.0)
-    coordinates = positions(head, extension)
+    scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros(span.count)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all numbers is no place, see below
+        bounded = positions(head, extension) | {"delay": scaled(head["delay"], scalar) / 1000}
+    for name, values in bounded.items():
+        least, most = RANGES[name]
+        valid = (least <= values) & (values <= most)
+        if not valid.all():
+            all_valid &= valid
+            bounded[name] = np.where(valid, values, 0.0)
+    delay = bounded.pop("delay")
+    coordinates = bounded
     largest = max(
         float(np.abs(coordinates[name]).max()) for name in ("source_x", "source_y", "receiver_x", "receiver_y")
     )
     if layout.feet:
         coordinates = {name: values * FOOT for name, values in coordinates.items()}
-    scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros(span.count)
     dx = coordinates["receiver_x"] - coordinates["source_x"]
     dy = coordinates["receiver_y"] - coordinates["source_y"]
     columns: dict[str, NDArray[Any]] = {
@@ -157,7 +175,7 @@ def _chunk(
         "offset": np.sqrt(dx * dx + dy * dy),
         "interval": _interval(layout, head["interval"]),
         "samples": np.full(span.count, layout.samples, np.int32),
-        "delay": scaled(head["delay"], scalar) / 1000,
+        "delay": delay,
     }
     flagged = {
         Flag.DEAD: ~np.isin(head["kind"], LIVE),
@@ -226,7 +244,9 @@ def _interval(layout: Layout, own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sample intervals (n,) in s: the file's, or where it has none the traces' own (n,), µs; 0 for none."""
     if not layout.own_intervals:
         return np.full(len(own), layout.interval)
-    return np.asarray(np.where(own > 0, own / 1e6, np.where(own == 0, layout.interval, 0.0)))
+    least, most = RANGES["interval"]
+    usable = (least <= own / 1e6) & (own / 1e6 <= most)
+    return np.asarray(np.where(usable, own / 1e6, np.where(own == 0, layout.interval, 0.0)))
 
 
 def _hash(columns: list[NDArray[Any]], seed: int) -> NDArray[np.uint64]:

@@ -12,12 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 
 from fathometer.base import ledger
-from fathometer.base.errors import InputError
-from fathometer.storage.index.anomalies import Anomaly
-from fathometer.storage.reading import readable
+from fathometer.base.errors import InputError, shortened
+from fathometer.storage.index.anomalies import LONGEST_SECONDS, RANGES, UNUSABLE, Anomaly
+from fathometer.storage.index.seal import EMPTY, KEY, sealed
+from fathometer.storage.json_text import json_values
+from fathometer.storage.probe import PARQUET, probe
+from fathometer.storage.reading import decoding, readable, reading
+from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 
 METADATA_KEY = b"fathometer.survey"
 VERSION = 1
@@ -59,6 +65,23 @@ class IndexedFile:
     notes: tuple[str, ...]
     additional: int = 0  # headers of a trace beside the first
     pairs: bool = False  # bytes are swapped in pairs
+
+    def check(self) -> None:
+        """ValueError where this can be no layout of a file."""
+        allowed = {
+            "order": self.order in ("<", ">"),
+            "format": self.format in SAMPLE_FORMATS,
+            "samples": self.samples > 0,
+            "traces": self.traces > 0,
+            "start": self.start >= 0,
+            "interval": 0 <= self.interval < LONGEST_SECONDS,
+        }
+        for name, right in allowed.items():
+            if not right:
+                raise ValueError(f"{shortened(self.name)}: {name} {shortened(getattr(self, name))}")
+        width = HEADER + self.samples * np.dtype(SAMPLE_FORMATS[self.format][0]).itemsize
+        if self.start + self.traces * width > self.size:
+            raise ValueError(f"{shortened(self.name)}: {self.traces} traces in {self.size} bytes")
 
     def layout(self, folder: Path) -> Layout:
         """The layout of the file. InputError where it is missing, or has changed since it was indexed."""
@@ -125,13 +148,13 @@ class Summary:
     @classmethod
     def of(cls, text: bytes) -> Self:
         """The inverse of `text`; KeyError, TypeError or ValueError where it is damaged."""
-        values = json.loads(text)
+        values = json_values(text)
         if values["version"] != VERSION:
             raise ValueError(f"version {values['version']}, where {VERSION} is known")
-        values["files"] = tuple(IndexedFile(**file | {"notes": tuple(file["notes"])}) for file in values["files"])
-        values["samplings"] = tuple(Sampling(**sampling) for sampling in values["samplings"])
-        values["anomalies"] = tuple(Anomaly(**anomaly) for anomaly in values["anomalies"])
-        return cls(**values | {"notes": tuple(values["notes"])})
+        summary = TypeAdapter(cls).validate_python(values)
+        for file in summary.files:
+            file.check()
+        return summary
 
 
 class TableWriter:
@@ -164,7 +187,7 @@ class TableWriter:
     def close(self, summary: Summary) -> None:
         """Write the remaining rows, and the summary."""
         self._flush()
-        self._writer.add_key_value_metadata({METADATA_KEY: summary.text()})
+        self._writer.add_key_value_metadata({METADATA_KEY: summary.text(), KEY: EMPTY})
         self._writer.close()
 
     def abandon(self) -> None:
@@ -178,17 +201,20 @@ class TraceIndex:
     def __init__(self, path: Path) -> None:
         self.path = path
         readable(path)
-        try:
+        with reading(path), ledger.io(bytes=path.stat().st_size):
+            if not sealed(path):  # by an earlier version, or foreign
+                probe(path, PARQUET, "Arrow")
+        with reading(path), decoding(path, "is not a Parquet file"):
             self._file = pq.ParquetFile(path)
-        except (pa.ArrowException, OSError) as error:
-            raise InputError(f"{path}: is no Parquet file: {' '.join(str(error).split())}") from None
-        text = (self._file.metadata.metadata or {}).get(METADATA_KEY)
-        if text is None or not set(COLUMNS) <= set(self._file.schema_arrow.names):
+            text = (self._file.metadata.metadata or {}).get(METADATA_KEY)
+            schema = self._file.schema_arrow
+        if text is None or not set(COLUMNS) <= set(schema.names):
             raise InputError(f"{path}: is no index of a survey; allowed: what `fathometer survey build` wrote")
-        try:
+        for name, kind in COLUMNS.items():
+            if schema.field(name).type not in (kind, getattr(kind, "value_type", kind)):
+                raise InputError(f"{path}: its column {name} is of type {schema.field(name).type}; allowed: {kind}")
+        with decoding(f"{path}: its list of files", "is damaged", f"; {REBUILD}"):
             self.summary = Summary.of(text)
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{path}: its list of files is damaged: {error}; {REBUILD}") from None
 
     @property
     def folder(self) -> Path:
@@ -203,12 +229,26 @@ class TraceIndex:
         """Columns by name, (n,) each, one row group at a time; `file` as numbers of the summary's files."""
         numbers = {file.name: number for number, file in enumerate(self.summary.files)}
         for group in range(self._file.num_row_groups):
-            try:
+            wanted = list(dict.fromkeys((*names, "flags")))
+            with decoding(f"{self.path}: row group {group}", "is damaged", f"; {REBUILD}"):
                 with ledger.io(bytes=self._stored_bytes(group, names)):
-                    table = self._file.read_row_group(group, columns=list(names))
-                yield plain_rows(table, numbers)
-            except (pa.ArrowException, OSError, KeyError) as error:
-                raise InputError(f"{self.path}: cannot be read: {' '.join(str(error).split())}; {REBUILD}") from None
+                    table = self._file.read_row_group(group, columns=wanted)
+                rows = plain_rows(table, numbers)
+            self._check(rows, group)
+            yield {name: rows[name] for name in names}
+
+    def _check(self, rows: Rows, group: int) -> None:
+        """InputError where a usable row holds what no build writes: the numbers go into cells of the grid."""
+        usable = rows["flags"] & np.uint16(UNUSABLE) == 0
+        for name, (least, most) in RANGES.items():
+            if name not in rows:
+                continue
+            wrong = np.flatnonzero(usable & ~((least <= rows[name]) & (rows[name] <= most)))  # NaN is wrong too
+            if len(wrong):
+                raise InputError(
+                    f"{self.path}: row {wrong[0]} of row group {group}: found {name} = {rows[name][wrong[0]]:g}; "
+                    f"allowed in a trace that can be used: {least:g} to {most:g}; {REBUILD}"
+                )
 
     def _stored_bytes(self, group: int, names: Sequence[str]) -> int:
         """Bytes of the columns of a row group in the file."""
@@ -229,8 +269,11 @@ def plain_rows(table: pa.Table, numbers: Mapping[str, int]) -> Rows:
         column = table.column(name).combine_chunks()
         if name == "file":
             column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+            column = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
             file_numbers = np.array([numbers[file] for file in column.dictionary.to_pylist()], np.int32)
             rows[name] = file_numbers[column.indices.to_numpy()]
         else:
-            rows[name] = column.to_numpy()
+            if column.null_count:
+                raise ValueError(f"{column.null_count} rows have no {name}")
+            rows[name] = column.to_numpy(zero_copy_only=False)
     return rows

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.headers import FIELDS, HEADER, Order, swap_pairs
 from fathometer.storage.traces.sample_formats import decode_samples, sample_type
@@ -85,7 +89,34 @@ class Layout:
     def rows(self) -> NDArray[np.uint8]:
         """All traces with their headers, uint8 (traces, trace_bytes), memory-mapped."""
         with reading(self.path):
+            if self.path.stat().st_size < self.start + self.traces * self.trace_bytes:
+                raise self._shorter()
             return np.memmap(self.path, np.uint8, "r", self.start, (self.traces, self.trace_bytes))
+
+    def stored(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Chosen traces with their headers, uint8 (n, trace_bytes).
+
+        Read, not mapped: a file that becomes shorter meanwhile would end the process. InputError where it has.
+        """
+        traces = np.empty((len(numbers), self.trace_bytes), np.uint8)
+        cuts = np.flatnonzero(np.diff(numbers) != 1) + 1  # between runs of traces that follow each other
+        with reading(self.path):
+            handle = os.open(self.path, os.O_RDONLY)
+            try:
+                for first, end in pairwise((0, *cuts.tolist(), len(numbers))):
+                    run = traces[first:end].reshape(-1)
+                    if atomic.read_at(handle, run.data, self.start + int(numbers[first]) * self.trace_bytes) < run.size:
+                        raise self._shorter()
+            finally:
+                os.close(handle)
+        return traces
+
+    def _shorter(self) -> InputError:
+        size = self.path.stat().st_size
+        return InputError(
+            f"{self.path}: became shorter since its headers were read: it has {size} bytes, and "
+            f"{self.start + self.traces * self.trace_bytes} are needed for {self.traces} traces"
+        )
 
     def headers(self, names: Iterable[str]) -> dict[str, NDArray[np.int64]]:
         """Fields (names of FIELDS) of all trace headers, each int64 (traces,)."""

@@ -17,7 +17,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import FIELDS, HEADER
+from fathometer.storage.traces.headers import FIELDS, HEADER, INTERVAL_TOLERANCE, field_of
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT
 
@@ -40,10 +40,10 @@ class RecordedHeadersWriter:
 
     The file header, textual extensions included, and each trace's headers are those of the recorded file, in its byte
     order; samples are IEEE floats. Only words that would be wrong are changed: the sample format, and the number of
-    samples and the sample interval (s) where these are not the recorded ones. Traces that are never written
-    hold zeros.
+    samples and the sample interval (s) where these are not what is recorded or said.
 
-    FathometerError where writing fails, InputError where a recorded file cannot be read.
+    FathometerError where writing fails or, at the end, traces are missing; InputError where a recorded file cannot be
+    read.
     """
 
     def __init__(self, files: Sequence[NewGathers], samples: int, interval: float) -> None:
@@ -51,11 +51,14 @@ class RecordedHeadersWriter:
         self._samples, self._interval = samples, interval
         self._parts = atomic.Parts()
         self._part_paths: list[Path] = []
+        self._written = [np.zeros(len(new.traces), np.bool_) for new in files]
         self._new_folders: list[Path] = []
+        self._new_interval: dict[Path, bool] = {}  # by recorded file: whether it says another one
 
     def __enter__(self) -> Self:
         try:
             for new in self._files:
+                self._new_interval[new.recorded.path] = self._interval_differs(new.recorded)
                 head, size = self._file_header(new), len(new.traces) * self._trace_bytes(new)
                 with atomic.writing(new.path):
                     self._make_folder(new.path.parent)
@@ -93,6 +96,7 @@ class RecordedHeadersWriter:
                 block[:, header:] = stored.view(np.uint8).reshape(len(rows), -1)
             with atomic.writing(new.path), ledger.io(bytes=block.size), self._part_paths[file].open("r+b") as part:
                 atomic.write_at(part.fileno(), atomic.octets(block), new.recorded.start + first * block.shape[1])
+            self._written[file][first : first + len(rows)] = True
 
     def _runs(
         self, new: NewGathers, places: NDArray[np.int64], order: NDArray[np.int64]
@@ -117,9 +121,19 @@ class RecordedHeadersWriter:
         words = heads[:, :HEADER]
         if self._samples != recorded.samples:
             _put(words, *FIELDS["samples"], recorded.order, self._samples)
-        if self._interval != recorded.interval:
+        if self._new_interval[recorded.path]:
             _put(words, *FIELDS["interval"], recorded.order, self._microseconds)
         return heads
+
+    def _interval_differs(self, recorded: Layout) -> bool:
+        """Whether the sample interval is another than the headers of a recorded file say: those of the file, or of its
+        first trace where these say nothing. Rounding to whole µs is no difference."""
+        with reading(recorded.path), recorded.path.open("rb") as file:
+            head = file.read(recorded.start + HEADER)
+        said = field_of(head[recorded.start :], *FIELDS["interval"], recorded.order)
+        if recorded.start:
+            said = field_of(head, int(BinField.Interval), "i2", recorded.order) or said
+        return abs(said - 1e6 * self._interval) > INTERVAL_TOLERANCE
 
     def _file_header(self, new: NewGathers) -> bytes:
         """All bytes before the first trace; none of an SU file."""
@@ -133,7 +147,7 @@ class RecordedHeadersWriter:
             ledger.io(bytes=recorded.start),
         ):
             head = np.frombuffer(file.read(recorded.start), np.uint8).copy()[None]
-        order, changed = recorded.order, self._interval != recorded.interval
+        order, changed = recorded.order, self._new_interval[recorded.path]
         _put(head, int(BinField.Format), "u2", order, IEEE_FLOAT)
         if self._samples != recorded.samples:
             _put(head, int(BinField.Samples), "u2", order, self._samples)
@@ -158,7 +172,12 @@ class RecordedHeadersWriter:
         try:
             if error is not None:
                 return
-            for new, part in zip(self._files, self._part_paths, strict=True):
+            for new, part, written in zip(self._files, self._part_paths, self._written, strict=True):
+                if not written.all():
+                    raise FathometerError(
+                        f"{new.path}: {np.count_nonzero(~written)} of {len(written)} traces are missing (the first: "
+                        f"{int(np.argmin(written))}, from 0)"
+                    )
                 with atomic.writing(new.path), ledger.flush():
                     atomic.flush_file(part)
             with atomic.writing(self._files[0].path.parent):

@@ -14,7 +14,6 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
 from fathometer.storage.traces.extension import extension_of, overridden
-from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
 
@@ -181,15 +180,14 @@ def decode_traces(layout: Layout, indices: ArrayLike, seen: Seen | None = None) 
     if len(outside):
         raise InputError(f"{layout.path}: there is no trace {outside[0]} (0 to {layout.traces - 1} are allowed)")
     traces = np.empty((len(numbers), layout.samples), np.float32)
-    rows = layout.rows()
     step = max(1, CHUNK_BYTES // layout.trace_bytes)
     with np.errstate(over="ignore", invalid="ignore"):  # beyond float32 values become infinite, for the caller to check
         for first in range(0, len(numbers), step):
             part = numbers[first : first + step]
             with ledger.io(bytes=len(part) * layout.trace_bytes):
-                stored = rows[part]
+                stored = layout.stored(part)
             if seen is not None:
-                seen(first, stored[:, HEADER:])
+                seen(first, stored[:, layout.header_bytes :])
             traces[first : first + step] = layout.decode(stored)
     return traces
 

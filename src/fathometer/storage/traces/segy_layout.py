@@ -62,11 +62,13 @@ def segy_layout_of(path: Path) -> Layout:
         start = TEXT + BINARY + _extended_text(path, head, order)
         if revision >= 2:
             start = field_of(head, 3521, "u8", order) or start
+        if start >= size:
+            raise InputError(f"{path}: holds no traces ({size} bytes; by its header they begin behind {start})")
         file.seek(start)
         first = file.read(2 * HEADER)
         first = _swapped(first[: len(first) // 2 * 2]) if pairs else first
-    if size <= start or len(first) < HEADER:
-        raise InputError(f"{path}: holds no traces ({size} bytes, of which {min(start, size)} are file headers)")
+    if len(first) < HEADER:
+        raise InputError(f"{path}: holds no traces ({size} bytes, of which {start} are file headers)")
 
     in_binary = field_of(head, int(BinField.Samples), "u2", order)
     if revision >= 2:

@@ -20,6 +20,7 @@ from fathometer.base.hardware import file_systems
 from fathometer.parallel.collectives import barrier
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
+from fathometer.storage.json_text import json_values
 from fathometer.storage.lock import FileLock
 from fathometer.storage.volumes.strategy import AUTO, Strategy
 
@@ -63,13 +64,19 @@ def cache_path() -> Path:
 def winners() -> list[Winner]:
     """The remembered strategies; none where there is no file, or one that this program did not write."""
     try:
-        content = json.loads(cache_path().read_text(encoding="utf-8"))
+        text = cache_path().read_text(encoding="utf-8")
+    except (OSError, ValueError, InputError):
+        return []
+    from pydantic import TypeAdapter  # costly, and mostly there is no file
+
+    try:
+        content = json_values(text)
         if content["schema_version"] != VERSION:
             return []
-        remembered = [Winner(**values) for values in content["winners"]]
+        remembered = TypeAdapter(list[Winner]).validate_python(content["winners"])
         for winner in remembered:
             Strategy.of(winner.strategy)  # a name or option that is unknown by now
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):
+    except (ValueError, LookupError, TypeError, AttributeError, InputError):
         return []
     return remembered
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+FARTHEST = 1e12  # m: coordinates beyond are none
 QUARTER = 90.0  # degrees
 TURNED = 1.0  # degrees between azimuths that count as different
 SQUARE = 1e-3  # cosine of the angle between lines that count as at right angles, beside what rounding explains
@@ -24,8 +25,8 @@ class SurveyGrid:
     Attributes:
         spacing: m, of each axis, the simplest numbers that fit. accuracy: m, by which rounding in the headers may have
             changed each.
-        origin: m, X and Y of the first trace. azimuths: degrees, of each axis, clockwise from Y; exact multiples of 90
-            where rounding leaves that open.
+        origin: m, X and Y of the first trace. azimuths: degrees, of each axis, clockwise from Y, multiples of 90 or the
+            simplest numbers that fit.
     """
 
     spacing: tuple[float, ...]
@@ -65,6 +66,8 @@ def survey_grid(places: NDArray[np.float64], step: float) -> SurveyGrid | None:
 
     None where they do not lie on a regular grid with axes at right angles, or an axis has one place.
     """
+    if not np.abs(places).max(initial=0.0) <= FARTHEST:
+        return None
     lengths = places.shape[:-1]
     origin = places[(0,) * len(lengths)]
     rounding = 0.5 * math.sqrt(2.0) * step + 1e-9 * float(np.abs(places).max())
@@ -78,7 +81,7 @@ def survey_grid(places: NDArray[np.float64], step: float) -> SurveyGrid | None:
         vectors.append(vector)
         fitted = fitted + along[..., None] * vector
     # The first, the last and the place itself are rounded.
-    if np.hypot(*np.moveaxis(places - fitted, -1, 0)).max() > 3 * rounding:
+    if not np.hypot(*np.moveaxis(places - fitted, -1, 0)).max() <= 3 * rounding:
         return None
     spacing = [math.hypot(*vector) for vector in vectors]
     accuracy = [2 * rounding / (count - 1) for count in lengths]
@@ -101,7 +104,7 @@ def _simplest(value: float, error: float) -> float:
 
 
 def _azimuth(vector: NDArray[np.float64], error: float) -> float:
-    """Degrees from 0 to 360, of a direction known to `error` radians."""
-    degrees = math.degrees(math.atan2(vector[0], vector[1])) % 360.0
+    """Degrees from 0 to 360, the simplest number for a direction known to `error` radians; right angles first."""
+    degrees, wrong = math.degrees(math.atan2(vector[0], vector[1])) % 360.0, math.degrees(error)
     right = QUARTER * round(degrees / QUARTER)
-    return right % 360.0 if abs(degrees - right) <= math.degrees(error) else degrees
+    return (right if abs(degrees - right) <= wrong else _simplest(degrees, wrong)) % 360.0

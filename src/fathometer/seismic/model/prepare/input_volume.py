@@ -12,7 +12,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.model.axes import labelled_axes
 from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
-from fathometer.seismic.model.placement import placement_of
+from fathometer.seismic.model.placement import EAST, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.velocity_units import UNITS, metres_per_second
@@ -95,10 +95,22 @@ class InputVolume:
         if placement is not None:
             given = {"xyz"[axis]: metres for axis, metres in spacing.items()}
             self.notes = placement.spacing_notes(given, "--input-spacing")
+            if origin is None:
+                origin, note = self._placed(placement)
+                self.notes += (note,)
         for axis, length in spacing.items():
             check_spacing("--input-spacing", axis, length)
         shape = (cells["x"], cells.get("y", 1), cells["z"])
         return Grid(shape, _vector(spacing, spacing[0]), _vector(origin or {}, 0.0))
+
+    def _placed(self, placement: Placement) -> tuple[dict[int, float] | None, str]:
+        """Origin, m, by axis, by the file's trace headers where the grid lies along their coordinates, and a note."""
+        x, y = placement.first
+        where = f"the first cell lies at ({x:.10g}, {y:.10g}) m by the {placement.source}"
+        if placement.azimuth == EAST and not placement.mirrored:
+            return {0: x, 1: y, 2: 0.0} if "y" in self.axes else {0: x, 2: 0.0}, where
+        turned = f"{where}, x points to azimuth {placement.azimuth:g} degrees"
+        return None, f"{turned}, which the result does not keep: [acquisition] origin and azimuth of a survey take it"
 
     def _metres(
         self, axes: tuple[int, ...], carried: tuple[float, ...] | None, given: tuple[float, ...] | None, option: str
@@ -131,7 +143,7 @@ class InputVolume:
         if wrong.any():
             raise InputError(self._message(wrong, box, values, "not finite", "finite values, and slowness above 0"))
         if self.velocity:
-            wrong = (values < SLOWEST) | (values > FASTEST)
+            wrong = ~((values >= SLOWEST) & (values <= FASTEST))
             if wrong.any():
                 allowed = f"{SLOWEST:g} to {FASTEST:g} m/s; is --units {self.units} right?"
                 raise InputError(self._message(wrong, box, values, "no velocities", allowed))

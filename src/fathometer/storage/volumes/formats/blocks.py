@@ -20,7 +20,8 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.reading import reading
+from fathometer.storage.json_text import json_values
+from fathometer.storage.reading import decoding, reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, overlap, within
 from fathometer.storage.volumes.formats.axis_metadata import info_of
@@ -120,8 +121,8 @@ class BlocksVolume(BlockReader):
             raise InputError(f"{path}:{key}: a .blocks folder holds one array and takes no key")
         with reading(path / INDEX):
             text = (path / INDEX).read_bytes()
-        try:
-            index = json.loads(text)
+        with decoding(path / INDEX, "is not the index of a .blocks folder"):
+            index = json_values(text)
             if index["layout"] != LAYOUT:
                 raise ValueError(f"layout {index['layout']!r}")
             dtype = np.dtype(index["dtype"])
@@ -134,8 +135,6 @@ class BlocksVolume(BlockReader):
                 raise ValueError(f"a block {outside[0]} in a volume of {shape}")
             names = {"spacing": "spacing_metres", "origin": "origin_metres", "labels": "labels", "units": "unit"}
             info = info_of(shape, dtype, {key: index[name] for key, name in names.items()})
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path / INDEX}: is not the index of a .blocks folder ({error})") from None
         check_values(str(path), dtype)
         super().__init__(path, info)
         cells = sum(math.prod(extent(box)) for _, box in self._blocks)

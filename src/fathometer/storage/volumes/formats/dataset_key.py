@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, shortened
 
 
 def choose_key(path: Path, key: str | None, names: Sequence[str]) -> str:
     """`key` if it is one of `names`, without a key the only name; otherwise InputError, which lists the names."""
-    listed = ", ".join(sorted(names)) or "none"
+    listed = shortened(", ".join(shortened(name) for name in sorted(names))) or "none"
     if key is None:
         if len(names) == 1:
             return names[0]
         raise InputError(f"{path}: needs a key, as in {path.name}:key (it holds: {listed})")
     if key.strip("/") not in names:
-        raise InputError(f"{path}:{key}: no such array in the file (it holds: {listed})")
+        raise InputError(f"{path}:{shortened(key)}: no such array in the file (it holds: {listed})")
     return key.strip("/")

@@ -22,12 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import now
 from fathometer.base.names import visible
 from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.reading import readable, reading
+from fathometer.storage.probe import HDF5, probe
+from fathometer.storage.reading import decoding, readable, reading, words_of
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
@@ -231,22 +232,22 @@ class Hdf5Volume(BlockReader):
 
     def __init__(self, path: Path, key: str | None) -> None:
         readable(path)
-        try:
+        with reading(path), ledger.io():
+            probe(path, HDF5, "HDF5")
+        with reading(path), decoding(path, "is not a readable HDF5 file"):
             self._file = h5py.File(path, "r")
-        except OSError as error:
-            raise InputError(f"{path}: is not a readable HDF5 file ({str(error).splitlines()[0]})") from None
         try:
             with reading(path), _system_errors():
                 datasets: dict[str, Any] = {}
 
-                def collect(name: str, item: Any) -> None:
-                    if isinstance(item, h5py.Dataset):
-                        datasets[name] = item
+                def collect(name: str | bytes, item: Any) -> None:
+                    if isinstance(item, h5py.Dataset):  # a name that is not UTF-8 is bytes
+                        datasets[name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")] = item
 
                 self._file.visititems(collect)
                 names = [name for name, item in datasets.items() if not (item.is_scale and DATASET in datasets)]
                 self.key = choose_key(path, key, names)
-                self._values = self._file[self.key]
+                self._values = datasets[self.key]
                 _load_filters(self._values)
                 name = f"{path}:{self.key}"
                 check_values(name, self._values.dtype)
@@ -260,6 +261,12 @@ class Hdf5Volume(BlockReader):
         """See Volume.files."""
         with reading(self.path), _system_errors():
             return files_of_dataset(self._file, self.key)
+
+    @property
+    def name(self) -> str | bytes:
+        """Of the dataset, with its groups, as the library knows it."""
+        name: str | bytes = self._values.name
+        return name
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         with _system_errors():
@@ -287,7 +294,7 @@ class Hdf5Source:
         driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if comm.size > 1 else {}
         with _system_errors(), ledger.io():
             self._file = h5py.File(volume.path, "r", **driver)
-            self._values = self._file[volume.key]
+            self._values = self._file[volume.name]
 
     def read(self, box: Box) -> NDArray[Any]:
         """See registry.Source."""
@@ -352,8 +359,10 @@ def _system_errors() -> Iterator[None]:
     """Turn errors of the library into OSErrors of one line."""
     try:
         yield
-    except (RuntimeError, ValueError, KeyError) as error:
-        raise OSError(errno.EIO, f"HDF5: {str(error).splitlines()[0]}") from None
+    except (FathometerError, MemoryError):
+        raise
     except OSError as error:  # the library's text for errors of the system has many lines
-        text = os.strerror(error.errno) if error.errno else f"HDF5: {str(error).splitlines()[0]}"
+        text = os.strerror(error.errno) if error.errno else f"HDF5: {words_of(error)}"
         raise OSError(error.errno or errno.EIO, text) from None
+    except Exception as error:
+        raise OSError(errno.EIO, f"HDF5: {words_of(error)}") from error

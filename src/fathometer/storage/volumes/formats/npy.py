@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from tokenize import TokenError
 from typing import IO, Any
 
 import numpy as np
 from numpy.lib import format as npy_format
 
 from fathometer.base.errors import InputError
-from fathometer.storage.reading import readable, reading
+from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.volumes.block import VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
@@ -33,15 +32,12 @@ def open_npy(path: Path, key: str | None = None) -> MappedVolume:
 
 def read_npy_header(file: IO[bytes], name: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Shape, whether in Fortran order, and dtype; leaves `file` at the first value. InputError where it is no NPY."""
-    try:
+    with decoding(name, "is not an NPY array of numbers", "; pickles are never loaded"):
         version = npy_format.read_magic(file)
         # Version 3 differs from 2 in the encoding of field names only, and arrays with fields are refused
         # below.
         read = npy_format.read_array_header_1_0 if version == (1, 0) else npy_format.read_array_header_2_0
         shape, fortran, dtype = read(file)
-    except (ValueError, TokenError) as error:
-        reason = str(error).splitlines()[0]
-        raise InputError(f"{name}: is not an NPY array of numbers ({reason}); pickles are never loaded") from None
     if dtype.hasobject:
         raise InputError(f"{name}: holds pickled Python objects, which are never loaded; save it as an array of floats")
     return shape, fortran, dtype

@@ -6,16 +6,15 @@ it until close. For large volumes use RSF or NPY.
 
 from __future__ import annotations
 
+import math
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.base.errors import InputError
-from fathometer.storage.reading import readable, reading
+from fathometer.storage.reading import check_size, decoding, readable, reading
 from fathometer.storage.volumes.block import BlockReader
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.npy import npy_info, read_npy_header
@@ -26,15 +25,15 @@ class NpzVolume(BlockReader):
 
     def __init__(self, path: Path, key: str | None) -> None:
         readable(path)
-        try:
-            with reading(path), zipfile.ZipFile(path) as archive:
-                names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-                self.key = choose_key(path, key, names)
-                with archive.open(self.key + ".npy") as member:
-                    shape, _, dtype = read_npy_header(member, f"{path}:{self.key}")
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise InputError(f"{path}: is not an NPZ archive ({error})") from None
-        super().__init__(path, npy_info(f"{path}:{self.key}", shape, dtype))
+        with reading(path), decoding(path, "is not an NPZ archive"), zipfile.ZipFile(path) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+            self.key = choose_key(path, key, names)
+            with archive.open(self.key + ".npy") as member:
+                shape, _, dtype = read_npy_header(member, f"{path}:{self.key}")
+                offset = member.tell()
+            info, size = npy_info(f"{path}:{self.key}", shape, dtype), archive.getinfo(self.key + ".npy").file_size
+        check_size(path, size - offset, math.prod(shape) * dtype.itemsize, f"the header of {self.key} (shape {shape})")
+        super().__init__(path, info)
         self._values: NDArray[Any] | None = None
 
     def files(self) -> list[Path]:
@@ -43,11 +42,8 @@ class NpzVolume(BlockReader):
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         if self._values is None:
-            try:
-                with np.load(self.path, allow_pickle=False) as archive:
-                    self._values = np.asarray(archive[self.key])
-            except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-                raise InputError(f"{self.path}:{self.key}: is damaged ({str(error).splitlines()[0]})") from None
+            with decoding(f"{self.path}:{self.key}", "is damaged"), np.load(self.path, allow_pickle=False) as archive:
+                self._values = np.asarray(archive[self.key])
         return self._values[box]
 
     def _bytes(self, box: tuple[slice, ...]) -> int:

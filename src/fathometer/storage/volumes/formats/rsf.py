@@ -8,6 +8,7 @@ Madagascar's "Guide to RSF file format" (ahay.org).
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     lengths: list[int] = []
     while (name := f"n{len(lengths) + 1}") in values:
         length = _number(path, values, name, 0)
-        if length < 1 or length != int(length):
+        if not 1 <= length < 2**63 or length != int(length):
             raise InputError(f"{path}: {name}={values[name]!r} is not a whole number of at least 1")
         lengths.append(int(length))
     if not lengths:
@@ -119,7 +120,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     spacing = origin = None
     if all_lengths and all(f"d{i}" in values for i in axes):
         spacing = tuple(_number(path, values, f"d{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
-        if any(step <= 0 for step in spacing):
+        if not all(0 < step < math.inf for step in spacing):
             raise InputError(f"{path}: the spacing {spacing} of the axes {tuple(axes)} must be positive")
     if all_lengths and any(f"o{i}" in values for i in axes):  # RSF's default is 0
         origin = tuple(_number(path, values, f"o{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))

@@ -23,7 +23,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
-from fathometer.storage.reading import reading
+from fathometer.storage.reading import decoding, reading, words_of
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, overlap, surrounding, within
 from fathometer.storage.volumes.exchange import exchange
@@ -157,11 +157,9 @@ class ZarrVolume(BlockReader):
 
         with reading(path):
             os.scandir(path).close()
-        try:
+        with reading(path), decoding(path, "is not a readable Zarr folder"):
             node = zarr.open(path, mode="r")
             arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{path}: is not a readable Zarr folder ({_line(error)})") from None
         if isinstance(node, zarr.Group):
             volumes = [name for name, array in arrays.items() if array.ndim in (2, 3)]
             self.key: str | None = choose_key(path, key, volumes or list(arrays))
@@ -170,9 +168,11 @@ class ZarrVolume(BlockReader):
             raise InputError(f"{path}:{key}: holds one array and takes no key")
         else:
             self.key, self._values = None, node
-        dtype = np.dtype(self._values.dtype)
-        check_values(str(path), dtype)
-        super().__init__(path, info_of(check_shape(str(path), self._values.shape), dtype, dict(self._values.attrs)))
+        with reading(path):
+            dtype = np.dtype(self._values.dtype)
+            check_values(str(path), dtype)
+            info = info_of(check_shape(str(path), self._values.shape), dtype, dict(self._values.attrs))
+        super().__init__(path, info)
 
     def files(self) -> list[Path]:
         """See Volume.files: all files of the array's folder, and those beside the folders on the way to it."""
@@ -207,9 +207,7 @@ def _system_errors() -> Iterator[None]:
     """Turn errors of the library into OSErrors of one line."""
     try:
         yield
-    except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise OSError(errno.EIO, f"Zarr: {_line(error)}") from None
-
-
-def _line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise OSError(errno.EIO, f"Zarr: {words_of(error)}") from error
