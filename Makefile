@@ -31,14 +31,12 @@ trials: setup ## kills, failed calls and fuzzed inputs, ten minutes of them
 	@$(BIN)/python -m pytest -q -m trials $(ARGS)
 
 # Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.
-SANITIZED := tests/native tests/runs/test_exact.py tests/seismic/history/test_encoding.py \
-  tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py tests/seismic/waves/test_adjoint.py::test_reciprocity
-# Tiled sweeps by several threads.
-RACING := tests/grid/test_tiling.py tests/seismic/history/test_encoding.py
+SANITIZED := tests/native/test_kernels.py tests/native/test_not_a_number.py tests/runs/test_exact.py \
+  tests/seismic/history/test_encoding.py tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py \
+  tests/seismic/waves/test_adjoint.py::test_reciprocity
 
-sanitize: setup ## the kernels' tests with address, undefined-behaviour and thread sanitizers
+sanitize: setup ## the kernels' tests with kernels built with sanitizers
 	@tools/sanitize.sh address $(SANITIZED) $(ARGS)
-	@tools/sanitize.sh thread $(RACING) $(ARGS)
 
 lint: build ## style and types
 	@$(BIN)/ruff check --quiet .

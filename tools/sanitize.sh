@@ -29,4 +29,4 @@ export PYTHONPATH="$folder/installed:$("$python" -c 'import sysconfig as s; prin
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:handle_segv=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:ignore_noninstrumented_modules=1:report_signal_unsafe=0
-exec env LD_PRELOAD="$libraries" $before "$python" -S -m pytest -q -p no:cacheprovider "$@"
+exec env LD_PRELOAD="$libraries" $before "$python" -S -m pytest -q -p no:cacheprovider --capture=sys "$@"

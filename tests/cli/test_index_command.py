@@ -211,9 +211,12 @@ def test_headers_that_lie_are_overruled(tmp_path, capsys, monkeypatch):
     live(trace=trace, interval=0, every={117: 0}).write(tmp_path / "a.seg")
     assert "a.seg: the sample interval is not positive" in run(capsys, "info", "a.seg").err
     for kind in ("gathers", "volume"):
-        done = run(capsys, "info", "a.seg", "--as", kind, "--sample-interval", "0.002", "--json")
+        interval = ("--sample-interval", "0.002") if kind == "gathers" else ()
+        done = run(capsys, "info", "a.seg", "--as", kind, *interval, "--json")
         assert (done.code, json.loads(done.out)[0]["kind"]) == (0, kind)
     assert json.loads(run(capsys, "info", "a.seg", "--sample-interval", "0.002", "--json").out)[0]["kind"] == "gathers"
+    done = run(capsys, "info", "a.seg", "--as", "volume", "--sample-interval", "0.002")
+    assert (done.code, "a.seg: a sample interval is given; found a volume" in done.err) == (2, True)
     live(interval=0, every={117: 0}).write(tmp_path / "b")
     done = run(capsys, "survey", "build", "b", "--sample-interval", "0.002")
     assert "sampling: 4 samples every 0.002 s from 0 s" in done.out

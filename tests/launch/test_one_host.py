@@ -122,6 +122,16 @@ def test_what_a_killed_supervisor_left_goes_with_the_next_run(tmp_path, monkeypa
     assert set(second) == {"OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base"}
 
 
+def test_without_a_folder_for_temporary_files_open_mpi_has_the_choice(tmp_path, monkeypatch):
+    def none():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(one_host, "SHARED_MEMORY", tmp_path)
+    monkeypatch.setattr("tempfile.gettempdir", none)
+    with one_host.own_folders({}, 4) as settings:
+        assert set(settings) == {"OMPI_MCA_btl_vader_backing_directory"}
+
+
 def test_settings_of_the_user_stay(tmp_path, monkeypatch):
     monkeypatch.setenv("HOME", str(tmp_path))
     assert one_host.transport({}, 4) == {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,vader"}

@@ -124,7 +124,7 @@ def test_time_option(text, printed, folder, capsys):
     assert (done.code, done.err) == (0, "")
     assert f"#SBATCH --time={printed}" in done.out
     assert f"#SBATCH --output={folder}/out/slurm-%j.out" in done.out
-    assert f"{sys.executable} -m fathometer migrate {folder}/survey.toml --resume &" in done.out
+    assert f"{sys.executable} -P -m fathometer migrate {folder}/survey.toml --resume &" in done.out
     assert not (folder / "out").exists()
 
 

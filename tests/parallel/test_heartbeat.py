@@ -111,3 +111,26 @@ def test_a_rank_in_a_long_call_is_alive(tmp_path):
     done = finish(start(*mpirun(2), sys.executable, "-c", HOLDING, tmp_path))
     assert done.code == 0, done.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.ended", "1.ended"]
+
+
+IGNORING = """
+import os, signal, sys
+from pathlib import Path
+from mpi4py import MPI
+from fathometer.parallel import heartbeat
+from fathometer.parallel.collectives import barrier
+heartbeat.GRACE_SECONDS = 0.1
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+comm = MPI.COMM_WORLD
+with heartbeat.watched(Path(sys.argv[1]), 1.0, comm, print):
+    if comm.rank == 1:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    barrier(comm)
+"""
+
+
+def test_a_run_that_ignores_sigterm_ends_too(tmp_path):
+    """As one whose parent ignored it: the rank that noticed once waited for ever."""
+    done = finish(start(*mpirun(2), sys.executable, "-c", IGNORING, tmp_path))
+    assert done.code == 75, done.err
+    assert "rank 1 on " in done.err

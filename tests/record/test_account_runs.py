@@ -240,13 +240,14 @@ def test_a_trace_holds_the_spans_of_all_ranks(migrated):
     record = validated(folder / "out" / "run.json")
     for rank in (0, 1):
         own = [e for e in spans if e["pid"] == rank]
-        # Spans nest: a later one begins within an earlier one only if it also ends there.
-        stack = []
-        for e in sorted(own, key=lambda e: (e["ts"], -e["dur"])):
-            while stack and e["ts"] >= stack[-1] - 0.002:
-                stack.pop()
-            assert not stack or e["ts"] + e["dur"] <= stack[-1] + 0.002
-            stack.append(e["ts"] + e["dur"])
+        # Spans of a thread nest: a later one begins within an earlier one only if it also ends there.
+        for thread in {e["tid"] for e in own}:
+            stack = []
+            for e in sorted((e for e in own if e["tid"] == thread), key=lambda e: (e["ts"], -e["dur"])):
+                while stack and e["ts"] >= stack[-1] - 0.002:
+                    stack.pop()
+                assert not stack or e["ts"] + e["dur"] <= stack[-1] + 0.002
+                stack.append(e["ts"] + e["dur"])
         steps = sum(e["dur"] for e in own if e["name"] == "receiver propagation") / 1e6
         inside = sum(e["dur"] for e in own if e["name"] == "halo exchange" and e["cat"] == "communication") / 1e6
         phases = record["ledger"]["ranks"][rank]["phases"]

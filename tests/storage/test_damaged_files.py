@@ -61,8 +61,8 @@ def test_a_file_that_is_cut_short_while_it_is_indexed_is_left_out(tmp_path, monk
     bad, good = (live(samples=1000).write(tmp_path / name) for name in ("bad.segy", "good.segy"))
     measured = build.tolerant_layout_of
 
-    def cut(path):
-        layout = measured(path)
+    def cut(path, interval):
+        layout = measured(path, interval)
         if path == bad:
             os.truncate(path, path.stat().st_size - layout.trace_bytes)
         return layout
@@ -104,9 +104,10 @@ def test_every_byte_of_an_index_counts(tmp_path):
     data = path.read_bytes()
     begin = data.index(seal.KEY)  # without its seal it would be read, since there are indexes that never had one
     for place in [place for place in range(0, len(data) - 300, 97) if not begin <= place < begin + 40] + [begin + 30]:
-        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
-        with pytest.raises(InputError, match=r"damaged|not a Parquet"):
-            TraceIndex(path)
+        for bit in (1, 64):  # of a digit of the seal, too: another digit, or none
+            path.write_bytes(data[:place] + bytes([data[place] ^ bit]) + data[place + 1 :])
+            with pytest.raises(InputError, match=r"damaged|not a Parquet"):
+                TraceIndex(path)
     path.write_bytes(data)
     assert TraceIndex(path).summary.usable == 6
 
@@ -181,6 +182,23 @@ def test_a_library_that_is_ended_by_a_file(tmp_path, monkeypatch):
     refused(tmp_path / "a.h5", "a.h5: is damaged: SIGSEGV in HDF5, which reads it")
 
 
+def test_the_child_imports_nothing_from_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "h5py.py").write_text("open('imported', 'w').close()\n")
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("vp", data=np.ones((3, 4), np.float32))
+    monkeypatch.chdir(tmp_path)
+    describe("a.h5", Path())
+    assert not (tmp_path / "imported").exists()
+
+
+def test_a_source_of_a_virtual_dataset_that_is_missing_is_filled(tmp_path):
+    layout = h5py.VirtualLayout((2, 4), np.float32)
+    layout[0] = h5py.VirtualSource(tmp_path / "gone.h5", "a", (4,))
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_virtual_dataset("vp", layout, fillvalue=3.0)
+    assert describe("a.h5", tmp_path).values.minimum == 3.0
+
+
 def test_a_child_that_cannot_be_had_is_no_error(tmp_path, monkeypatch):
     def none(program, path):
         raise OSError(11, "Resource temporarily unavailable")
@@ -197,7 +215,7 @@ def test_most_of_an_empty_volume_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(describing, "SAMPLED_VALUES", 1 << 20)
     monkeypatch.setattr(describing, "SLAB_VALUES", 1 << 16)
     monkeypatch.setattr(describing, "PROGRESS_SECONDS", -1.0)
-    description = describe(f"{tmp_path}/a.h5", Path(), read.append)
+    description = describe(f"{tmp_path}/a.h5", Path(), say=read.append)
     assert (description.values.minimum, description.values.maximum) == (0.0, 7.0)
     (note,) = description.notes
     assert "of 1000000000000 values were read, spread evenly" in note

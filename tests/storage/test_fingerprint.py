@@ -15,8 +15,8 @@ from fathometer.base.errors import FathometerError
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.traces.wavelet_file import series_files
 from fathometer.storage import fingerprint, hashing
-from fathometer.storage.fingerprint import GRANULARITY_NS, FileState, hash_of, require_unchanged
-from fathometer.storage.hashing import Hashing
+from fathometer.storage.fingerprint import GRANULARITY_NS, FileState, hash_of, lasting
+from fathometer.storage.hashing import Hashing, require_unchanged
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.registry import FORMATS
 from fathometer.storage.volumes.volume import open_volume, write_volume
@@ -216,3 +216,33 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path):
     path.unlink()
     with pytest.raises(FathometerError, match="a: has changed while it was read"):
         require_unchanged([state])
+
+
+def test_a_file_that_is_touched_while_it_is_read_is_none(tmp_path, monkeypatch):
+    """Its times, its permissions or its links are others, its bytes are not."""
+    monkeypatch.setattr(fingerprint, "PIECE", 2)
+    path = tmp_path / "a"
+    path.write_bytes(b"12345")
+    with Hashing([FileState.of(path)], MPI.COMM_SELF, ThreadCounts(1, 1, 1)) as work:
+        (state,) = work.results()
+    for touch in (lambda: path.chmod(0o400), lambda: os.utime(path, ns=(1, 1)), lambda: os.link(path, tmp_path / "b")):
+        touch()
+        assert not FileState.of(path).same_as(state)
+        require_unchanged([state])
+    with pytest.raises(FathometerError, match="has changed"):
+        require_unchanged([replace(state, hash="")])  # nobody knows
+    path.chmod(0o600)
+    path.write_bytes(b"12346")
+    with pytest.raises(FathometerError, match=r"a: has changed .*; --resume goes on where it is again what it was"):
+        require_unchanged([state])
+
+
+def test_a_lasting_path_is_that_of_the_same_file(tmp_path, monkeypatch):
+    """Also where `..` follows a link: what the system makes of it, not what the text looks like."""
+    (tmp_path / "far" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "deep")
+    for place in (tmp_path, tmp_path / "far"):
+        (place / "a").write_text(place.name)
+    monkeypatch.chdir(tmp_path / "far")
+    for name in ("a", "../far/a", "deep/../a", tmp_path / "link" / ".." / "a"):
+        assert lasting(Path(name)) == tmp_path.resolve() / "far" / "a"

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from disk_support import small_disk
 
 from fathometer.base.errors import FathometerError
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
+from fathometer.runs.seal import with_seal
 from fathometer.storage.lock import FileLock, this_process
 
 HOLDER = """\
@@ -179,7 +181,7 @@ def test_a_full_disk_keeps_what_an_earlier_run_left(full_disk):
     (full_disk / "fill").unlink()
     journal = full_disk / "journal"
     journal.mkdir()
-    (journal / "survey.json").write_text("{}")
+    (journal / "survey.json").write_text(json.dumps(with_seal({"repaired": []}), indent=2))
     (journal / "1-0000.jsonl").write_text('{"shot": 3, "failed": "x"}\n')
     with FileLock(journal / "lock") as lock:
         assert lock.acquire()

@@ -120,6 +120,15 @@ def test_hdf5_is_known_by_content(tmp_path, name, block):
         describe(name, tmp_path)
 
 
+def test_coordinates_of_axes_are_no_volume(tmp_path):
+    """A NetCDF-4 file is one of HDF5; its coordinate variables are scales there."""
+    with h5py.File(tmp_path / "a.nc", "w") as file:
+        for name, length in (("vp", (3, 4)), ("x", 3)):
+            file[name] = np.ones(length)
+        file["x"].make_scale()
+    assert describe("a.nc", tmp_path).shape == (3, 4)
+
+
 def test_what_no_content_tells_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("no traces" * 1000)
     for name in ("notes.txt", "gone.data"):

@@ -16,6 +16,7 @@ import struct
 import zipfile
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -498,6 +499,7 @@ def _index_change(folder: Path, chance: random.Random) -> str:
 
 def _journal_base(folder: Path) -> None:
     from fathometer.runs.journal import Contribution, Journal, VolumePart
+    from fathometer.runs.seal import with_seal
     from fathometer.runs.sum_file import SumFile
 
     journal = folder / "journal"
@@ -509,9 +511,10 @@ def _journal_base(folder: Path) -> None:
         state.finish_task(0, Contribution(task, (0, 0, 0), (3, 1, 2), {"image": part}, 0.5, 1))
     state.set_aside(0, 4, "a reason")
     state.flushed(0)
-    (journal / "survey.json").write_text(json.dumps({"input": {"a": [1, 2]}, "repaired": ["x"], "files": {"vp": "1"}}))
-    planned = SumFile.planned(journal / "20260101T000000-1-0000-1.sum", (0, 1), (3, 1, 2), {"image": 3})
-    whole = SumFile(planned.path, planned.tasks, planned.shape, planned.tops, {"image": 7}, planned.data)
+    entries = {"input": {"a": [1, 2]}, "repaired": ["x"], "files": {"vp": "1"}}
+    (journal / "survey.json").write_text(json.dumps(with_seal(entries)))
+    planned = SumFile.planned(journal / "20260101T000000-1-0000-1.sum", {0: "", 1: ""}, (3, 1, 2), {"image": 3})
+    whole = replace(planned, checksums={"image": 7})
     planned.path.write_bytes(whole.head + bytes(whole.size - whole.data))
 
 
@@ -524,16 +527,26 @@ def _journal_change(folder: Path, chance: random.Random) -> str:
     if path.suffix == ".jsonl" and chance.random() < 0.7:
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         place = chance.randrange(len(lines))
-        lines[place] = mutate_json(lines[place], chance)
-        path.write_text("".join(json.dumps(line).replace("Infinity", "1e400") + "\n" for line in lines))
+        texts = path.read_text().splitlines()
+        texts[place] = _resealed(mutate_json(lines[place], chance), chance)
+        path.write_text("".join(text + "\n" for text in texts))
     elif path.suffix == ".sum" and chance.random() < 0.7:
         head, _, rest = path.read_bytes().partition(b"\n")
-        path.write_bytes(encoded(mutate_json(json.loads(head), chance), chance) + b"\n" + rest)
+        path.write_bytes(_resealed(mutate_json(json.loads(head), chance), chance).encode() + b"\n" + rest)
     elif path.suffix == ".json" and chance.random() < 0.7:
         path.write_bytes(encoded(mutate_json(json.loads(path.read_bytes()), chance), chance))
     else:
         changed_file(path, chance, 200)
     return "input"
+
+
+def _resealed(value: Any, chance: random.Random) -> str:
+    """A changed record of the journal as text; half of them with a seal that fits, which no check of bytes refuses."""
+    from fathometer.runs.seal import CHECKSUM_KEY, VERSION_KEY, sealed
+
+    if isinstance(value, dict) and chance.random() < 0.5:
+        return sealed({name: entry for name, entry in value.items() if name not in (CHECKSUM_KEY, VERSION_KEY)})
+    return json.dumps(value).replace("Infinity", "1e400")
 
 
 def _record_base(folder: Path) -> None:

@@ -299,7 +299,7 @@ def start_ranks(
         words = mpirun_command(
             mpirun,
             ranks,
-            [sys.executable, "-m", "fathometer", *(resumed_arguments(arguments) if attempt else arguments)],
+            [sys.executable, "-P", "-m", "fathometer", *(resumed_arguments(arguments) if attempt else arguments)],
             slots=slots,
             as_root=os.geteuid() == 0,
             forwarded=forwarded,

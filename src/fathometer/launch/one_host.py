@@ -75,14 +75,17 @@ def own_folders(environ: Mapping[str, str], major: int) -> Iterator[dict[str, st
     """Context of one mpirun: settings that put its shared memory and its session into folders that end with it."""
     from tempfile import gettempdir  # ranks do not need it
 
+    temporary: Path | None = None
+    with suppress(OSError):  # where no folder can be written to
+        temporary = Path(gettempdir())
     places = {
         "OMPI_MCA_btl_sm_backing_directory" if major >= 5 else "OMPI_MCA_btl_vader_backing_directory": SHARED_MEMORY,
-        "PRTE_MCA_prte_tmpdir_base" if major >= 5 else "OMPI_MCA_orte_tmpdir_base": Path(gettempdir()),
+        "PRTE_MCA_prte_tmpdir_base" if major >= 5 else "OMPI_MCA_orte_tmpdir_base": temporary,
     }
     settings: dict[str, str] = {}
     with ExitStack() as folders:
         for name, place in places.items():
-            if not _is_set(name, environ):
+            if place is not None and not _is_set(name, environ):
                 with suppress(OSError):  # as in a container without shared memory: Open MPI has its own ways
                     settings[name] = str(folders.enter_context(owned_folder(place, PREFIX)))
         yield settings

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from fathometer.base import ledger
 from fathometer.base.host import built_library
 from fathometer.base.owned_folder import owned_folder
+from fathometer.base.signals import GRACE_SECONDS, RESUMABLE
 from fathometer.parallel.collectives import allgather, barrier
 
 if TYPE_CHECKING:
@@ -39,10 +40,13 @@ _DIGITS = 20  # of the number, before the phase
 
 
 @contextmanager
-def watched(folder: Path, patience: float, comm: MPI.Intracomm, say: Callable[[str], None]) -> Iterator[None]:
+def watched(
+    folder: Path, patience: float, comm: MPI.Intracomm, say: Callable[[str], None], code: int = RESUMABLE
+) -> Iterator[None]:
     """Collective. Within the block a rank that gives no sign of life for `patience` seconds ends the run.
 
-    folder: of the results, which all ranks see; with one rank, or where they do not see it, nobody is watched.
+    folder: of the results, which all ranks see; with one rank, or where they do not see it, nobody is watched. code:
+    exit code of an interrupted run, where SIGTERM does not end it.
     """
     library = built_library("heartbeat")
     if comm.size == 1 or library is None:
@@ -60,7 +64,7 @@ def watched(folder: Path, patience: float, comm: MPI.Intracomm, say: Callable[[s
             neighbour = (comm.rank + 1) % comm.size
             seen = all(hosts) and Path(place, str(neighbour)).exists()
             if all(allgather(comm, seen)):
-                watch = _Watch(library, Path(place), comm.rank, neighbour, hosts[neighbour], patience)
+                watch = _Watch(library, Path(place), comm.rank, neighbour, hosts[neighbour], patience, code)
                 stack.enter_context(watch.running())
             else:
                 say(
@@ -80,11 +84,14 @@ def _write(path: Path) -> bool:
 
 
 class _Watch:
-    """The heartbeat of one rank, and its look at another's; host: of that one."""
+    """The heartbeat of one rank, and its look at another's; host: of that one. code: see `watched`."""
 
-    def __init__(self, library: Path, place: Path, rank: int, other: int, host: str, patience: float) -> None:
+    def __init__(
+        self, library: Path, place: Path, rank: int, other: int, host: str, patience: float, code: int
+    ) -> None:
         self._own, self._others = place / str(rank), place / str(other)
         self._other, self._host, self._patience = other, host, patience
+        self._code = code
         self._pause = min(patience / LOOKS, LONGEST_PAUSE)
         self._library = ctypes.CDLL(str(library))
         self._library.heartbeat_begin.restype = ctypes.c_void_p
@@ -137,3 +144,5 @@ class _Watch:
                 flush=True,
             )
         os.kill(os.getpid(), signal.SIGTERM)
+        if not self._done.wait(3 * GRACE_SECONDS):
+            os._exit(self._code)  # SIGTERM is ignored, as under a parent that ignores it; the launcher ends the others

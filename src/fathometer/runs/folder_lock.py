@@ -11,7 +11,7 @@ from pathlib import Path
 from time import sleep
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.runs.journal import read_journal
+from fathometer.runs.journal import read_fingerprint, read_journal
 from fathometer.runs.journal_folder import erase, is_journal, require_journal
 from fathometer.storage import atomic
 from fathometer.storage.lock import FileLock, LockError, this_process
@@ -60,10 +60,13 @@ class FolderLock:
         return True
 
     def close(self) -> None:
-        """Release it; a journal without finished or failed tasks is removed."""
+        """Release it; a journal of this version in which nothing is written of any task is removed."""
         with suppress(FathometerError, OSError):
-            journal = read_journal(self._folder) if is_journal(self._folder) else None
-            if journal is None or not (journal.finished or journal.done or journal.failed):
+            journal = None
+            if is_journal(self._folder):
+                read_fingerprint(self._folder)  # that of another version, or a damaged one, stays as it is
+                journal = read_journal(self._folder)
+            if journal is None or not (journal.finished or journal.any_lines):
                 erase(self._folder)
                 atomic.remove(self._lock.path)
                 with suppress(OSError):  # something else is in it

@@ -1,7 +1,7 @@
 """The journal of a resumable run: files from which a later run knows the finished tasks, whatever ended this one.
 
 OUTPUT/journal/
-    survey.json          fingerprint of the computation, and the state of its files (input.py)
+    survey.json          fingerprint of the computation, and the state of its files (run_input.py)
     RUN-GROUP.jsonl      a line for each task, finished or failed; a file for each run and group of ranks
     NNNNNN-VOLUME.npy    contribution of the task to a volume of the results; written before its line
     NAME.sum             sum of contributions (sum_file.py), which replaces them
@@ -119,6 +119,11 @@ class Journal:
             return []
         held = {task for sum_file in self.sums for task in sum_file.tasks}
         return [contribution for task, contribution in sorted(self.done.items()) if task not in held]
+
+    @property
+    def any_lines(self) -> bool:
+        """Whether there is a line of a task, or one that may have been."""
+        return bool(self.done or self.failed or self.damaged)
 
     @property
     def inputs(self) -> dict[int, str]:

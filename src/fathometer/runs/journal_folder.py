@@ -91,17 +91,20 @@ def require_journal(folder: Path) -> None:
 
 
 def check_options(output: Path, options: RunOptions, kind: RunKind) -> None:
-    """Raises InputError where the folder holds an earlier run and the options do not say what to do with it."""
+    """Raises InputError where the folder holds an earlier run and the options do not say what to do with it,
+    FathometerError where its journal is damaged."""
     folder = output / FOLDER
     if options.overwrite or options.resume:
         return
     if (folder / "finished").exists():
         raise InputError(f"{output}: holds a finished {kind.name}; --overwrite makes it anew")
     journal = read_journal(folder)
-    if journal.done or journal.failed:
-        failed = f", {len(journal.failed)} set aside" if journal.failed else ""
+    if journal.any_lines:
+        read_fingerprint(folder)  # names another version
+        more = f", {len(journal.failed)} set aside" if journal.failed else ""
+        more += f", {journal.damaged} lines damaged" if journal.damaged else ""
         raise InputError(
-            f"{output}: holds an unfinished {kind.name} ({len(journal.done)} {kind.task}s done{failed}); --resume goes "
+            f"{output}: holds an unfinished {kind.name} ({len(journal.done)} {kind.task}s done{more}); --resume goes "
             "on with it, --overwrite begins anew"
         )
     if kind.result in results_of(output):

@@ -12,7 +12,6 @@ from typing import Any
 
 from fathometer.record.envelope import plain
 from fathometer.storage.fingerprint import hash_of
-from fathometer.storage.json_text import json_values
 
 VERSION = 2  # of the journal: what its files hold, and how
 VERSION_KEY, CHECKSUM_KEY = "journal", "checksum"
@@ -42,7 +41,7 @@ def unsealed(line: str) -> dict[str, Any]:
     text = line[:start] + "}"
     if start < 0 or f'{text[:-1]}, "{CHECKSUM_KEY}": "{_checksum(text)}"}}' != line:
         raise BrokenSealError("its checksum is wrong")
-    entries: dict[str, Any] = json_values(text)
+    entries: dict[str, Any] = json.loads(text)
     if entries.pop(VERSION_KEY, None) != VERSION:
         raise BrokenSealError("it is of another version of the journal")
     return entries

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
+from fathometer.base.errors import InputError
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import TraceTable, decode_traces, moving_sources, scan
@@ -206,6 +207,9 @@ def describe(
     the samples of gathers in s, in place of the headers'. InputError where the file cannot be read.
     """
     contents = contents_of(reference, directory, wanted)
+    if interval is not None and contents.kind != "gathers":
+        kind = "an index" if contents.kind == "index" else "a volume"
+        raise InputError(f"{reference}: a sample interval is given; found {kind}; allowed: gathers, in SEG-Y or SU")
     if contents.kind == "index":
         from fathometer.storage.index.summary import describe_index
 
@@ -220,7 +224,8 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
     info = volume.info
     steps = _steps(info.shape)
     count, every = math.prod(-(-n // step) for n, step in zip(info.shape, steps, strict=True)), 1
-    values, stored = math.prod(info.shape), sum(path.stat().st_size for path in volume.files())
+    values = math.prod(info.shape)
+    stored = sum(path.stat().st_size for path in volume.files() if path.is_file()) if values > SAMPLED_VALUES else 0
     notes = volume.notes if isinstance(volume, SegyVolume) else ()
     if values > SAMPLED_VALUES and values * info.dtype.itemsize > DENSEST * stored:
         every = -(-count * math.prod(steps) // SAMPLED_VALUES)

@@ -8,7 +8,7 @@ after it could bear the same ones: clocks of file systems go in steps.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import xxhash
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError
 from fathometer.storage.reading import readable, reading
 
 PIECE = 1 << 26  # bytes that are hashed as one
@@ -31,8 +31,18 @@ def parts_of(path: Path) -> list[Path]:
     return [path, path.with_name(path.name + "@")] if path.suffix == ".rsf" else [path]
 
 
+def lasting(path: Path) -> Path:
+    """The path of a file from any working directory; its folder by its own name, without links."""
+    return Path(os.path.realpath(path.parent), path.name)
+
+
 def hash_of(*data: bytes | memoryview) -> str:
     """XXH3-128 of some bytes, one after the other: 32 hexadecimal digits."""
+    return hash_of_all(data)
+
+
+def hash_of_all(data: Iterable[bytes | memoryview]) -> str:
+    """The same of bytes that need not be in memory at a time."""
     hasher = xxhash.xxh3_128()
     for part in data:
         hasher.update(part)
@@ -58,7 +68,11 @@ class FileState:
 
     @classmethod
     def of(cls, path: Path, required: bool = True) -> Self:
-        """The file as it is now. InputError where it cannot be read; required: also where it is missing."""
+        """The file as it is now. InputError where it cannot be read; required: also where it is missing.
+
+        The times are the file system's: where they come from a server whose clock is more than GRANULARITY_NS behind
+        this host's, a change right after the look may go unnoticed.
+        """
         seen = int(datetime.now(UTC).timestamp() * 1e9)  # before the look: what is changed later has a later time
         if not required and not path.exists():
             return cls(str(path), MISSING, 0, 0, 0, seen, hash_of())
@@ -127,14 +141,3 @@ def of_pieces(hashes: Sequence[bytes]) -> str:
 def changed_meanwhile(path: Path) -> FathometerError:
     """The error of an input that is written to while a run reads it."""
     return FathometerError(f"{path}: has changed while it was read; needed: inputs that stay as they are")
-
-
-def require_unchanged(states: Sequence[FileState]) -> None:
-    """Raises FathometerError where a file is no longer as it was looked at."""
-    for state in states:
-        try:
-            now = FileState.of(Path(state.path), required=state.bytes != MISSING)
-        except InputError:
-            raise changed_meanwhile(Path(state.path)) from None
-        if not now.same_as(state):
-            raise changed_meanwhile(Path(state.path))

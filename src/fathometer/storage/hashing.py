@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from threading import Event
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.parallel.threads import ThreadCounts
-from fathometer.storage.fingerprint import FileState, hash_piece, of_pieces, pieces_of
+from fathometer.storage.fingerprint import MISSING, FileState, changed_meanwhile, hash_piece, of_pieces, pieces_of
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -73,3 +75,20 @@ def _hashed(state: FileState, offset: int, stopped: Callable[[], bool]) -> bytes
     size = min(pieces_of(state).step, state.bytes - offset)
     with ledger.phase(PHASE), ledger.file(KIND, "read"), ledger.io(bytes=size):
         return hash_piece(state, offset, stopped)
+
+
+def require_unchanged(states: Sequence[FileState]) -> None:
+    """Raises FathometerError where a file no longer has the bytes that it had. One that was touched, as by chmod, is
+    read again, on this rank alone, where its hash is known."""
+    for state in states:
+        path = Path(state.path)
+        try:
+            now = FileState.of(path, required=state.bytes != MISSING)
+            if now.same_as(state):
+                continue
+            same = bool(state.hash) and now.bytes == state.bytes
+            same = same and of_pieces([_hashed(now, offset, lambda: False) for offset in pieces_of(now)]) == state.hash
+        except InputError:  # it is gone
+            same = False
+        if not same:
+            raise FathometerError(f"{changed_meanwhile(path)}; --resume goes on where it is again what it was")

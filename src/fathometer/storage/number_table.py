@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.storage.reading import readable, reading
+from fathometer.storage.probe import PARQUET as PARQUET_READ
+from fathometer.storage.probe import probe
+from fathometer.storage.reading import decoding, readable, reading
 
 CSV, PARQUET = ".csv", ".parquet"
 _MOST_NAMES = 12  # of columns in a message
@@ -62,16 +64,20 @@ def _plain(name: str) -> str:
 
 
 def _csv(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[np.float64]], list[str]]:
-    try:
-        with reading(path), path.open(encoding="utf-8-sig", newline="") as file:
-            rows = (row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#"))
-            found = next(rows, [])
-            chosen = _chosen(path, found, names)
-            values = np.array([[row[number] for number in chosen.values()] for row in rows], dtype=object)
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(f"{path}: is no CSV in UTF-8: {' '.join(str(error).split())}") from None
-    except IndexError:
-        raise InputError(f"{path}: a row has fewer columns than the first line, which names {len(found)}") from None
+    with reading(path), path.open(encoding="utf-8-sig", newline="") as file:
+        rows = (row for row in csv.reader(file) if row and not row[0].lstrip().startswith("#"))
+        found = next(rows, [])
+        chosen = _chosen(path, found, names)
+        kept = []
+        for number, row in enumerate(rows, 1):
+            if len(row) < len(found) or any(word.strip() for word in row[len(found) :]):
+                what = "fewer" if len(row) < len(found) else "more"
+                raise InputError(
+                    f"{path}: a row has {what} columns than the first line, which names {len(found)}: row {number} "
+                    "(from 1, below the names)"
+                )
+            kept.append([row[place] for place in chosen.values()])
+        values = np.array(kept, dtype=object)
     others = [_plain(name) for name in found if _plain(name) not in chosen]
     numbers = values.reshape(-1, len(chosen)).T
     return {name: _numbers(path, name, numbers[place]) for place, name in enumerate(chosen)}, others
@@ -96,8 +102,9 @@ def _parquet(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[np.f
     import pyarrow as pa  # costly, and only for this
     import pyarrow.parquet as pq
 
-    try:
-        file = pq.ParquetFile(path)
+    with reading(path):
+        probe(path, PARQUET_READ, "Arrow")
+    with reading(path), decoding(path, "is no Parquet file that can be read"), pq.ParquetFile(path) as file:
         found = [str(name) for name in file.schema_arrow.names]
         chosen = _chosen(path, found, names)
         table = file.read(columns=[found[number] for number in chosen.values()])
@@ -107,6 +114,4 @@ def _parquet(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[np.f
             if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
                 raise InputError(f"{path}: column {name}: found values of the type {column.type}; allowed: numbers")
             columns[name] = column.cast(pa.float64(), safe=False).to_numpy().astype(np.float64)  # null is NaN
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise InputError(f"{path}: is no Parquet file that can be read: {' '.join(str(error).split())}") from None
     return columns, [_plain(name) for name in found if _plain(name) not in chosen]

@@ -77,7 +77,7 @@ def child(program: str, path: str) -> tuple[int, str]:
     """Run a program on a file; its exit code (below 0: a signal) and what it said."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
     done = subprocess.run(
-        [sys.executable, "-c", program, path],
+        [sys.executable, "-P", "-c", program, path],  # -P: no module that lies in the working folder
         env=environment | {"MALLOC_PERTURB_": PERTURB},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -133,9 +133,28 @@ def test_a_spacing_that_contradicts_the_headers_is_told_with_both_numbers(tmp_pa
     assert got.files.grid.spacing == (25.0, 12.5, DZ)
     (note,) = [note for note in got.acquisition.notes if note.startswith("[model] spacing")]
     source = f"CDP coordinates of {tmp_path / 'vp.segy'} (bytes 181 and 185)"
-    assert note == f"[model] spacing is 25 m along x, but 50 m by the {source}; the key's is used"
+    used = "the key's is used, and no place is taken from them"
+    assert note == f"[model] spacing is 25 m along x, but 50 m by the {source}; {used}"
+    assert got.files.grid.origin == (0.0, 0.0, 0.0)
     agreeing = layout_of(tmp_path, {"vp": "vp.segy", "spacing": [50.0, 12.5, DZ]})
     assert not [note for note in agreeing.acquisition.notes if note.startswith("[model] spacing")]
+
+
+def test_bin_numbers_that_are_overruled_give_no_place(tmp_path: Path) -> None:
+    gathers(tmp_path, Rotation((0.0, 0.0)))
+    velocities(tmp_path / "vp.segy", 101.0 + np.stack([np.arange(40.0), np.zeros(40)], axis=-1), scalar=1)
+    got = layout_of(tmp_path, {"vp": "vp.segy", "spacing": [12.5, DZ]})
+    assert got.files.grid.origin == (0.0, 0.0, 0.0)
+
+
+def test_a_spacing_between_whole_metres_is_taken_and_told(tmp_path: Path) -> None:
+    """6.25 m in headers of whole metres; as 6.3 m the last of 40 cells would lie 2 m off."""
+    gathers(tmp_path, Rotation((0.0, 0.0)))
+    line = np.stack([np.round(6.25 * np.arange(40.0)), np.zeros(40)], axis=-1)
+    velocities(tmp_path / "vp.segy", line, scalar=1)
+    got = layout_of(tmp_path, {"vp": "vp.segy", "spacing": [DZ]})
+    assert got.files.grid.spacing[0] == 6.25
+    assert any("give 6.25 m along x, which are taken" in note for note in got.acquisition.notes)
 
 
 def test_preparation_tells_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -209,10 +209,20 @@ BAD = {
     "x,x,z\n1,2,3\n": "found two columns with the name x",
     "a,b\n1,2\n": "found the columns 'a', 'b'; known: x, y, z",
     "x,z\n1\n": "a row has fewer columns than the first line, which names 2",
+    "x,z\n1,5,10,0\n": "a row has more columns than the first line, which names 2: row 1",
     "x,z,shot\n1,2,5\n": "receivers.csv: column shot: found 11 in row 1 (from 1), and in 21 rows a number",
     "x,z,shot\n" + "".join(f"{k},2,{k}\n" for k in (7, 11, 12, 13)): "column shot: found no row for shot 13",
     "x,z,shot\n-70,2,7\n1,2,11\n2,2,12\n": "lie outside the model; first: the source of shot 1 (FFID 7) at",
 }
+
+
+def test_headers_swapped_in_pairs_are_refused(tmp_path):
+    np.save(tmp_path / "vp.npy", velocity())
+    field_file(tmp_path, "pairs.segy", revision=(2, 1), pairs=True)
+    done = here("model", survey(tmp_path, RECORDED | {"acquisition.gathers": "pairs.segy"}), "--quiet")
+    assert done.code == 2
+    assert "pairs.segy: found big-endian, bytes swapped in pairs; allowed for `model`" in done.err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("text", BAD)

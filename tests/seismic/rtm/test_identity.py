@@ -2,7 +2,11 @@
 
 import json
 import os
+import re
 import shutil
+import tracemalloc
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +15,11 @@ from survey_support import load
 
 from fathometer.runs.journal import read_journal
 from fathometer.seismic.rtm import driver
+from fathometer.seismic.rtm.fingerprint import geometry, traces_hash
+from fathometer.seismic.shots.acquisition import acquisition_of
+from fathometer.seismic.shots.offsets import receivers_by_bin
+from fathometer.seismic.shots.trace_hashes import TraceHashes
+from fathometer.seismic.survey import load_survey
 from fathometer.storage import fingerprint
 from fathometer.storage.traces.segy import GatherWriter
 
@@ -105,13 +114,15 @@ def test_a_changed_input_is_refused(folder, name, place, data, says):
 
 def test_what_was_touched_is_read_again_and_what_was_not_is_not(folder, monkeypatch):
     image = load(folder / "out" / "image.rsf").tobytes()
-    done = resumed(folder)
+    done = here("migrate", folder / "survey.toml", "--resume")
     assert "1 shots are not in the image" in done.err
+    assert f"4 shots are read again, since {folder}/recorded.segy may have changed\n" in done.err
     assert results(folder)["identity"]["hashed_files"] == 3  # copies, with inodes of their own, and just written
     assert results(folder)["identity"]["verified_shots"] == SHOTS
     monkeypatch.setattr(fingerprint, "GRANULARITY_NS", -(10**18))  # else all would be too new to be trusted
     os.utime(folder / "data" / "vp.bin")
-    assert "1 shots are not in the image" in resumed(folder).err
+    monkeypatch.chdir(folder / "data")  # names that are relative to another directory are the same files
+    assert "1 shots are not in the image" in resumed(Path("..")).err
     assert results(folder)["identity"] == {
         "files": 3,
         "bytes": sum((folder / name).stat().st_size for name in ("vp.rsf", "data/vp.bin", "w.npy")),
@@ -176,3 +187,113 @@ def test_mended_traces_of_a_failed_shot_are_taken(folder):
     assert results(folder)["migrated_shots"] == [BAD]
     assert len(results(folder)["replaced_traces"]) == 1
     assert sorted(read_journal(folder / "out" / "journal").inputs) == list(range(SHOTS))
+
+
+def as_version_1(folder):
+    """What an earlier version left: no checksums."""
+    (path,) = folder.glob("*.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line.pop("journal"), line.pop("checksum")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    head = json.loads((folder / "survey.json").read_text())
+    head.pop("checksum")
+    (folder / "survey.json").write_text(json.dumps(head | {"journal": 1}, indent=2))
+
+
+def with_damage(folder):
+    """All lines changed, and the head with them."""
+    (path,) = folder.glob("*.jsonl")
+    path.write_text(path.read_text().replace('"checksum": "', '"checksum": "f'))
+    (folder / "survey.json").write_text((folder / "survey.json").read_text().replace("4 shots, ", "5 shots, "))
+
+
+def without_lines(folder):
+    """Another version's, before its first shot was done."""
+    as_version_1(folder)
+    for path in (*folder.glob("*.jsonl"), *folder.glob("*.npy")):
+        path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("make", "code", "says"),
+    [
+        (as_version_1, 2, "survey.json: was written by another version of the program (journal 1, here 2)"),
+        (with_damage, 1, "survey.json: is damaged: its checksum is wrong"),
+        (without_lines, 2, "survey.json: was written by another version of the program (journal 1, here 2)"),
+    ],
+)
+def test_a_journal_that_cannot_be_read_is_left_alone(folder, make, code, says):
+    """It once was erased by the run that had refused it."""
+    journal = folder / "out" / "journal"
+    make(journal)
+
+    def files():
+        return {path.name: path.read_bytes() for path in journal.iterdir() if path.name != "lock"}
+
+    before = files()
+    for words in (("--resume",), *[("--quiet",)] * (make is not without_lines)):
+        done = resumed(folder, *words)
+        assert (done.code, done.err.count("\n")) == (code, 1)
+        assert says in done.err
+        assert files() == before
+    if make is as_version_1:
+        assert "1 shots are not in the image" in resumed(folder, "--overwrite").err  # begins anew
+        assert sorted(read_journal(journal).done) == [0, 1, 3]
+
+
+def test_lines_that_are_damaged_are_told_of(folder):
+    (path,) = (folder / "out" / "journal").glob("*.jsonl")
+    path.write_text(path.read_text().replace('"checksum": "', '"checksum": "f'))
+    done = here("migrate", folder / "survey.toml", "--quiet")
+    assert done.code == 2
+    assert re.search(r"unfinished migration \(0 shots done, \d lines damaged\); --resume goes on with it", done.err)
+
+
+@pytest.mark.parametrize("bins", [{}, {"imaging.gathers": "offset", "imaging.offset_bins": [0.0, 60.0, 120.0]}])
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {},
+        {"dead_below": 0.0},
+        {"dead_below": 0.1},
+        {"offsets": [30.0, 250.0], "dead_below": 0.1},
+        {
+            "polarity": "reversed",
+            "band_pass": [2.0, 5.0, 40.0, 60.0],
+            "line_source": 2000.0,
+            "balance": {"kind": "rms"},
+        },
+    ],
+)
+def test_the_hash_of_a_shot_is_of_all_that_its_migration_reads(unfinished, tmp_path, keys, bins):
+    more = {f"acquisition.conditioning.{name}": value for name, value in keys.items()} | bins
+    path = survey(tmp_path, KEYS | more | {"acquisition.gathers": str(unfinished / "recorded.segy")})
+    read = load_survey(path)
+    acquisition = acquisition_of(read, 2)
+    for shot in (one for one in acquisition.shots if one.index != BAD):
+        hashes = TraceHashes(len(shot.receivers))
+        for receivers in receivers_by_bin(read.imaging, shot):
+            acquisition.traces(shot, receivers, hashes)
+        assert hashes.combined() == traces_hash(read, acquisition, shot)
+
+
+def test_changed_traces_of_a_done_shot_stay_accepted(folder):
+    """By --retry-failed, while another shot still fails; the next --resume once refused them."""
+    change(folder / "recorded.segy", sample(0), b"\x41")
+    assert resumed(folder).code == 2
+    assert "1 shots are not in the image" in resumed(folder, "--retry-failed").err
+    assert "1 shots are not in the image" in resumed(folder).err
+    change(folder / "recorded.segy", sample(0), b"\x42")
+    assert "recorded.segy: those of shot 1 (FFID 1) are no longer" in resumed(folder).err
+
+
+def test_the_geometry_of_a_survey_is_hashed_shot_by_shot():
+    places = np.zeros(100_000)
+    shot = SimpleNamespace(source=places, receivers=places, channel=places)
+    tracemalloc.start()
+    try:
+        assert geometry(SimpleNamespace(shots=[shot] * 40, recording=None)).startswith("40 shots, ")
+        assert tracemalloc.get_traced_memory()[1] < 4 * places.nbytes
+    finally:
+        tracemalloc.stop()

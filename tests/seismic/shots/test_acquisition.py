@@ -193,7 +193,7 @@ def test_only_the_traces_asked_for_are_read(tmp_path: Path, monkeypatch: pytest.
 
     read: list[list[int]] = []
 
-    def counted(path: Path, indices: Any) -> np.ndarray:
+    def counted(path: Path, indices: Any, seen: Any) -> np.ndarray:
         read.append(list(indices))
         return np.zeros((len(indices), SAMPLES), dtype=np.float32)
 

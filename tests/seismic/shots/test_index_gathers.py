@@ -154,9 +154,9 @@ def test_no_header_is_read_and_only_the_traces_asked_for(tmp_path: Path, monkeyp
     read: list[tuple[Path, list[int]]] = []
     true = gathers.read_traces
 
-    def counted(layout: Any, traces: Any) -> np.ndarray:
+    def counted(layout: Any, traces: Any, seen: Any) -> np.ndarray:
         read.append((layout.path, list(traces)))
-        return true(layout, traces)
+        return true(layout, traces, seen)
 
     monkeypatch.setattr(gathers, "read_traces", counted)
     got = acquired(tmp_path, "survey.parquet")

@@ -41,6 +41,34 @@ def test_other_sampling_and_fewer_traces(tmp_path: Path, order: str, kind: dict[
     assert differing <= {115, 116, 117, 118}
 
 
+def test_intervals_of_single_traces_are_made_right(tmp_path: Path) -> None:
+    """The first trace says the interval of the run already, the others do not."""
+    trace = [{9: 3, 13: k, 29: 1, 117: 4000 if k == 0 else 2000} for k in range(TRACES)]
+    layout = layout_of(recorded(tmp_path, "<", su=True, trace=trace), 0.004)
+    new = tmp_path / "new" / "a.su"
+    with RecordedHeadersWriter([NewGathers(new, layout, np.arange(TRACES))], 6, 0.004) as writer:
+        writer.write(0, np.arange(TRACES))
+    assert layout_of(new).headers(["interval"])["interval"].tolist() == [4000] * TRACES
+
+
+def test_an_extension_says_the_new_sampling(tmp_path: Path) -> None:
+    path = recorded(tmp_path, ">", revision=(2, 1), additional=1)
+    data = bytearray(path.read_bytes())
+    layout = layout_of(path)
+    for k in range(TRACES):
+        begin = layout.start + k * layout.trace_bytes + 240
+        data[begin + 136 : begin + 140] = (6).to_bytes(4, "big")
+        data[begin + 144 : begin + 152] = np.array(2000.0, ">f8").tobytes()
+        data[begin + 232 : begin + 240] = b"SEG00001"
+    path.write_bytes(data)
+    new = tmp_path / "new" / "a.segy"
+    with RecordedHeadersWriter([NewGathers(new, layout_of(path), np.arange(TRACES))], 4, 0.001) as writer:
+        writer.write(0, np.arange(TRACES))
+    heads = np.asarray(layout_of(new).rows()[:, 240:480])
+    assert heads[:, 136:140].copy().view(">u4").tolist() == [[4]] * TRACES
+    assert heads[:, 144:152].copy().view(">f8").tolist() == [[1000.0]] * TRACES
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [

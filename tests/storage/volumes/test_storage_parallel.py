@@ -130,7 +130,7 @@ def test_netcdf_with_a_colon_in_its_path(tmp_path):
 def test_hints_that_mpi_does_not_take(tmp_path, suffix):
     if lacking := BY_SUFFIX[suffix].missing("mpiio-independent", 1):
         pytest.skip(lacking)
-    with pytest.raises(FathometerError, match=rf"v\{suffix}: cannot be written: MPI does not take the hint k+=1"):
+    with pytest.raises(FathometerError, match=rf"v\{suffix}: cannot be written: MPI does not take the hint k+…k+=1"):
         written(tmp_path, suffix, strategy=f"mpiio-independent:{'k' * 300}=1")
     assert not list(tmp_path.iterdir())
 

@@ -14,7 +14,8 @@ from fathometer.cli.output import print_line, print_text, require_png
 
 DESCRIPTION = """\
 Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index
-of a survey, .parquet. SEG-Y, SU and HDF5 are known by their content under any other suffix, or none."""
+of a survey, .parquet. SEG-Y, SU and HDF5 are known by their content where the suffix is
+no format's, HDF5 also under that of another volume format."""
 
 EXAMPLES = """\
   fathometer info vp.rsf models.npz:epsilon

@@ -50,7 +50,7 @@ def run(options: Options) -> None:
     application = registry.of_input(options.survey)
     job = application.batch_job(
         application.load(options.survey),
-        (sys.executable, "-m", "fathometer"),
+        (sys.executable, "-P", "-m", "fathometer"),
         options.name,
         options.nodes,
         seconds=options.time,

@@ -95,14 +95,21 @@ class EarthFiles:
                 "needed: at least one file, which gives the grid its size"
             )
         self.axes = file_axes(self._name, self._keys, self._volumes)
-        self.placed, self.notes, first = survey, tuple[str, ...](), None
+        self.placed, self.notes = survey, tuple[str, ...]()
         placement = placement_of(self._name, self.axes, self._volumes)
-        # An origin that a file carries places the model as the survey's does.
-        if placement is not None and all(volume.info.origin is None for volume in self._volumes.values()):
-            self.placed, first, self.notes = placement.frame(survey)
-        self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement, first)
+        self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement)
         if placement is not None:
-            self.notes += placement.spacing_notes(dict(zip("xyz", self.grid.spacing, strict=True)))
+            spacing = dict(zip("xyz", self.grid.spacing, strict=True))
+            if len(self._keys.spacing or ()) == 1:
+                self.notes = (f"[model] spacing: {placement.known}, which are taken",)
+            # Coordinates whose spacing the survey overrules give no place either. An origin that a file carries places
+            # the model as the survey's does.
+            if placement.overruled_by(spacing):
+                self.notes += placement.spacing_notes(spacing)
+            elif all(volume.info.origin is None for volume in self._volumes.values()):
+                self.placed, first, notes = placement.frame(survey)
+                self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement, first)
+                self.notes += notes
 
     @property
     def paths(self) -> list[Path]:

@@ -45,16 +45,24 @@ class Placement:
 
     def spacing_notes(self, given: Mapping[str, float], key: str = "[model] spacing") -> tuple[str, ...]:
         """A note where the spacing that a key says, m by axis, is another than the headers'."""
-        differing = [
-            axis
-            for axis, metres in self.spacing.items()
-            if abs(metres - given[axis]) > self._accuracy[axis] + 1e-4 * metres
-        ]
+        differing = self._differing(given)
         if not differing:
             return ()
         said = " and ".join(f"{given[axis]:g} m along {axis}" for axis in differing)
         there = " and ".join(f"{self.spacing[axis]:g} m" for axis in differing)
-        return (f"{key} is {said}, but {there} by the {self.source}; the key's is used",)
+        used = "the key's is used, and no place is taken from them"
+        return (f"{key} is {said}, but {there} by the {self.source}; {used}",)
+
+    def overruled_by(self, given: Mapping[str, float]) -> bool:
+        """Whether a spacing, m by axis, is another than the headers'."""
+        return bool(self._differing(given))
+
+    def _differing(self, given: Mapping[str, float]) -> list[str]:
+        return [
+            axis
+            for axis, metres in self.spacing.items()
+            if not abs(metres - given[axis]) <= self._accuracy[axis] + 1e-4 * metres
+        ]
 
     def frame(self, survey: Survey) -> tuple[Survey, tuple[float, float] | None, tuple[str, ...]]:
         """The survey with the origin and azimuth of the headers where it has gathers and says nothing; X and Y of the
@@ -65,9 +73,10 @@ class Placement:
         keys, model = survey.acquisition, survey.model
         if keys.origin is not None or keys.azimuth is not None or model.origin is not None:
             return survey, None, self._differences(survey)
+        unused = f"the model's place by the {self.source} is not used: positions are given in the grid's coordinates"
         if self.mirrored:
             if keys.gathers is None:
-                return survey, None, ()
+                return survey, None, (unused,)
             raise InputError(
                 f"{survey.path}: [model] axes: by the {self.source}, y points to "
                 f"the right of x, seen from above (azimuths {self._azimuths['y']:g} and {self._azimuths['x']:g} "
@@ -79,7 +88,7 @@ class Placement:
         if self.azimuth == EAST:
             return survey, self.first, (f"the model's first cell lies at ({x:.10g}, {y:.10g}) m, {where}",)
         if keys.gathers is None:  # positions to model are in the coordinates of the grid
-            return survey, None, ()
+            return survey, None, (unused,)
         placed = keys.model_copy(update={"origin": self.first, "azimuth": self.azimuth})
         note = f"[acquisition] origin ({x:.10g}, {y:.10g}) m and azimuth {self.azimuth:g} degrees are taken, {where}"
         return survey.model_copy(update={"acquisition": placed}), None, (note,)

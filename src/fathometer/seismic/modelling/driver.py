@@ -9,6 +9,7 @@ from functools import partial
 from mpi4py import MPI
 
 from fathometer.base import ledger
+from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.parallel.heartbeat import watched
@@ -40,7 +41,7 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         raise InputError(
             f"{survey.path}: [output] directory: found a migration in {output}; allowed: another directory"
         )
-    with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say):
+    with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
         return _model(survey, comm, context)
 
 

@@ -9,7 +9,7 @@ the places, files and traces of the shots.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -31,8 +31,8 @@ from fathometer.seismic.shots.offsets import receivers_by_bin
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import SampledWaveletTable, Survey
 from fathometer.seismic.traces.wavelet_file import series_files
-from fathometer.storage.fingerprint import FileState, hash_of, require_unchanged
-from fathometer.storage.hashing import KIND, PHASE, Hashing
+from fathometer.storage.fingerprint import FileState, hash_of_all, lasting
+from fathometer.storage.hashing import KIND, PHASE, Hashing, require_unchanged
 
 # Sections of the survey that change how an image is computed, not what it is.
 NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history")
@@ -53,7 +53,8 @@ class MigrationInput:
 
     def __init__(self, survey: Survey, comm: MPI.Intracomm, context: Context, earlier: Mapping[str, Any]) -> None:
         self._survey, self._comm, self._context = survey, comm, context
-        self._earlier = _known(earlier.values())
+        self._earlier = _known(earlier.get("whole", ()))
+        self._accepted: dict[int, str] = {}  # by shot: traces in place of those that were migrated
         self._names: Named = {}
         self._states: dict[str, FileState] = {}  # by path; of model and wavelet, on rank 0
         self._traces: list[FileState] = []  # on rank 0
@@ -76,7 +77,7 @@ class MigrationInput:
                     for path in paths:
                         self._states[path] = self._state_of(path)
                     waiting = [state for state in self._states.values() if not state.hash]
-                    self._traces = [FileState.of(path) for path in acquisition.paths]
+                    self._traces = _looked_at(acquisition.paths)
             with ledger.communication():
                 waiting = self._comm.bcast(waiting)
             self._hashing = Hashing(waiting, self._comm, threads)
@@ -116,15 +117,19 @@ class MigrationInput:
         if survey["history"]["encoding"] != PLAIN:
             compared["history"] = {name: survey["history"][name] for name in LOSSY}
         fingerprint: dict[str, Any] = {"version": __version__, "survey": compared}
-        for use, files in self._names.items():
-            fingerprint[use] = {name: self._states[path].words for name, path in files}
+        for use, named in self._names.items():
+            fingerprint[use] = {name: self._states[path].words for name, path in named}
         fingerprint["shots"] = geometry(self._acquisition)
         states = [state.as_dict() for state in self._states.values()]
-        return RunInput(fingerprint, {"whole": states, "traces": [state.as_dict() for state in self._traces]})
+        files: dict[str, Any] = {"whole": states, "traces": [state.as_dict() for state in self._traces]}
+        if self._accepted:  # of value where the journal is opened with them, by --retry-failed
+            files["accepted"] = {str(shot): hashed for shot, hashed in sorted(self._accepted.items())}
+        return RunInput(fingerprint, files)
 
     def changed(self, files: Mapping[str, Any], inputs: Mapping[int, str]) -> list[str]:
         """See InputFiles. Only shots with traces in files that were touched are read, by all ranks."""
-        earlier = list(_known([files.get("traces", ())]).values())
+        self._accepted = {int(shot): hashed for shot, hashed in files.get("accepted", {}).items()}
+        earlier = list(_known(files.get("traces", ())).values())
         return self._changed(earlier, inputs, FileState.untouched_since)
 
     def _changed(
@@ -141,7 +146,7 @@ class MigrationInput:
             with collective_errors(comm):
                 if comm.rank == 0:
                     earlier = {state.path: state for state in looked}
-                    self._traces = [FileState.of(path) for path in recording.files]
+                    self._traces = _looked_at(recording.files)
                     touched = [
                         number
                         for number, state in enumerate(self._traces)
@@ -156,10 +161,14 @@ class MigrationInput:
                 for shot in acquisition.shots
                 if shot.index in inputs and np.isin(recording.gathers[shot.index].file, touched).any()
             ]
+            if shots:
+                first = recording.files[_file_of(acquisition, shots, touched)]
+                self._context.say(f"{len(shots)} shots are read again, since {first} may have changed")
             own = {shot.index: traces_hash(self._survey, acquisition, shot) for shot in shots[comm.rank :: comm.size]}
             found = {index: hashed for part in allgather(comm, own) for index, hashed in part.items()}
         self._verified += len(shots)
-        wrong = [shot for shot in shots if found[shot.index] != inputs[shot.index]]
+        wrong = [s for s in shots if found[s.index] not in (inputs[s.index], self._accepted.get(s.index))]
+        self._accepted |= {shot.index: found[shot.index] for shot in wrong}
         return _told(acquisition, wrong, touched) if comm.rank == 0 and wrong else []
 
     def record(self) -> dict[str, Any]:
@@ -185,50 +194,68 @@ class MigrationInput:
 
 
 def traces_hash(survey: Survey, acquisition: Acquisition, shot: Shot) -> str:
-    """The hash of those traces of a shot that are migrated, read for it; "" where they cannot be read."""
+    """The hash of those traces of a shot that its migration reads, read for it; "" where they cannot be read."""
     assert acquisition.recording is not None
     with ledger.file(KIND, "read"):
         used = np.unique(np.concatenate(receivers_by_bin(survey.imaging, shot)))
-        return acquisition.recording.hash(shot.index, used)
+        return acquisition.recording.hash(shot.index, acquisition.conditioning.reads(shot, used))
 
 
 def geometry(acquisition: Acquisition) -> str:
     """Number and hash of the shots' sources, receivers and channels, and of where and how their traces lie in files: an
     index may place the same files anew, and a header may change what its samples mean."""
+    return f"{len(acquisition.shots)} shots, {hash_of_all(_geometry(acquisition))}"
+
+
+def _geometry(acquisition: Acquisition) -> Iterator[bytes]:
+    """All that `geometry` is a hash of, part by part: of millions of traces it would be gigabytes."""
     recording = acquisition.recording
-    parts: list[bytes] = []
     for shot in acquisition.shots:
-        parts += [array.tobytes() for array in (shot.source, shot.receivers, shot.channel)]
+        yield from (array.tobytes() for array in (shot.source, shot.receivers, shot.channel))
         if recording is not None:
             gather = recording.gathers[shot.index]
-            parts += [gather.file.tobytes(), gather.trace.tobytes()]
+            yield from (gather.file.tobytes(), gather.trace.tobytes())
     if recording is not None:
-        parts.append(repr((recording.samples, recording.interval, recording.delay)).encode())
+        yield repr((recording.samples, recording.interval, recording.delay)).encode()
         for layout in recording.layouts:
-            parts.append(repr((layout.order, layout.format, layout.start, layout.samples, layout.kind)).encode())
-    return f"{len(acquisition.shots)} shots, {hash_of(*parts)}"
+            yield repr((layout.order, layout.format, layout.start, layout.samples, layout.kind)).encode()
 
 
 def _names(survey: Survey, layout: SurveyLayout) -> Named:
-    """The files of model and wavelet; those that a header names are told by their place beside it."""
+    """The files of model and wavelet; those that a header names are told by their place beside it. Their paths hold
+    in any working directory: a later run may start in another one."""
     uses = {f"model.{name}": paths for name, paths in layout.files.inputs().items()}
     if isinstance(survey.wavelet, SampledWaveletTable):
         uses["wavelet"] = series_files(survey.directory / survey.wavelet.path)
-    return {use: [(os.path.relpath(path, paths[0].parent), str(path)) for path in paths] for use, paths in uses.items()}
+    return {
+        use: [(os.path.relpath(path, paths[0].parent), str(lasting(path))) for path in paths]
+        for use, paths in uses.items()
+    }
 
 
-def _known(groups: Iterable[Any]) -> dict[str, FileState]:
-    """States of files, by path, from lists of RunInput.files."""
-    states = [FileState.from_dict(values) for group in groups for values in group]
+def _looked_at(files: Iterable[Path]) -> list[FileState]:
+    """Files as they are now, by paths that hold in any working directory."""
+    return [FileState.of(lasting(path)) for path in files]
+
+
+def _known(values: Iterable[Any]) -> dict[str, FileState]:
+    """States of files, by path, from a list of RunInput.files."""
+    states = [FileState.from_dict(one) for one in values]
     return {state.path: state for state in states}
+
+
+def _file_of(acquisition: Acquisition, shots: list[Shot], touched: list[int]) -> int:
+    """The first of the touched files that holds traces of the shots."""
+    assert acquisition.recording is not None
+    files = np.unique(np.concatenate([acquisition.recording.gathers[shot.index].file for shot in shots]))
+    return next(int(number) for number in files if number in touched)
 
 
 def _told(acquisition: Acquisition, shots: list[Shot], touched: list[int]) -> list[str]:
     """A line on shots whose traces have changed."""
     recording = acquisition.recording
     assert recording is not None
-    files = np.unique(np.concatenate([recording.gathers[shot.index].file for shot in shots]))
-    first = next(recording.files[number] for number in files if number in touched)
+    first = recording.files[_file_of(acquisition, shots, touched)]
     names = ", ".join(shot.name for shot in shots[:MOST_NAMED])
     more = f" and {len(shots) - MOST_NAMED} more" if len(shots) > MOST_NAMED else ""
     return [f"traces: {first}: those of {names}{more} are no longer what was migrated"]

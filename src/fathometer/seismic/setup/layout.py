@@ -200,7 +200,10 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     lower, upper = np.array(bare.origin), np.array(bare.upper)
     if bare.two_dimensional:
         lower[1] = upper[1] = 0.0
-    check_inside(acquisition, lower, upper)
+    try:
+        check_inside(acquisition, lower, upper)
+    except InputError as error:  # the notes say where the model's place comes from
+        raise InputError("; ".join((str(error), *files.notes))) from None
     if free:
         check_below(acquisition, bare.origin[2])
     boundary = boundary_of(survey.propagation)

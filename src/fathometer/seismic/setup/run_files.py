@@ -12,6 +12,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
 from fathometer.base.ledger import now
+from fathometer.base.names import visible_name
 from fathometer.base.progress import Progress
 from fathometer.grid.tuning import Tuned
 from fathometer.parallel.collectives import collective_errors
@@ -42,7 +43,7 @@ def prepared(
     with ledger.phase("set up"):
         setup = prepare(survey, comm, imaging, summing, before_reading)
     for warning in setup.warnings:
-        context.say(f"note: {warning}")
+        context.say(f"note: {visible_name(warning)}")
     for line in setup.summary():
         context.say(line)
     return setup

@@ -113,6 +113,11 @@ class Conditioning:
         """Whether any step changes traces."""
         return self.dead is not None or bool(self.steps)
 
+    def reads(self, shot: Shot, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Receivers of a shot whose traces are read for those of some receivers (n,)."""
+        whole = self.dead is not None and self.dead.below > 0.0 and len(receivers) > 0  # for the median
+        return np.arange(len(shot.receivers)) if whole else receivers
+
     @property
     def summary(self) -> str:
         """The change of the traces in one word, for a caption: "muted", "conditioned" or ""."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.base.errors import InputError
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.conditioning import Conditioning
 from fathometer.seismic.shots.gathers import Gather, Recording
@@ -68,6 +69,8 @@ def modelled_traces(acquisition: Acquisition, folder: Path) -> ModelledTraces:
     A geometry: shots.segy, shot after shot. Recorded gathers: a file for each recorded one, of its kind and byte order,
     with its traces in its order: shots.segy or shots.su, or files of the recorded names in the folder shots/. All
     traces of a recorded file are in the new one; with a selection of shots or offsets, only those selected.
+
+    Raises InputError for recorded headers that cannot be written again: those with bytes swapped in pairs.
     """
     recording = acquisition.recording
     if recording is None:
@@ -76,6 +79,11 @@ def modelled_traces(acquisition: Acquisition, folder: Path) -> ModelledTraces:
     written = _written(recording, bool(acquisition.conditioning.selected))
     used = [number for number, traces in enumerate(written) if len(traces)]
     layouts = tuple(recording.layouts[number] for number in used)
+    for layout in layouts:
+        if layout.pairs:
+            raise InputError(
+                f"{layout.path}: found {layout.byte_order}; allowed for `model`: headers in big- or little-endian order"
+            )
     if len(layouts) == 1:
         result = folder / f"{NAME}{SU_SUFFIX if layouts[0].kind == 'SU' else '.segy'}"
         files: tuple[Path, ...] = (result,)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.names import check_script_name
 from fathometer.storage import atomic
 from fathometer.storage.index import INDEX_SUFFIX
 from fathometer.storage.index.anomalies import DECLARED, HEADERS, MOVES, TRUNCATED, UNUSABLE, VOLUME, Flag
@@ -134,6 +135,7 @@ class _Builder:
                 continue
             seen[real] = path
             try:
+                check_script_name(self._name(path), "survey build")  # the index is text in UTF-8
                 layout = tolerant_layout_of(path, self.interval)
                 with reading(path):
                     state = path.stat()
@@ -173,7 +175,9 @@ class _Builder:
         if len(self.refused) == len(self.layouts):
             reason = next(iter(self.refused.values()), None) or self.findings.first_left_out
             raise InputError(reason or "survey build: no file was given")
-        usable = np.concatenate([flags & np.uint16(UNUSABLE) == 0 for flags in self.flags])
+        # A trace without an interval can still be used, with one that the survey gives.
+        unplaced = np.uint16(UNUSABLE & ~Flag.NO_INTERVAL)
+        usable = np.concatenate([flags & unplaced == 0 for flags in self.flags])
         first = np.concatenate([[0], np.cumsum(self.rows)])  # first row of each file
         for file in (*self.refused, *self.unplaced):
             usable[first[file] : first[file + 1]] = False
@@ -183,7 +187,9 @@ class _Builder:
             row = int(self.duplicates[0])
             file = int(np.searchsorted(first, row, "right")) - 1
             self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
-        self.usable = len(usable_rows) - len(self.duplicates)
+        flags = np.concatenate(self.flags)[usable_rows]
+        flags[np.isin(usable_rows, self.duplicates)] |= np.uint16(Flag.DUPLICATE)
+        self.usable = int(np.count_nonzero(flags & np.uint16(UNUSABLE) == 0))
         if {PRESSURE, VERTICAL} <= self.kinds.keys():
             self.findings.note(MIXED_SENSORS, self.kinds[VERTICAL])
 

@@ -15,7 +15,7 @@ from fathometer.base.errors import InputError
 
 KEY = b"fathometer.crc32"
 EMPTY = b"crc32:00000000"
-_PATTERN = re.compile(re.escape(KEY) + b".{1,3}?crc32:([0-9a-f]{8})", re.DOTALL)  # between them a field's head
+_PATTERN = re.compile(re.escape(KEY) + b".{1,3}?crc32:(.{8})", re.DOTALL)  # between them a field's head
 _TAIL = 8  # bytes behind the footer: its length and PAR1
 _PIECE = 1 << 20
 
@@ -41,8 +41,9 @@ def sealed(path: Path) -> bool:
         if found == b"00000000" != expected:
             return False
     if found != expected:
+        was = found.decode(errors="backslashreplace")
         raise InputError(
-            f"{path}: is damaged: its CRC-32 is {expected.decode()}, and was {found.decode()} when it was written; "
+            f"{path}: is damaged: its CRC-32 is {expected.decode()}, and was {was} when it was written; "
             "run `fathometer survey build` again"
         )
     return True

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from fathometer.storage.traces.headers import EXTENSION_NAME, EXTENSION_NAMES, HEADER, swap_pairs
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 
+LARGEST = 1 << 53  # of a value that is believed: beyond it are no places, and no whole numbers of a float
 # First byte of the extension (from 1) and NumPy type, by the names of an index's header words, and of the CDP.
 FIELDS = MappingProxyType(
     {
@@ -58,7 +59,8 @@ def extension_fields(rows: NDArray[np.uint8], layout: Layout, straight: bool = F
     for name, (place, code) in FIELDS.items():
         dtype = np.dtype(code).newbyteorder(layout.order)
         values = np.ascontiguousarray(heads[:, place - 1 : place + 7]).view(dtype)[:, 0].astype(dtype.newbyteorder("="))
-        fields[name] = np.where(named & np.isfinite(values), values, 0)
+        with np.errstate(invalid="ignore"):
+            fields[name] = np.where(named & (np.abs(values) <= LARGEST), values, 0)  # a NaN, too, counts for nothing
     return fields
 
 

@@ -17,12 +17,20 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import FIELDS, HEADER, INTERVAL_TOLERANCE, field_of
+from fathometer.storage.traces.headers import (
+    EXTENSION_NAME,
+    EXTENSION_NAMES,
+    FIELDS,
+    HEADER,
+    INTERVAL_TOLERANCE,
+    field_of,
+)
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT
 
 # Fields of the binary header that segyio has no name for, in revision 2: number of traces, number of trailers.
 EXTENDED_INTERVAL, TRACE_COUNT, TRAILERS = 3273, 3513, 3529
+EXTENSION_SAMPLES, EXTENSION_INTERVAL = (137, "u4"), (145, "f8")  # of the first additional trace header, µs
 SAMPLE_BYTES = 4  # of an IEEE float
 
 
@@ -121,9 +129,26 @@ class RecordedHeadersWriter:
         words = heads[:, :HEADER]
         if self._samples != recorded.samples:
             _put(words, *FIELDS["samples"], recorded.order, self._samples)
-        if self._new_interval[recorded.path]:
-            _put(words, *FIELDS["interval"], recorded.order, self._microseconds)
+        said = _get(words, *FIELDS["interval"], recorded.order)
+        wrong = self._new_interval[recorded.path] | ((said != 0) & self._wrong(said))
+        words[wrong] = _put(words[wrong], *FIELDS["interval"], recorded.order, self._microseconds)
+        if header >= 2 * HEADER:
+            self._correct_extension(heads[:, HEADER : 2 * HEADER], recorded.order)
         return heads
+
+    def _wrong(self, microseconds: NDArray[Any]) -> NDArray[np.bool_]:
+        return np.asarray(~(np.abs(microseconds - 1e6 * self._interval) <= INTERVAL_TOLERANCE))
+
+    def _correct_extension(self, heads: NDArray[np.uint8], order: str) -> None:
+        """Samples and interval of second headers (n, HEADER) that are extensions of the first and say another one."""
+        names = np.ascontiguousarray(heads[:, EXTENSION_NAME]).view("S8")[:, 0]
+        named = np.isin(names, EXTENSION_NAMES)
+        said = _get(heads, *EXTENSION_SAMPLES, order)
+        wrong = named & (said != 0) & (said != self._samples)
+        heads[wrong] = _put(heads[wrong], *EXTENSION_SAMPLES, order, self._samples)
+        said = _get(heads, *EXTENSION_INTERVAL, order)
+        wrong = named & (said != 0) & self._wrong(said)
+        heads[wrong] = _put(heads[wrong], *EXTENSION_INTERVAL, order, 1e6 * self._interval)
 
     def _interval_differs(self, recorded: Layout) -> bool:
         """Whether the sample interval is another than the headers of a recorded file say: those of the file, or of its
@@ -194,9 +219,18 @@ class RecordedHeadersWriter:
                 self._new_folders.pop().rmdir()
 
 
-def _put(heads: NDArray[np.uint8], position: int, code: str, order: str, value: float) -> None:
-    """Put a number into a field of headers (n, bytes), by its first byte (from 1); 0 where it does not fit."""
+def _get(heads: NDArray[np.uint8], position: int, code: str, order: str) -> NDArray[Any]:
+    """Numbers (n,) of a field of headers (n, bytes), by its first byte (from 1)."""
+    dtype = np.dtype(order + code)
+    field = np.ascontiguousarray(heads[:, position - 1 : position - 1 + dtype.itemsize])
+    return np.asarray(field.view(dtype)[:, 0].astype(dtype.newbyteorder("=")))
+
+
+def _put(heads: NDArray[np.uint8], position: int, code: str, order: str, value: float) -> NDArray[np.uint8]:
+    """Put a number into a field of headers (n, bytes), by its first byte (from 1); 0 where it does not fit. Returns
+    them."""
     dtype = np.dtype(order + code)
     if dtype.kind in "iu" and value > np.iinfo(dtype).max:
         value = 0
     heads[:, position - 1 : position - 1 + dtype.itemsize] = np.frombuffer(np.array(value, dtype).tobytes(), np.uint8)
+    return heads

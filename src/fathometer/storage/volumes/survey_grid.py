@@ -99,8 +99,9 @@ def survey_grid(places: NDArray[np.float64], step: float) -> SurveyGrid | None:
 
 
 def _simplest(value: float, error: float) -> float:
-    """The number with the fewest decimals within `error` of a value."""
-    return next((round(value, digits) for digits in range(9) if abs(round(value, digits) - value) <= error), value)
+    """The simplest number within `error` of a value: whole, a half, quarter or eighth, or of the fewest decimals."""
+    parts = (1, 2, 4, 8, *(10**digits for digits in range(1, 9)))
+    return next((round(value * n) / n for n in parts if abs(round(value * n) / n - value) <= error), value)
 
 
 def _azimuth(vector: NDArray[np.float64], error: float) -> float:

@@ -95,7 +95,7 @@ class InputVolume:
         if placement is not None:
             given = {"xyz"[axis]: metres for axis, metres in spacing.items()}
             self.notes = placement.spacing_notes(given, "--input-spacing")
-            if origin is None:
+            if origin is None and not placement.overruled_by(given):
                 origin, note = self._placed(placement)
                 self.notes += (note,)
         for axis, length in spacing.items():

@@ -245,8 +245,9 @@ class Hdf5Volume(BlockReader):
                         datasets[name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")] = item
 
                 self._file.visititems(collect)
-                names = [name for name, item in datasets.items() if not (item.is_scale and DATASET in datasets)]
-                self.key = choose_key(path, key, names)
+                # The coordinates of axes, as of NetCDF-4, are no volumes where there is anything else.
+                names = [name for name, item in datasets.items() if not item.is_scale] if key is None else []
+                self.key = choose_key(path, key, names or list(datasets))
                 self._values = datasets[self.key]
                 _load_filters(self._values)
                 name = f"{path}:{self.key}"
