@@ -54,6 +54,12 @@ def listeners(pids):
 needs_ss = pytest.mark.skipif(shutil.which("ss") is None, reason="ss (iproute2) is not installed")
 
 
+def eventpolls(pids):
+    """Files of processes by which epoll waits for events."""
+    files = [file for pid in pids for file in Path(f"/proc/{pid}/fd").iterdir()]
+    return [file for file in files if file.is_symlink() and "eventpoll" in str(file.readlink())]
+
+
 def outside(addresses):
     """Those of the addresses that other hosts can reach."""
     return [one for one in addresses if not one.startswith(("127.0.0.1:", "[::1]:"))]
@@ -81,6 +87,7 @@ def test_a_run_listens_on_loopback_and_what_killed_ranks_leave_is_removed(record
     path, process = begun(recorded, tmp_path, "--ranks", 2, environment={"TMPDIR": str(tmp_path)})
     ranks = ranks_of(path)
     found = listeners(family(process))
+    waiting = eventpolls(family(process))
     environ = Path(f"/proc/{ranks[0]}/environ").read_text().split("\0")
     [shared] = [word.partition("=")[2] for word in environ if "_backing_directory=" in word]
     [session] = tmp_path.glob(f"{one_host.PREFIX}*")
@@ -100,6 +107,7 @@ def test_a_run_listens_on_loopback_and_what_killed_ranks_leave_is_removed(record
         foreign.unlink()
     assert len(found) >= 2  # mpirun's own
     assert outside(found) == []
+    assert waiting == []
 
 
 def test_what_a_killed_supervisor_left_goes_with_the_next_run(tmp_path, monkeypatch):

@@ -139,16 +139,20 @@ const char *failing_calls_failed(void) { return failed; }
         } \
     } while (0)
 
+// The mode behind the flags of an open, where there is one.
+#define MODE(flags) \
+    mode_t mode = 0; \
+    if (flags & (O_CREAT | O_TMPFILE)) { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode = va_arg(rest, mode_t); \
+        va_end(rest); \
+    }
+
 #define OPEN_AT(name) \
     int name(int at, const char *path, int flags, ...) { \
         REAL(name); \
-        mode_t mode = 0; \
-        if (flags & (O_CREAT | O_TMPFILE)) { \
-            va_list rest; \
-            va_start(rest, flags); \
-            mode = va_arg(rest, mode_t); \
-            va_end(rest); \
-        } \
+        MODE(flags); \
         char buffer[PATH_MAX]; \
         const char *whole = absolute(at, path, buffer); \
         FAIL(-1, due("open", whole)); \
@@ -157,13 +161,7 @@ const char *failing_calls_failed(void) { return failed; }
 #define OPEN(name) \
     int name(const char *path, int flags, ...) { \
         REAL(name); \
-        mode_t mode = 0; \
-        if (flags & (O_CREAT | O_TMPFILE)) { \
-            va_list rest; \
-            va_start(rest, flags); \
-            mode = va_arg(rest, mode_t); \
-            va_end(rest); \
-        } \
+        MODE(flags); \
         char buffer[PATH_MAX]; \
         const char *whole = absolute(AT_FDCWD, path, buffer); \
         FAIL(-1, due("open", whole)); \

@@ -9,16 +9,14 @@ from pathlib import Path
 from time import sleep
 
 from fathometer.base.errors import FathometerError
-from fathometer.base.names import visible_name
 
 MOST_CHARACTERS = 200  # of the message of an unforeseen exception
 HEAD_START_SECONDS = 1.0  # that the other ranks leave the first one to print the error
 
 
 def print_error(error: FathometerError) -> int:
-    """Print the error in one line; its exit code."""
-    line = visible_name(" ".join(str(error).splitlines()))
-    print(f"fathometer: error: {line}", file=sys.stderr, flush=True)
+    """Print the error, whose message is one line; its exit code."""
+    print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
     return error.exit_code
 
 

@@ -34,6 +34,10 @@ _HOSTS = (
 )
 _TRANSPORTS = ("pml", "btl", "mtl")  # who has set one of them wants a way of his own
 
+# For libevent in mpirun and its ranks: poll() instead of epoll, which prints a warning where Open MPI closes a socket
+# before it removes the socket's event, as happens now and then when a rank ends. A few sockets take either the same.
+POLL = {"EVENT_NOEPOLL": "1"}
+
 
 def mpirun_stays_here(environ: Mapping[str, str]) -> bool:
     """Whether an mpirun without a list of hosts starts all its ranks on this host."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.traces.headers import EXTENSION_NAME, EXTENSION_NAMES, HEADER, swap_pairs
+from fathometer.storage.traces.headers import HEADER, extended, fields_of, swap_pairs
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 
 LARGEST = 1 << 53  # of a value that is believed: beyond it are no places, and no whole numbers of a float
@@ -53,12 +53,10 @@ def extension_fields(rows: NDArray[np.uint8], layout: Layout, straight: bool = F
         return {}
     heads = rows[:, HEADER : 2 * HEADER]
     heads = swap_pairs(heads) if layout.pairs and not straight else np.ascontiguousarray(heads)
-    names = np.ascontiguousarray(heads[:, EXTENSION_NAME])
-    named = np.isin(names.view("S8")[:, 0], EXTENSION_NAMES)
+    named = extended(heads)
     fields = {}
     for name, (place, code) in FIELDS.items():
-        dtype = np.dtype(code).newbyteorder(layout.order)
-        values = np.ascontiguousarray(heads[:, place - 1 : place + 7]).view(dtype)[:, 0].astype(dtype.newbyteorder("="))
+        values = fields_of(heads, place, code, layout.order)
         with np.errstate(invalid="ignore"):
             fields[name] = np.where(named & (np.abs(values) <= LARGEST), values, 0)  # a NaN, too, counts for nothing
     return fields

@@ -7,7 +7,7 @@ bytes are counted from 1 as there.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,3 +65,15 @@ def swap_pairs(data: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def field_of(head: bytes, position: int, dtype: str, order: Order) -> int:
     """A field of a header by its first byte (from 1), NumPy type and byte order."""
     return int(np.frombuffer(head, np.dtype(dtype).newbyteorder(order), 1, position - 1)[0])
+
+
+def fields_of(heads: NDArray[np.uint8], position: int, dtype: str, order: Order) -> NDArray[Any]:
+    """The same of many headers, uint8 (n, bytes): (n,), in native byte order."""
+    stored = np.dtype(dtype).newbyteorder(order)
+    field = np.ascontiguousarray(heads[:, position - 1 : position - 1 + stored.itemsize])
+    return np.asarray(field.view(stored)[:, 0].astype(stored.newbyteorder("=")))
+
+
+def extended(heads: NDArray[np.uint8]) -> NDArray[np.bool_]:
+    """Which of the second headers of traces, uint8 (n, HEADER), are named as extensions of the first: (n,)."""
+    return np.isin(np.ascontiguousarray(heads[:, EXTENSION_NAME]).view("S8")[:, 0], EXTENSION_NAMES)

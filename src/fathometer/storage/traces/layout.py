@@ -16,7 +16,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import FIELDS, HEADER, Order, swap_pairs
+from fathometer.storage.traces.headers import FIELDS, HEADER, Order, fields_of, swap_pairs
 from fathometer.storage.traces.sample_formats import decode_samples, sample_type
 
 CHUNK_BYTES = 1 << 24  # bytes of traces handled at a time
@@ -128,10 +128,7 @@ class Layout:
             with ledger.io(bytes=part.size):
                 heads = swap_pairs(part) if self.pairs else np.ascontiguousarray(part)
             for name, values in fields.items():
-                position, code = FIELDS[name]
-                dtype = np.dtype(code).newbyteorder(self.order)
-                field = np.ascontiguousarray(heads[:, position - 1 : position - 1 + dtype.itemsize])
-                values[first : first + step] = field.view(dtype)[:, 0]
+                values[first : first + step] = fields_of(heads, *FIELDS[name], self.order)
         return fields
 
     def decode(self, rows: NDArray[np.uint8]) -> NDArray[Any]:

@@ -18,15 +18,16 @@ from fathometer.base.errors import FathometerError
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.headers import (
-    EXTENSION_NAME,
-    EXTENSION_NAMES,
     FIELDS,
     HEADER,
     INTERVAL_TOLERANCE,
+    Order,
+    extended,
     field_of,
+    fields_of,
 )
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
-from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT
+from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT, require_all
 
 # Fields of the binary header that segyio has no name for, in revision 2: number of traces, number of trailers.
 EXTENDED_INTERVAL, TRACE_COUNT, TRAILERS = 3273, 3513, 3529
@@ -129,7 +130,7 @@ class RecordedHeadersWriter:
         words = heads[:, :HEADER]
         if self._samples != recorded.samples:
             _put(words, *FIELDS["samples"], recorded.order, self._samples)
-        said = _get(words, *FIELDS["interval"], recorded.order)
+        said = fields_of(words, *FIELDS["interval"], recorded.order)
         wrong = self._new_interval[recorded.path] | ((said != 0) & self._wrong(said))
         words[wrong] = _put(words[wrong], *FIELDS["interval"], recorded.order, self._microseconds)
         if header >= 2 * HEADER:
@@ -139,14 +140,13 @@ class RecordedHeadersWriter:
     def _wrong(self, microseconds: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(~(np.abs(microseconds - 1e6 * self._interval) <= INTERVAL_TOLERANCE))
 
-    def _correct_extension(self, heads: NDArray[np.uint8], order: str) -> None:
+    def _correct_extension(self, heads: NDArray[np.uint8], order: Order) -> None:
         """Samples and interval of second headers (n, HEADER) that are extensions of the first and say another one."""
-        names = np.ascontiguousarray(heads[:, EXTENSION_NAME]).view("S8")[:, 0]
-        named = np.isin(names, EXTENSION_NAMES)
-        said = _get(heads, *EXTENSION_SAMPLES, order)
+        named = extended(heads)
+        said = fields_of(heads, *EXTENSION_SAMPLES, order)
         wrong = named & (said != 0) & (said != self._samples)
         heads[wrong] = _put(heads[wrong], *EXTENSION_SAMPLES, order, self._samples)
-        said = _get(heads, *EXTENSION_INTERVAL, order)
+        said = fields_of(heads, *EXTENSION_INTERVAL, order)
         wrong = named & (said != 0) & self._wrong(said)
         heads[wrong] = _put(heads[wrong], *EXTENSION_INTERVAL, order, 1e6 * self._interval)
 
@@ -198,11 +198,7 @@ class RecordedHeadersWriter:
             if error is not None:
                 return
             for new, part, written in zip(self._files, self._part_paths, self._written, strict=True):
-                if not written.all():
-                    raise FathometerError(
-                        f"{new.path}: {np.count_nonzero(~written)} of {len(written)} traces are missing (the first: "
-                        f"{int(np.argmin(written))}, from 0)"
-                    )
+                require_all(new.path, written)
                 with atomic.writing(new.path), ledger.flush():
                     atomic.flush_file(part)
             with atomic.writing(self._files[0].path.parent):
@@ -217,13 +213,6 @@ class RecordedHeadersWriter:
         while self._new_folders:
             with contextlib.suppress(OSError):
                 self._new_folders.pop().rmdir()
-
-
-def _get(heads: NDArray[np.uint8], position: int, code: str, order: str) -> NDArray[Any]:
-    """Numbers (n,) of a field of headers (n, bytes), by its first byte (from 1)."""
-    dtype = np.dtype(order + code)
-    field = np.ascontiguousarray(heads[:, position - 1 : position - 1 + dtype.itemsize])
-    return np.asarray(field.view(dtype)[:, 0].astype(dtype.newbyteorder("=")))
 
 
 def _put(heads: NDArray[np.uint8], position: int, code: str, order: str, value: float) -> NDArray[np.uint8]:

@@ -140,11 +140,7 @@ class GatherWriter:
         try:
             if error is not None:
                 return
-            if not self._written.all():
-                raise FathometerError(
-                    f"{self.path}: {np.count_nonzero(~self._written)} of {self.traces} traces are missing "
-                    f"(the first: {int(np.argmin(self._written))}, from 0)"
-                )
+            require_all(self.path, self._written)
             try:
                 with ledger.flush():
                     os.fsync(self._handle)
@@ -254,3 +250,12 @@ def text_lines(lines: Sequence[str]) -> bytes:
     forty = [*lines, *[""] * (38 - len(lines)), "SEG Y REV1", "END TEXTUAL HEADER"]
     text = "".join(f"C{number:2d} {line}"[:80].ljust(80) for number, line in enumerate(forty, 1))
     return text.encode("cp037", "replace")
+
+
+def require_all(path: Path, written: NDArray[np.bool_]) -> None:
+    """Raises FathometerError where a trace of a file has not been written; written: (traces,)."""
+    if not written.all():
+        raise FathometerError(
+            f"{path}: {np.count_nonzero(~written)} of {len(written)} traces are missing "
+            f"(the first: {int(np.argmin(written))}, from 0)"
+        )

@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import now
-from fathometer.base.names import visible
 from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.probe import HDF5, probe
@@ -203,7 +202,7 @@ class Hdf5Sink:
             while not all_ranks.Test():
                 sleep(NAP_SECONDS)
                 if error is not None and now() > deadline:
-                    print(visible(f"fathometer: error: {error}"), file=sys.stderr, flush=True)
+                    print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
                     atomic.remove(self._part)
                     self._comm.Abort(error.exit_code)
 
@@ -214,7 +213,7 @@ class Hdf5Sink:
                 self._file.close()
         else:
             if self._comm.rank == 0:
-                print(visible(f"fathometer: error: {error}"), file=sys.stderr, flush=True)
+                print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
             barrier(self._comm)
             self._comm.Abort(error.exit_code)
 
