@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from fathometer.storage.index.summary import IndexDescription
 
 SLAB_VALUES = 1 << 24  # read at a time
-SAMPLED_VALUES = 1 << 26  # of a volume most of which is in no file
+SAMPLED_VALUES = 1 << 24  # of a volume most of which is in no file
+SAMPLES = 16  # as many boxes, at least
 DENSEST = 2000  # bytes of values in a byte of a file, at most: lossless compression reaches half of it
 PROGRESS_SECONDS = 10.0  # between lines of progress
 
@@ -222,12 +223,13 @@ def describe(
 
 def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
     info = volume.info
-    steps = _steps(info.shape)
-    count, every = math.prod(-(-n // step) for n, step in zip(info.shape, steps, strict=True)), 1
     values = math.prod(info.shape)
     stored = sum(path.stat().st_size for path in volume.files() if path.is_file()) if values > SAMPLED_VALUES else 0
     notes = volume.notes if isinstance(volume, SegyVolume) else ()
-    if values > SAMPLED_VALUES and values * info.dtype.itemsize > DENSEST * stored:
+    sparse = values > SAMPLED_VALUES and values * info.dtype.itemsize > DENSEST * stored
+    steps = _steps(info.shape, SAMPLED_VALUES // SAMPLES if sparse else SLAB_VALUES)
+    count, every = math.prod(-(-n // step) for n, step in zip(info.shape, steps, strict=True)), 1
+    if sparse:
         every = -(-count * math.prod(steps) // SAMPLED_VALUES)
         read = sum(math.prod(extent(_box(info.shape, steps, number))) for number in range(0, count, every))
         notes += (f"{read} of {values} values were read, spread evenly: {stored} bytes of files hold few of them",)
@@ -284,10 +286,10 @@ def _told(volume: Volume, steps: Sequence[int], boxes: Sequence[int], say: Say) 
             say(f"{volume.path}: {100 * done / len(boxes):.0f} % of {gigabytes:.3g} GB")
 
 
-def _steps(shape: Sequence[int]) -> list[int]:
-    """Cells along each axis of a box of SLAB_VALUES cells at most, whole along the fastest axes."""
+def _steps(shape: Sequence[int], most: int) -> list[int]:
+    """Cells along each axis of a box of at most `most` cells, whole along the fastest axes."""
     steps: list[int] = []
-    left = SLAB_VALUES
+    left = most
     for n in reversed(shape):
         steps.insert(0, min(n, max(1, left)))
         left //= n

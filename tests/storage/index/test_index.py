@@ -373,15 +373,24 @@ def test_duplicates_across_files_and_chunks(tmp_path, monkeypatch):
 
 
 @settings(max_examples=50)
-@given(st.lists(st.tuples(st.integers(0, 8), st.booleans()), max_size=30))
-def test_repeated_rows_are_all_but_the_first(pairs):
-    keys = [key for key, _ in pairs]
-    rows = np.flatnonzero([chosen for _, chosen in pairs])
+@given(st.lists(st.tuples(st.integers(0, 8), st.booleans(), st.booleans()), max_size=30))
+def test_repeated_rows_are_all_but_the_first_sound_one(triples):
+    keys = [key for key, _, _ in triples]
+    rows = np.flatnonzero([chosen for _, chosen, _ in triples])
+    lesser = np.array([less for _, chosen, less in triples if chosen], bool)
     # The first mark alone does not tell them apart.
     marks, others = np.array(keys, np.uint64) // np.uint64(3), np.array(keys, np.uint64)
-    expected = [row for place, row in enumerate(rows) if keys[row] in [keys[one] for one in rows[:place]]]
+    ordered = [*rows[~lesser], *rows[lesser]]
+    expected = sorted(row for place, row in enumerate(ordered) if keys[row] in [keys[one] for one in ordered[:place]])
     parts = [[one[:7], one[7:]] for one in (marks, others)]
-    assert repeated(rows, *parts).tolist() == expected
+    assert repeated(rows, lesser, *parts).tolist() == expected
+
+
+def test_a_trace_without_an_interval_hides_no_sound_copy(tmp_path):
+    paths = [live(interval=one, every={117: one}).write(tmp_path / f"{one}.segy") for one in (0, 4000)]
+    index = index_of(*paths)
+    assert index.summary.usable == 6
+    assert table_of(index)["flags"].tolist() == [Flag.NO_INTERVAL | Flag.DUPLICATE] * 6 + [0] * 6
 
 
 @pytest.mark.parametrize("size", [1, 100, 255])

@@ -259,6 +259,7 @@ BAD = {
     "folder": (lambda d: (d / "v.npy").mkdir() or "v.npy", "is not a file"),
     "unknown suffix": (lambda _: "v.tiff", r"v.tiff: unknown kind of file .*\.rsf, \.npy, \.npz"),
     "no suffix": (lambda _: "v", "unknown kind of file"),
+    "a name too long": (lambda _: 300 * "v", "unknown kind of file"),
     "short npy": (cut(make_npy, "v.npy", 1), "holds 479 bytes of data .* 480 bytes"),
     "long npy": (cut(make_npy, "v.npy", -1), "holds 481 bytes of data .* 480 bytes"),
     "short rsf": (cut(make_rsf, "v.bin", 4), "v.bin: holds 476 bytes .* 480 bytes"),

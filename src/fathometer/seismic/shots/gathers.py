@@ -1,6 +1,7 @@
 """Recorded gathers: the assignment of traces in files to shots, and reading of selected traces."""
 
 import glob
+import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -179,7 +180,7 @@ def _matches(survey: Survey) -> list[Path]:
     pattern = survey.acquisition.gathers
     assert pattern is not None
     directory = survey.directory
-    if (directory / pattern).exists():  # a file name may itself contain brackets
+    if os.path.exists(directory / pattern):  # a file name may itself contain brackets
         return [directory / pattern]
     names = glob.glob(pattern, root_dir=directory, recursive=True)
     files = sorted(directory / name for name in names if (directory / name).is_file())

@@ -29,7 +29,7 @@ DESCRIPTIONS = {
     Flag.DEAD: "marked as dead or as other than seismic data",
     Flag.ZERO: "all samples are zero",
     Flag.NO_NUMBER: "NaN, infinity, or values beyond float32",
-    Flag.DUPLICATE: "the same shot, channel and places as an earlier trace",
+    Flag.DUPLICATE: "the same shot, channel and places as another trace",
     Flag.SAMPLES: "another sample count than the file",
     Flag.INTERVAL: "another sample interval than the file",
     Flag.NO_INTERVAL: "no positive sample interval",

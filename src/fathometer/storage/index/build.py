@@ -182,12 +182,13 @@ class _Builder:
         for file in (*self.refused, *self.unplaced):
             usable[first[file] : first[file + 1]] = False
         usable_rows = np.flatnonzero(usable)
-        self.duplicates = repeated(usable_rows, *self.hashes)
+        flags = np.concatenate(self.flags)[usable_rows]
+        # Of two traces alike, one without an interval does not stand in the way of the other.
+        self.duplicates = repeated(usable_rows, flags & np.uint16(Flag.NO_INTERVAL) != 0, *self.hashes)
         if len(self.duplicates):
             row = int(self.duplicates[0])
             file = int(np.searchsorted(first, row, "right")) - 1
             self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
-        flags = np.concatenate(self.flags)[usable_rows]
         flags[np.isin(usable_rows, self.duplicates)] |= np.uint16(Flag.DUPLICATE)
         self.usable = int(np.count_nonzero(flags & np.uint16(UNUSABLE) == 0))
         if {PRESSURE, VERTICAL} <= self.kinds.keys():

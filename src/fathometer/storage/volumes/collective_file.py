@@ -46,9 +46,10 @@ def mpi_hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:
 
 
 def allocate_block(path: Path, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> NDArray[Any]:
-    """Collective. An uninitialised array for a box; FathometerError, the same on all ranks, where one lacks memory."""
+    """Collective. Zeros for a box, since HDF5 may leave what it does not read as it is; FathometerError, the same on all
+    ranks, where one lacks memory."""
     with collective_errors(comm):
         try:
-            return np.empty(extent(box), dtype)
+            return np.zeros(extent(box), dtype)
         except MemoryError:
             raise FathometerError(f"{path}: not enough memory for a block of {extent(box)} cells") from None

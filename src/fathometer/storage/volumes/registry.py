@@ -5,6 +5,7 @@ A new format is one module and an entry here.
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -199,7 +200,7 @@ def format_to_read(path: Path) -> Format:
     """The format of a file that is to be read: HDF5 and, where the suffix is unknown, traces by their content, all
     others by their suffix. InputError where neither tells."""
     form = BY_SUFFIX.get(path.suffix.lower())
-    if path.is_file():
+    if os.path.isfile(path):  # False also of a name that no file can have
         if hdf5.is_hdf5(path):
             return BY_SUFFIX[".h5"]
         if form is None and holds_traces(path):

@@ -7,6 +7,7 @@ HDF5 under another suffix or none the content (registry.py).
 
 from __future__ import annotations
 
+import os.path
 from pathlib import Path
 
 from fathometer.base.errors import InputError
@@ -32,7 +33,7 @@ def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
         # Of any other file the content tells the format, so the name may end at any colon.
         ends = [len(reference), *(i for i, letter in enumerate(reference) if letter == ":")]
         for end in ends:
-            if (directory / reference[:end]).is_file():
+            if os.path.isfile(directory / reference[:end]):  # False also of names that no file can have
                 format_to_read(directory / reference[:end])
                 return directory / reference[:end], reference[end + 1 :] or None
         raise InputError(f"{reference}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")

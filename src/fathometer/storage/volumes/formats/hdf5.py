@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib.util
+import itertools
 import math
 import os
 import sys
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 SIGNATURE = b"\x89HDF\r\n\x1a\n"  # of HDF5 files
 USER_BLOCKS = (0, 512, 1024, 2048)  # bytes that may come before it; longer ones are not looked for
 LARGEST_CALL = 1 << 30  # bytes
+MOST_CHUNKS = 1 << 14  # of a call: the library takes some 7 kB of memory for each
 DATASET = "values"
 ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
 CHUNK_BYTES = 1 << 20
@@ -269,8 +271,13 @@ class Hdf5Volume(BlockReader):
         return name
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
+        lo, hi = [side.start for side in box], [side.stop for side in box]
+        # Zeros: of chunks that were never written the library may leave memory as it is.
+        block = np.zeros([b - a for a, b in zip(lo, hi, strict=True)], self._values.dtype)
         with _system_errors():
-            return np.asarray(self._values[box])
+            for part in _calls(self._values, lo, hi):
+                self._values.read_direct(block, tuple(map(slice, *part)), within(part, lo))
+        return block
 
     def close(self) -> None:
         self._file.close()
@@ -323,7 +330,7 @@ def _move(
     compressed = values.id.get_create_plist().get_nfilters() > 0
     collective = strategy.name == COLLECTIVE and comm.size > 1 and (write or not compressed)
     hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
-    boxes: list[Box | None] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
+    boxes: list[Box | None] = list(_calls(values, lo, hi))
     if collective:
         boxes += [None] * (int(allreduce(comm, len(boxes), "MAX")) - len(boxes))
     errors: list[OSError] = []
@@ -339,6 +346,20 @@ def _move(
                 errors.append(error)
     if errors:
         raise errors[0]
+
+
+def _calls(values: Any, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
+    """The boxes, cut at borders of chunks, by which one call at a time moves a box of a dataset: of at most
+    LARGEST_CALL bytes and MOST_CHUNKS chunks."""
+    left, sides = MOST_CHUNKS, []
+    for a, b, chunk in reversed(list(zip(lo, hi, values.chunks or values.shape, strict=True))):
+        first = a // chunk * chunk
+        taken = max(1, min(left, -(-(b - first) // chunk)))
+        left //= taken
+        starts = range(first, b, taken * chunk)
+        sides.insert(0, [(max(a, start), min(b, start + taken * chunk)) for start in starts])
+    for box in itertools.product(*sides):
+        yield from slabs(*zip(*box, strict=True), max(1, LARGEST_CALL // values.dtype.itemsize))
 
 
 def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, write: bool) -> None:

@@ -1,0 +1,71 @@
+"""HDF5 datasets of many small chunks, and of chunks that nobody has written."""
+
+import math
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from mpi4py import MPI
+
+from fathometer.storage.volumes.formats import hdf5
+from fathometer.storage.volumes.formats.hdf5 import Hdf5Source
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import open_volume
+
+CHUNKS = (4, 5, 3)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("chunks") / "a.h5"
+    values = np.random.default_rng(1).normal(size=(19, 23, 11)).astype(np.float32)
+    with h5py.File(path, "w") as new:
+        new.create_dataset("chunked", data=values, chunks=CHUNKS)
+        new.create_dataset("plain", data=values)
+        new.create_dataset("unwritten", (60, 8, 8), np.float32, chunks=CHUNKS, fill_time="never")[:4, :5, :3] = 7.0
+    return path, values
+
+
+def sides(length):
+    return st.lists(st.integers(0, length), min_size=2, max_size=2).map(sorted)
+
+
+@given(st.sampled_from(["chunked", "plain"]), st.integers(1, 300), st.tuples(sides(19), sides(23), sides(11)))
+def test_a_call_moves_few_chunks_and_all_calls_the_box(file, name, most, box):
+    path, values = file
+    lo, hi = zip(*box, strict=True)
+    with open_volume(f"{path.name}:{name}", path.parent) as volume, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hdf5, "MOST_CHUNKS", most)
+        covered = np.zeros(values.shape, int)
+        for part in hdf5._calls(volume._values, lo, hi):
+            covered[tuple(map(slice, *part))] += 1
+            if name == "chunked":
+                touched = [-(-b // n) - a // n for a, b, n in zip(*part, CHUNKS, strict=True)]
+                assert math.prod(touched) <= most
+        expected = np.zeros(values.shape, int)
+        cells = tuple(map(slice, lo, hi))
+        expected[cells] = 1
+        assert np.array_equal(covered, expected)
+        if math.prod(expected[cells].shape):
+            assert np.array_equal(volume.read(lo, hi), values[cells])
+        source = Hdf5Source(volume, MPI.COMM_SELF, Strategy("independent"))
+        assert np.array_equal(source.read((lo, hi)), values[cells])
+        source.close()
+
+
+@pytest.mark.parametrize("by", ["volume", "source"])
+def test_chunks_that_were_never_written_are_zero(file, by):
+    path, _ = file
+    shape = (60, 8, 8)
+    expected = np.zeros(shape, np.float32)
+    expected[:4, :5, :3] = 7.0
+    with open_volume(f"{path.name}:unwritten", path.parent) as volume:
+        source = Hdf5Source(volume, MPI.COMM_SELF, Strategy("independent"))
+        for _ in range(20):
+            used = np.full(shape, 3.0, np.float32)
+            del used  # memory that the next array of its size gets
+            read = volume.read((0, 0, 0), shape) if by == "volume" else source.read(((0, 0, 0), shape))
+            assert np.array_equal(read, expected)
+        source.close()
