@@ -67,6 +67,7 @@ def test_an_unforeseen_exception_of_ranks_is_one_line(ranks, tmp_path):
     done = finish(start(*words, environment={"TMPDIR": str(tmp_path)}))
     assert done.code == 1, done.err
     assert "Traceback" not in done.err
+    assert "fathometer: interrupted" not in done.err  # that is not what ended the run
     [line] = told(done.err)
     rank = ranks[1]
     assert f"ZeroDivisionError: no such number {'x' * 100}" in line

@@ -31,6 +31,8 @@ from fathometer.cli.parser import parser
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+ERROR_TOLD = 1  # tag of a message to rank 0: the rank has printed the error that ends all
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
@@ -104,16 +106,17 @@ def _run_rank(command: Command, options: Options, words: list[str]) -> int:
             error = raised if isinstance(raised, FathometerError) else system_error(raised)
             if all_arrived(comm):
                 return print_error(error) if comm.rank == 0 and is_first(os.environ) else error.exit_code
-            return _end_world(comm, print_error(error))
+            return _end_with_error(comm, error)
         except MemoryError:
-            return _end_world(comm, print_error(FathometerError(f"rank {comm.rank} ran out of memory")))
+            return _end_with_error(comm, FathometerError(f"rank {comm.rank} ran out of memory"))
         except Exception as error:
             return _end_by_defect(comm, error, words)
     except KeyboardInterrupt:
         # The first rank that ends, ends all: rank 0 is to have cleared up and printed by then, however slow its disk
         # is, and the others get a moment for it. A rank that is still somewhere in MPI is ended by `watchdog`.
         if comm.rank == 0:
-            _print_interrupted(options)
+            if not comm.iprobe(tag=ERROR_TOLD):  # else the signal is mpirun's, which ends all after that rank's error
+                _print_interrupted(options)
             all_arrived(comm, HEAD_START_SECONDS)
         else:
             all_arrived(comm, 2 * GRACE_SECONDS if begun else 2 * HEAD_START_SECONDS)
@@ -130,7 +133,7 @@ def _end_by_defect(comm: MPI.Intracomm, error: Exception, words: list[str]) -> i
     if comm.rank:
         sleep(HEAD_START_SECONDS if together else HEAD_START_SECONDS * comm.rank / comm.size)
     if comm.rank == 0 or not together:
-        print_error(defect(error, "--debug" in words, comm.rank if comm.size > 1 else None))
+        return _end_with_error(comm, defect(error, "--debug" in words, comm.rank if comm.size > 1 else None))
     return _end_world(comm, FathometerError.exit_code)
 
 
@@ -188,6 +191,14 @@ def _end_process(options: Options) -> NoReturn:
     """End an interrupted process that is still somewhere in a kernel or in MPI."""
     _print_interrupted_once(options)
     os._exit(_interrupted_code(options))
+
+
+def _end_with_error(comm: MPI.Intracomm, error: FathometerError) -> int:
+    """Print the error, whose line is the last of all ranks, and end the world."""
+    code = print_error(error)
+    if comm.rank:
+        comm.isend(None, 0, ERROR_TOLD)
+    return _end_world(comm, code)
 
 
 def _end_world(comm: MPI.Intracomm, code: int) -> int:

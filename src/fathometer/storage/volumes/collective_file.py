@@ -46,8 +46,8 @@ def mpi_hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:
 
 
 def allocate_block(path: Path, box: Box, dtype: np.dtype[Any], comm: MPI.Intracomm) -> NDArray[Any]:
-    """Collective. Zeros for a box, since HDF5 may leave what it does not read as it is; FathometerError, the same on all
-    ranks, where one lacks memory."""
+    """Collective. Zeros for a box, since HDF5 may leave memory as it is; FathometerError, the same on all ranks, where
+    one lacks memory."""
     with collective_errors(comm):
         try:
             return np.zeros(extent(box), dtype)
