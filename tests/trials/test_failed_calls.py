@@ -208,7 +208,7 @@ def on_two_ranks(trials: Trials, preloaded: Path, rank: int, chance: np.random.G
 @pytest.mark.trials
 @pytest.mark.parametrize("rank", [0, 1])
 def test_calls_of_one_of_two_ranks_fail(trials: Trials, preloaded: Path, rank: int) -> None:
-    wrong = on_two_ranks(trials, preloaded, rank, np.random.default_rng(30 + rank), 8)
+    wrong = on_two_ranks(trials, preloaded, rank, np.random.default_rng(30 + rank), 5)
     assert not wrong, "\n".join(wrong)
 
 

@@ -30,7 +30,7 @@ from kill_support import (
 START_SECONDS, SHOT_SECONDS = 2.0, 0.2  # that a start, and a shot, take and more; where they are killed is drawn
 SUM_SECONDS = 0.7  # from the last shot to the end
 MOST = 12  # shots that a run has done when it is killed
-KILLS = int(os.environ.get("FATHOMETER_KILLS", "36"))
+KILLS = int(os.environ.get("FATHOMETER_KILLS", "24"))
 
 CASES = {
     "one rank": (1, {}),
