@@ -50,7 +50,10 @@ bench: build ## the benchmarks
 docs: build ## write the generated parts of docs/ anew
 	@$(BIN)/python tools/reference.py docs/guide/survey-file.md
 
+# An editable install is not compiled by pip, and some environments forbid Python to keep what it compiles: each start
+# of the program would take half a second more.
 build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
+	@$(BIN)/python -m compileall -q src
 
 wheel: $(STAMPS)/dependencies ## a wheel for any processor of this architecture, in dist/
 	@echo "· compiling the kernels in all variants"
@@ -59,6 +62,7 @@ wheel: $(STAMPS)/dependencies ## a wheel for any processor of this architecture,
 
 clean: ## remove what was built and computed, but not .venv
 	rm -rf build dist demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src -name __pycache__ -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
 	rm -rf .venv

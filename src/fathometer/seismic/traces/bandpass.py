@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import next_fast_len
 
+from fathometer.seismic.traces.lengths import fast_length
 from fathometer.seismic.traces.wavelet import OrmsbyWavelet
 
 Doubles = npt.NDArray[np.float64]
@@ -36,7 +36,7 @@ class BandPass:
         """
         n, ns = traces.shape
         reach = min(int(OrmsbyWavelet(self.corners).lead / self.interval) + 1, ns - 1)
-        period = next_fast_len(ns + reach, real=True)
+        period = fast_length(ns + reach)
         response = self._response(reach, period)
         result = np.empty_like(traces)
         for row in range(n):

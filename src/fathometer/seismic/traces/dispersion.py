@@ -32,8 +32,8 @@ from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import next_fast_len
-from scipy.sparse import csr_array
+
+from fathometer.seismic.traces.lengths import fast_length
 
 PASSES, STOPS = 2 * math.pi / 3, 5 * math.pi / 6  # omega dt: end of the pass band, begin of the stop band
 WORKSPACE_BYTES = 2100  # per sample of a series, whatever the number of series; without the result
@@ -101,16 +101,18 @@ def _warped(
 
     periods: period of the result, in units of the longest time from `zero`, long enough to avoid wrap-around.
     """
+    from scipy.sparse import csr_array  # slow to import
+
     _, ns = series.shape
     reach = max(zero, ns - 1 - zero) + 1
     times = np.arange(ns) - zero
 
     # Spectrum of the series, oversampled: the period is at least twice the span of -reach to reach.
-    padded = next_fast_len(max(4 * reach, 16 * _TAPS), real=True)
+    padded = fast_length(max(4 * reach, 16 * _TAPS))
     deconvolution = 1 / _window_spectrum(times / padded)
 
     # Interpolation at warp(f): a sparse matrix of window weights.
-    period = next_fast_len(periods * reach + 64, real=True)
+    period = fast_length(periods * reach + 64)
     f = 2 * math.pi / period * np.arange(period // 2 + 1)
     f = f[gain(f) > 0]
     position = warp(f) * padded / (2 * math.pi)  # in samples of the spectrum

@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.fft import next_fast_len
+
+from fathometer.seismic.traces.lengths import fast_length
 
 Doubles = npt.NDArray[np.float64]
 
@@ -57,7 +58,7 @@ def half_integral(traces: Doubles, interval: float) -> Doubles:
     from scipy.special import fresnel  # slow to import and rarely needed
 
     n, ns = traces.shape
-    period = next_fast_len(2 * ns, real=True)
+    period = fast_length(2 * ns)
     omega = 2.0 * math.pi * np.fft.rfftfreq(period, interval)
     length = ns * interval
     response = np.empty(len(omega), complex)
