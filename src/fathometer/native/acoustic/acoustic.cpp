@@ -4,13 +4,14 @@
 
 namespace fathometer::acoustic {
 
-template <class T> bool Acoustic<T>::has_half_points(const Wavefield<T> &, const Part &part) const {
-    return acoustic::has_half_points(pml, part);
+template <class T> bool Acoustic<T>::has_half_points(int axis, const Box &box) const {
+    return acoustic::has_half_points(pml, axis, box);
 }
 
 template <class T>
-void Acoustic<T>::advance_half_points(const Wavefield<T> &w, const Part &part, int64_t member, int64_t members) const {
-    acoustic::advance_half_points(w, pml, part, member, members);
+void Acoustic<T>::advance_half_points(const Wavefield<T> &w, int axis, const Box &box, int64_t member,
+                                      int64_t members) const {
+    acoustic::advance_half_points(w, pml, axis, box, member, members);
 }
 
 // Pressure is zero in the plane z = 0: above it, the halo of every field is the odd mirror image.

@@ -16,8 +16,9 @@ template <class T> class Acoustic : public Physics<T> {
     Pml<T> pml{};
 
     using Physics<T>::Physics;
-    bool has_half_points(const Wavefield<T> &w, const Part &part) const override;
-    void advance_half_points(const Wavefield<T> &w, const Part &part, int64_t member, int64_t members) const override;
+    bool has_half_points(int axis, const Box &box) const override;
+    void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, int64_t member,
+                             int64_t members) const override;
     void free_surface(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1) const override;
 };
 

@@ -29,11 +29,12 @@ template <class T> class BoundAcoustic : public BoundWavefield<T> {
         : BoundAcoustic(physics_of(buffers, model), radius, has_y, shape, first, buffers, model, weights, staggered,
                         damping, free_surface, cut, exchanged) {}
 
-    void add_layer(int axis, bool in_row, int64_t cell_lo, int64_t half_lo, int64_t psi_first, Array<T, 3> psi,
-                   Array<T, 3> zeta, Array<T, 1> psi_gain, Array<T, 1> psi_decay, Array<T, 1> zeta_gain,
-                   Array<T, 1> zeta_decay) {
+    void add_layer(int axis, bool first, bool in_row, int64_t cell_lo, int64_t half_lo, int64_t psi_first,
+                   Array<T, 3> psi, Array<T, 3> zeta, Array<T, 1> psi_gain, Array<T, 1> psi_decay,
+                   Array<T, 1> zeta_gain, Array<T, 1> zeta_decay) {
         Layer<T> layer{};
         layer.axis = axis;
+        layer.first = first;
         layer.in_row = in_row;
         layer.cell_lo = cell_lo;
         layer.cell_hi = cell_lo + int64_t(zeta_gain.shape(0));
@@ -45,10 +46,17 @@ template <class T> class BoundAcoustic : public BoundWavefield<T> {
         const int64_t reach = (this->w.radius + 1) / 2;
         require(psi_gain.shape(0) == psi_decay.shape(0) && zeta_gain.shape(0) == zeta_decay.shape(0),
                 "gain and decay differ in length");
-        require(int64_t(zeta.shape(axis)) == layer.cell_hi - cell_lo, "zeta covers the layer's cells");
-        require(psi_first <= std::min(cell_lo - reach, half_lo) &&
-                    psi_first + int64_t(psi.shape(axis)) >= std::max(layer.cell_hi + reach - 1, layer.half_hi),
-                "psi covers the half points that the layer's cells reach");
+        require(!in_row || axis == 2, "rows lie along z");
+        const int64_t cells = layer.cell_hi - cell_lo, whole = (cells + lanes<T> - 1) / lanes<T> * lanes<T>;
+        require(int64_t(zeta.shape(axis)) >= (in_row ? whole : cells), "zeta covers the layer's cells");
+        if (in_row)
+            require(psi_first == cell_lo && psi.stride(0) == zeta.stride(0) && psi.stride(1) == zeta.stride(1) &&
+                        cell_lo <= half_lo && layer.half_hi <= layer.cell_hi && int64_t(psi.shape(axis)) >= whole,
+                    "psi and its half points lie as the layer's cells do, for whole vectors");
+        else
+            require(psi_first <= std::min(cell_lo - reach, half_lo) &&
+                        psi_first + int64_t(psi.shape(axis)) >= std::max(layer.cell_hi + reach - 1, layer.half_hi),
+                    "psi covers the half points that the layer's cells reach");
         for (int a = 0; a < 3; ++a)
             require(a == axis || (int64_t(psi.shape(a)) >= this->w.n[a] && int64_t(zeta.shape(a)) >= this->w.n[a]),
                     "a layer's memory covers the owned cells of the other axes");
@@ -98,8 +106,8 @@ template <class T> void bind(nb::module_ &m, const char *name) {
              nb::kw_only(), "radius"_a, "has_y"_a, "shape"_a, "first"_a, "buffers"_a.noconvert(), "model"_a.noconvert(),
              "weights"_a.noconvert(), "staggered"_a.noconvert(), "damping"_a.noconvert(), "free_surface"_a, "cut"_a,
              "exchanged"_a)
-        .def("add_layer", &BoundAcoustic<T>::add_layer, nb::kw_only(), "axis"_a, "in_row"_a, "cell_lo"_a, "half_lo"_a,
-             "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
+        .def("add_layer", &BoundAcoustic<T>::add_layer, nb::kw_only(), "axis"_a, "first"_a, "in_row"_a, "cell_lo"_a,
+             "half_lo"_a, "psi_first"_a, "psi"_a.noconvert(), "zeta"_a.noconvert(), "psi_gain"_a.noconvert(),
              "psi_decay"_a.noconvert(), "zeta_gain"_a.noconvert(), "zeta_decay"_a.noconvert());
     bind_propagation<T>(wavefield);
 }

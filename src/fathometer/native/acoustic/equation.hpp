@@ -13,12 +13,12 @@ template <class Equation, class T> class Solved : public Acoustic<T> {
         : Acoustic<T>(fields, models,
                       {Equation::differentiated[0], Equation::differentiated[1], Equation::differentiated[2]}) {}
 
-    std::unique_ptr<RowStepper<T>> stepper(const Wavefield<T> &w, int64_t rows) const override {
+    std::unique_ptr<RowStepper<T>> stepper(const Wavefield<T> &w) const override {
         return with_radius(w.radius, [&]<int R>() {
             auto with_sides = [&]<bool Y>() {
-                return this->sponge               ? make<R, Y, Sides::sponge>(w, rows)
-                       : this->pml.layers.empty() ? make<R, Y, Sides::bare>(w, rows)
-                                                  : make<R, Y, Sides::pml>(w, rows);
+                return this->sponge               ? make<R, Y, Sides::sponge>(w)
+                       : this->pml.layers.empty() ? make<R, Y, Sides::bare>(w)
+                                                  : make<R, Y, Sides::pml>(w);
             };
             return w.has_y ? with_sides.template operator()<true>() : with_sides.template operator()<false>();
         });
@@ -57,8 +57,8 @@ template <class Equation, class T> class Solved : public Acoustic<T> {
     }
 
   private:
-    template <int R, bool Y, Sides S> std::unique_ptr<RowStepper<T>> make(const Wavefield<T> &w, int64_t rows) const {
-        return std::make_unique<AcousticRows<Equation, R, Y, S, T>>(w, this->sponge, this->pml, rows);
+    template <int R, bool Y, Sides S> std::unique_ptr<RowStepper<T>> make(const Wavefield<T> &w) const {
+        return std::make_unique<AcousticRows<Equation, R, Y, S, T>>(w, this->sponge, this->pml);
     }
 };
 

@@ -24,7 +24,8 @@ namespace fathometer::acoustic {
 // One absorbing side, of one axis.
 template <class T> struct Layer {
     int axis;
-    bool in_row;              // its psi is advanced with the cells of its row: axis z, where a block holds whole rows
+    bool first;               // at the first cells of the axis, not the last
+    bool in_row;              // axis z, where rows are whole: its psi is advanced with the cells of its row
     int64_t cell_lo, cell_hi; // owned cells that the layer corrects
     int64_t half_lo, half_hi; // half points i+1/2, index i, that have a memory variable on this rank
     T *psi;                   // memory of the first derivative at half points
@@ -52,55 +53,13 @@ template <class T> struct Pml {
     std::vector<Layer<T>> layers;
 };
 
-// Whether any layer's first derivative must be advanced before the cells of a part are.
-template <class T> bool has_half_points(const Pml<T> &pml, const Part &part);
+// Whether any layer of an axis has half points in a box, given along the axis in half points, that its rows leave
+// alone.
+template <class T> bool has_half_points(const Pml<T> &pml, int axis, const Box &box);
 
-// Advance the first derivatives (psi) of all layers in a part's half points, from the field "now": one member's share
-// of it. Layers that are advanced in their rows are left to PmlRows.
+// Advance these (psi), from the field "now": one member's share of it.
 template <class T>
-void advance_half_points(const Wavefield<T> &w, const Pml<T> &pml, const Part &part, int64_t member, int64_t members);
-
-// What the layers add to the derivatives in a row: to h, along x and y, where a row lies in one of their layers (else
-// null), and to l, along z, in the cells below `low` and from `high` on.
-template <class T> struct PmlTerms {
-    const T *h, *l;
-    int64_t low, high;
-
-    [[gnu::always_inline]] inline void add(int64_t k, Vector<T> &to_h, Vector<T> &to_l) const {
-        if (h)
-            to_h += load(h + k);
-        if (k < low || k + lanes<T> > high)
-            to_l += load(l + k);
-    }
-};
-
-// These terms for a block of rows, made before the rows are computed. One thread's.
-template <class T> class PmlRows {
-  public:
-    // For blocks of at most `rows` rows.
-    PmlRows(const Wavefield<T> &w, const Pml<T> &pml, int64_t rows);
-
-    // Advance the second derivatives (zeta) in the cells of a box, and the first ones that are advanced in their rows.
-    // Every owned cell must be passed exactly once a step, after the half points around it.
-    void prepare(const Wavefield<T> &w, const Box &box);
-
-    // Of a row of that box.
-    PmlTerms<T> row(int64_t i, int64_t j) const {
-        const int64_t n = index(i, j);
-        return {filled[n] ? h.data() + n * pitch : nullptr, l.data() + n * pitch, low, high};
-    }
-
-  private:
-    const Pml<T> &pml;
-    Box block{};
-    int64_t pitch, low, high;
-    std::vector<T> h, l;
-    std::vector<char> filled;
-
-    int64_t index(int64_t i, int64_t j) const {
-        return (i - block.lo[0]) * (block.hi[1] - block.lo[1]) + j - block.lo[1];
-    }
-    template <int R> void prepare_with(const Wavefield<T> &w);
-};
+void advance_half_points(const Wavefield<T> &w, const Pml<T> &pml, int axis, const Box &box, int64_t member,
+                         int64_t members);
 
 } // namespace fathometer::acoustic

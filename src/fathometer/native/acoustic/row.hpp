@@ -6,6 +6,7 @@
 #include "core/dispatch.hpp"
 #include "core/row.hpp"
 #include "leapfrog.hpp"
+#include "pml_rows.hpp"
 
 namespace fathometer::acoustic {
 
@@ -17,8 +18,8 @@ template <class Equation, Sides S, class T> class Update {
     static constexpr int fields = Equation::fields, models = Equation::models;
 
   public:
-    Update(const Wavefield<T> &w, const Sponge<T> &sponge, const PmlTerms<T> &pml, int64_t i, int64_t j)
-        : pml(pml), eta_xy(S == Sides::sponge ? sponge.eta_dt[0][i] + sponge.eta_dt[1][j] : 0),
+    Update(const Wavefield<T> &w, const Sponge<T> &sponge, const RowLayers<T> &layers, int64_t i, int64_t j)
+        : layers(layers), eta_xy(S == Sides::sponge ? sponge.eta_dt[0][i] + sponge.eta_dt[1][j] : 0),
           eta_z(sponge.eta_dt[2]) {
         for (int n = 0; n < fields; ++n) {
             next[n] = w.next(n) + w.at(i, j);
@@ -34,7 +35,7 @@ template <class Equation, Sides S, class T> class Update {
     [[gnu::always_inline]] inline void operator()(int64_t k, const Part &part, Vector<T> f, Vector<T> g, Vector<T> h,
                                                   Vector<T> l) const {
         if constexpr (S == Sides::pml)
-            pml.add(k, h, l);
+            layers.add_along(k, l);
         Vector<T> m[models], now[fields];
         for (int n = 0; n < models; ++n)
             m[n] = part.load(model[n] + k);
@@ -50,7 +51,7 @@ template <class Equation, Sides S, class T> class Update {
   private:
     T *next[fields]; // holds the level before until it is written
     const T *model[models];
-    const PmlTerms<T> pml;
+    const RowLayers<T> &layers;
     const T eta_xy, *const eta_z;
 
     template <class Part, class Force, class Increment>
@@ -66,33 +67,51 @@ template <class Equation, Sides S, class T> class Update {
 
 template <class Equation, int R, bool Y, Sides S, class T> class AcousticRows : public RowStepper<T> {
   public:
-    AcousticRows(const Wavefield<T> &w, const Sponge<T> &sponge, const Pml<T> &pml, int64_t rows)
-        : sponge(sponge), pml(w, pml, rows) {}
+    AcousticRows(const Wavefield<T> &w, const Sponge<T> &sponge, const Pml<T> &pml)
+        : sponge(sponge), pml(pml), rows(w, pml) {}
 
-    void prepare(const Wavefield<T> &w, const Box &block) override {
-        if constexpr (S == Sides::pml)
-            pml.prepare(w, block);
-    }
-
-    void step(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1,
-              const Prefetch<T> &prefetch) const override {
-        const PmlTerms<T> terms = S == Sides::pml ? pml.row(i, j) : PmlTerms<T>{};
-        in_vectors<T>(k0, k1,
-                      [&]<bool Whole>(int64_t from, int64_t to) { cells<Whole>(w, i, j, from, to, terms, prefetch); });
+    void step(const Wavefield<T> &w, const Box &halves, int64_t i, int64_t j, int64_t k0, int64_t k1,
+              const Prefetch<T> &prefetch) override {
+        if constexpr (S == Sides::pml) {
+            const RowLayers<T> &layers = rows.row(w, halves, i, j, k0, k1);
+            const bool in_x = layers.crossed(0), in_y = layers.crossed(1);
+            if (in_x && Y && in_y)
+                step_in<true, Y>(w, i, j, k0, k1, layers, prefetch);
+            else if (in_x)
+                step_in<true, false>(w, i, j, k0, k1, layers, prefetch);
+            else if (Y && in_y)
+                step_in<false, Y>(w, i, j, k0, k1, layers, prefetch);
+            else
+                step_in<false, false>(w, i, j, k0, k1, layers, prefetch);
+        } else {
+            step_in<false, false>(w, i, j, k0, k1, none, prefetch);
+        }
     }
 
   private:
     const Sponge<T> &sponge;
-    PmlRows<T> pml;
+    const Pml<T> &pml;
+    PmlRows<R, T> rows;
+    static constexpr RowLayers<T> none{};
+
+    // A row that lies in layers of x or y or both or none.
+    template <bool InX, bool InY>
+    void step_in(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1, const RowLayers<T> &layers,
+                 const Prefetch<T> &prefetch) const {
+        in_vectors<T>(k0, k1, [&]<bool Whole>(int64_t from, int64_t to) {
+            cells<Whole, InX, InY>(w, i, j, from, to, layers, prefetch);
+        });
+    }
 
     // A function of its own, whose arguments travel in registers: a row is short.
-    template <bool Whole>
+    template <bool Whole, bool InX, bool InY>
     [[gnu::noinline]] void cells(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1,
-                                 const PmlTerms<T> &terms, const Prefetch<T> &prefetch) const {
+                                 const RowLayers<T> &layers, const Prefetch<T> &prefetch) const {
         constexpr int across = Equation::differentiated[0], along = Equation::differentiated[2];
         static_assert(Equation::differentiated[1] == across);
         differentiate_row<R, Y, Whole, across == along>(w, w.now(across) + w.at(i, j), w.now(along) + w.at(i, j), k0,
-                                                        k1, prefetch, Update<Equation, S, T>(w, sponge, terms, i, j));
+                                                        k1, prefetch, Across<R, InX, InY, T>(pml, layers),
+                                                        Update<Equation, S, T>(w, sponge, layers, i, j));
     }
 };
 

@@ -17,9 +17,7 @@ template <class T> class Levels {
   public:
     const std::unique_ptr<RowStepper<T>> stepper;
 
-    explicit Levels(const Wavefield<T> &w) : stepper(w.physics->stepper(w, block_rows(w))), at{w, w} {
-        at[1].level = 1 - w.level;
-    }
+    explicit Levels(const Wavefield<T> &w) : stepper(w.physics->stepper(w)), at{w, w} { at[1].level = 1 - w.level; }
     const Wavefield<T> &step(int64_t n) const { return at[n % 2]; }
     void swap() { std::swap(at[0].level, at[1].level); }
 
@@ -27,11 +25,29 @@ template <class T> class Levels {
     Wavefield<T> at[2];
 };
 
+// Advances the half points of a part that its members' rows do not: one member's share of them. Returns whether there
+// were any, which is the same for all: they must then meet before the rows.
+template <class T>
+bool advance_early(const Wavefield<T> &w, const Part &part, int cut, int64_t member, int64_t members) {
+    bool any = false;
+    for (int axis = 0; axis < 3; ++axis)
+        for_each_early(part, axis, cut, members, half_reach(w), [&](int64_t lo, int64_t hi) {
+            Box box = part.cells;
+            box.lo[axis] = lo;
+            box.hi[axis] = hi;
+            if (w.physics->has_half_points(axis, box)) {
+                w.physics->advance_half_points(w, axis, box, member, members);
+                any = true;
+            }
+        });
+    return any;
+}
+
 // A sweep of several steps in tiles, over all cells that can take them without a neighbour.
 template <class T> class Sweep {
   public:
     Sweep(const Wavefield<T> &w, int64_t steps, int64_t skew, const Tiling &tiling, int64_t threads)
-        : steps(steps), skew(skew), p((w.radius + 1) / 2), shared_axis(w.has_y ? 1 : 0),
+        : steps(steps), skew(skew), p(half_reach(w)), shared_axis(w.has_y ? 1 : 0),
           team(w.has_y ? std::clamp<int64_t>(tiling.team, 1, threads) : threads), teams(threads / team),
           block(std::max<int64_t>(w.has_y ? tiling.block : tiling.tile, 1)) {
         for (int64_t n = 0; n < steps; ++n)
@@ -59,12 +75,10 @@ template <class T> class Sweep {
                 for (int64_t n = 0; n < steps; ++n) {
                     const Part all = part(n, x, y);
                     const Wavefield<T> &now = w.step(n);
-                    if (now.physics->has_half_points(now, all)) {
-                        now.physics->advance_half_points(now, all, member, team);
+                    if (advance_early(now, all, shared_axis, member, team))
                         barriers[group].wait(team);
-                    }
                     Step<T>(now, *w.stepper, job, first_step + n, last && n + 1 == steps)
-                        .compute(share(all.cells, shared_axis, member, team), ahead);
+                        .compute(share(all, shared_axis, member, team, p), ahead);
                     barriers[group].wait(team);
                 }
                 if (member == 0)
@@ -119,26 +133,48 @@ template <class T> class Sweep {
     }
 };
 
-// One step of some parts by all threads: first all their half points, then their cells.
+// The axis along which threads share a box: planes go to the threads that touched them first.
+template <class T> int axis_to_share(const Wavefield<T> &w, const Box &cells, int64_t threads) {
+    return !w.has_y || cells.hi[0] - cells.lo[0] >= 2 * threads ? 0 : 1;
+}
+
+// One step of a part by all threads.
+template <class T>
+void step_part(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last,
+               const Part &part) {
+    const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
+    const int cut = axis_to_share(w, part.cells, threads);
+    if (advance_early(w, part, cut, me, threads)) {
+#pragma omp barrier
+    }
+    Lookahead<T> none;
+    Step<T>(w, stepper, job, n, last).compute(share(part, cut, me, threads, half_reach(w)), none);
+}
+
+// One step of parts that touch one another, by all threads: first all their half points, then their cells. Rows leave
+// the half points alone, which those of other parts need too.
 template <class T>
 void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last,
                 const std::vector<Part> &parts) {
     const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
     bool halves = false;
     for (const Part &part : parts)
-        if (w.physics->has_half_points(w, part)) {
-            w.physics->advance_half_points(w, part, me, threads);
-            halves = true;
+        for (int axis = 0; axis < 3; ++axis) {
+            Box box = part.cells;
+            box.lo[axis] = part.halves.lo[axis];
+            box.hi[axis] = part.halves.hi[axis];
+            if (w.physics->has_half_points(axis, box)) {
+                w.physics->advance_half_points(w, axis, box, me, threads);
+                halves = true;
+            }
         }
     if (halves) {
 #pragma omp barrier
     }
     const Step<T> step(w, stepper, job, n, last);
     for (const Part &part : parts) {
-        // Planes go to the threads that touched them first.
-        const bool by_planes = !w.has_y || part.cells.hi[0] - part.cells.lo[0] >= 2 * threads;
         Lookahead<T> none;
-        step.compute(share(part.cells, by_planes ? 0 : 1, me, threads), none);
+        step.compute({share(part.cells, axis_to_share(w, part.cells, threads), me, threads), {}}, none);
     }
 }
 
@@ -164,7 +200,7 @@ template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &jo
             if (depth > 1)
                 plan[less]->run(levels, job, n, n + depth == steps, turn, 0, plan[less]->tiles());
             else
-                step_parts(levels.step(0), *levels.stepper, job, n, n + 1 == steps, {inside(w, 0)});
+                step_part(levels.step(0), *levels.stepper, job, n, n + 1 == steps, inside(w, 0));
 #pragma omp barrier
             n += depth;
             if (depth % 2)
@@ -180,12 +216,12 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
     const int64_t s = skew(w, job);
     if (steps == 1) {
         Part piece = inside(w, s);
-        const int64_t lo = piece.cells.lo[0], n = piece.cells.hi[0] - lo, p = (w.radius + 1) / 2;
+        const int64_t lo = piece.cells.lo[0], n = piece.cells.hi[0] - lo, p = half_reach(w);
         restrict_to(piece, 0, part ? lo + n * part / parts : -beyond,
                     part + 1 < parts ? lo + n * (part + 1) / parts : beyond, p);
         in_team([&] {
-            const auto stepper = w.physics->stepper(w, block_rows(w));
-            step_parts(w, *stepper, job, 0, true, {piece});
+            const auto stepper = w.physics->stepper(w);
+            step_part(w, *stepper, job, 0, true, piece);
         });
         return;
     }

@@ -46,7 +46,7 @@ template <int R, class T> class Rows {
 
     const T *first(const T *f) const { return f - R * (one / std::int64_t(sizeof(T))); }
 
-  private:
+    // The row n strides behind a row.
     template <int n> [[gnu::always_inline]] inline const T *at(const T *base) const {
         const char *bytes = reinterpret_cast<const char *>(base);
         if constexpr (n == 0)
@@ -72,23 +72,6 @@ template <int R, class T>
         ((sum = madd(weights.w[r + 1], rows.template pair<r + 1>(first, f), sum)), ...);
     }(std::make_integer_sequence<int, R>());
     return sum;
-}
-
-// The derivatives along x for a piece of a row, in a loop of their own: stencils that reach far need more registers for
-// both axes together than there are.
-template <class T> constexpr int piece = 32 * lanes<T>;
-template <int R> constexpr bool split = R > 4;
-
-template <int R, class T>
-[[gnu::noinline]] void derive_piece(const T *f, std::int64_t stride, const T *weight, std::int64_t k0, std::int64_t k1,
-                                    T *to) {
-    const Weights<R, T> weights(weight);
-    Rows<R, T> rows(stride);
-    const T *first = rows.first(f);
-    for (std::int64_t k = k0; k < k1; k += lanes<T>) {
-        rows.forget_multiples();
-        store(to + k - k0, across<R>(first + k, f + k, rows, load(f + k), weights));
-    }
 }
 
 // The same from neighbours in a row.

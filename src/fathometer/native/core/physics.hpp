@@ -17,17 +17,15 @@
 
 namespace fathometer {
 
-// Computes rows, as one thread's own: it has room for what is needed of a block of rows at a time.
+// Computes rows, as one thread's own: it has room for what is needed of a row at a time.
 template <class T> class RowStepper {
   public:
     virtual ~RowStepper() = default;
 
-    // Before the rows of a block: advance what absorbs in its cells. Every owned cell is passed exactly once a step.
-    virtual void prepare(const Wavefield<T> &w, const Box &block) = 0;
-
-    // "next" from "now" in the cells k0..k1 of row (i, j) of that block, without sources.
-    virtual void step(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1,
-                      const Prefetch<T> &prefetch) const = 0;
+    // "next" from "now" in the cells k0..k1 of row (i, j), without sources, and what absorbs in these cells. Every
+    // owned cell is passed exactly once a step. `halves`: the half points that rows advance (region.hpp).
+    virtual void step(const Wavefield<T> &w, const Box &halves, int64_t i, int64_t j, int64_t k0, int64_t k1,
+                      const Prefetch<T> &prefetch) = 0;
 };
 
 template <class T> class Physics {
@@ -41,13 +39,12 @@ template <class T> class Physics {
     Physics(const Physics &) = delete;
     virtual ~Physics() = default;
 
-    // For blocks of at most `rows` rows.
-    virtual std::unique_ptr<RowStepper<T>> stepper(const Wavefield<T> &w, int64_t rows) const = 0;
+    virtual std::unique_ptr<RowStepper<T>> stepper(const Wavefield<T> &w) const = 0;
 
-    // What lies at half points and must be advanced in all of a part before the part's cells are: whether there is
-    // any, and one member's share of it.
-    virtual bool has_half_points(const Wavefield<T> &w, const Part &part) const = 0;
-    virtual void advance_half_points(const Wavefield<T> &w, const Part &part, int64_t member,
+    // What lies at the half points of an axis in a box, given in half points along it, and is not advanced by the rows
+    // of these cells: whether there is any, and one member's share of advancing it.
+    virtual bool has_half_points(int axis, const Box &box) const = 0;
+    virtual void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, int64_t member,
                                      int64_t members) const = 0;
 
     // Add the sources' values to the cells k0..k1 of row (i, j) of "next". `values[column]` is the source at the time

@@ -9,6 +9,11 @@
 // half points on either side, p = (R + 1) / 2. Where two parts meet at cell b (half point i lies between the cells i
 // and i + 1), the one that is computed first takes all half points that it needs: up to b + p - 1 if it lies below,
 // from b - p on if it lies above. The field is known that far, since 2 p - 1 <= R.
+//
+// Across x and y that is done by the rows themselves: row i advances half point i + p - 1, the highest that it needs,
+// from the rows i … i + 2 p - 1, which its stencil reads anyway; the lower ones were advanced by the rows before. What
+// is left, the lowest half points of a grid and those around the borders between threads that share a part, is
+// advanced before any of the part's rows (for_each_early).
 #pragma once
 
 #include <algorithm>
@@ -25,9 +30,12 @@ struct Part {
 
 constexpr int64_t beyond = int64_t(1) << 40; // further than any half point
 
+// p: half points that a cell needs on either side.
+template <class T> int64_t half_reach(const Wavefield<T> &w) { return (w.radius + 1) / 2; }
+
 // All owned cells that are at least `margin` away from cut sides.
 template <class T> Part inside(const Wavefield<T> &w, int64_t margin) {
-    const int64_t p = (w.radius + 1) / 2;
+    const int64_t p = half_reach(w);
     Part part;
     for (int axis = 0; axis < 3; ++axis) {
         const bool low = w.cut[axis][0] && margin > 0, high = w.cut[axis][1] && margin > 0;
@@ -70,6 +78,33 @@ inline Box share(Box box, int axis, int64_t member, int64_t members) {
     box.lo[axis] = lo + n * member / members;
     box.hi[axis] = lo + n * (member + 1) / members;
     return box;
+}
+
+// The same of a part, with the half points that the member's rows advance: not those that another member's rows need.
+inline Part share(const Part &part, int axis, int64_t member, int64_t members, int64_t p) {
+    Part mine{share(part.cells, axis, member, members), part.halves};
+    for (int a = 0; a < 2; ++a) {
+        const bool followed = a == axis && member + 1 < members;
+        mine.halves.lo[a] = std::max(part.halves.lo[a], mine.cells.lo[a] + p - 1);
+        mine.halves.hi[a] = std::min(part.halves.hi[a], mine.cells.hi[a] + (followed ? -p : p - 1));
+    }
+    return mine;
+}
+
+// Calls early(lo, hi) for the half points of an axis that no member's rows advance.
+template <class Early>
+void for_each_early(const Part &part, int axis, int cut, int64_t members, int64_t p, const Early &early) {
+    int64_t from = part.halves.lo[axis];
+    for (int64_t member = 0; axis < 2 && member < (axis == cut ? members : 1); ++member) {
+        const Box mine = share(part, cut, member, members, p).halves;
+        if (mine.lo[axis] >= mine.hi[axis])
+            continue;
+        if (from < mine.lo[axis])
+            early(from, mine.lo[axis]);
+        from = mine.hi[axis];
+    }
+    if (from < part.halves.hi[axis])
+        early(from, part.halves.hi[axis]);
 }
 
 } // namespace fathometer

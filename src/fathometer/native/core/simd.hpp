@@ -35,7 +35,7 @@ template <> struct VectorOf<double> {
 };
 template <class T> using Vector = typename VectorOf<T>::type;
 
-template <class T> [[gnu::always_inline]] inline Vector<T> all_lanes(T value) { return Vector<T>{} + value; }
+template <class T> [[gnu::always_inline]] inline Vector<T> all_lanes(T value) { return value - Vector<T>{}; }
 
 template <class T> [[gnu::always_inline]] inline Vector<T> load(const T *from) {
     Vector<T> v;

@@ -26,13 +26,14 @@ template <class T> class Step {
         : w(wave), physics(*wave.physics), stepper(stepper), job(job), n(n),
           last(last && (job.imaging.snapshot || job.imaging.source)) {}
 
-    // The cells of a box, block after block.
-    void compute(const Box &box, Lookahead<T> &ahead) const {
+    // A part's cells, block after block, and the half points that its rows advance.
+    void compute(const Part &part, Lookahead<T> &ahead) const {
+        const Box &box = part.cells;
         const int64_t block = block_rows(w), planes = w.has_y ? 1 : block;
         for (int64_t j = box.lo[1]; j < box.hi[1]; j += block)
             for (int64_t i = box.lo[0]; i < box.hi[0]; i += planes)
                 rows({{i, j, box.lo[2]}, {std::min(i + planes, box.hi[0]), std::min(j + block, box.hi[1]), box.hi[2]}},
-                     ahead);
+                     part.halves, ahead);
     }
 
   private:
@@ -43,16 +44,15 @@ template <class T> class Step {
     int64_t n;
     bool last;
 
-    void rows(const Box &box, Lookahead<T> &ahead) const {
+    void rows(const Box &box, const Box &halves, Lookahead<T> &ahead) const {
         const int64_t k0 = box.lo[2], k1 = box.hi[2];
         if (k0 >= k1)
             return;
-        stepper.prepare(w, box);
         for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
             for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
                 if (job.receivers)
                     physics.sample(w, *job.receivers, job.recorded.row(n), i, j, k0, k1);
-                stepper.step(w, i, j, k0, k1, ahead.next());
+                stepper.step(w, halves, i, j, k0, k1, ahead.next());
             }
         if (!job.sources && !w.free_surface && !last)
             return;

@@ -19,7 +19,9 @@ class Layer:
     """A PML of one axis and side on this rank's block; indices are local, half point i lies between cells i and i+1.
 
     Attributes:
-        in_row: the first derivative's memory is advanced inside the sweep, row by row (z, where rows are whole).
+        first: at the axis's first cells, not its last.
+        in_row: axis z where rows are whole. Both memories then begin with the layer's cells and have room for whole
+            vectors; else that of the first derivative has room, which stays zero, for all that the cells reach.
         cell_lo: first owned cell that the layer corrects.
         half_lo, half_hi: half points that have a memory here (some of them shared with a neighbour, which computes the
             same numbers).
@@ -28,6 +30,7 @@ class Layer:
     """
 
     axis: int
+    first: bool
     in_row: bool
     cell_lo: int
     half_lo: int
@@ -42,6 +45,7 @@ class Layer:
         """Keyword arguments of the kernels' add_layer."""
         return {
             "axis": self.axis,
+            "first": self.first,
             "in_row": self.in_row,
             "cell_lo": self.cell_lo,
             "half_lo": self.half_lo,
@@ -94,9 +98,9 @@ def _layer(grid: Grid, block: Decomposition, scheme: Scheme, axis: int, side: in
     local = block.local_shape[axis]
     pairs = (scheme.radius + 1) // 2  # the first derivative reaches this far
     reach, memories = width + pairs, width
-    if axis == 2:
-        # Along z a layer is a piece of a row: whole vectors, the surplus with zero gain, spare the kernel's remainder.
-        reach, memories = (min(padded(c, scheme.dtype.itemsize), n - 1) for c in (reach, memories))
+    in_row = axis == 2 and block.ranks[2] == 1
+    if in_row:
+        reach = min(padded(reach, scheme.dtype.itemsize), n)  # whole vectors, the surplus with zero gain
     cells = (0, reach) if side == 0 else (n - reach, n)
     halves = (0, memories) if side == 0 else (n - 1 - memories, n - 1)
     cell_lo, cell_hi = max(cells[0] - start, 0), min(cells[1] - start, local)
@@ -119,17 +123,23 @@ def _layer(grid: Grid, block: Decomposition, scheme: Scheme, axis: int, side: in
     zeta_filter = recursion(np.arange(cell_lo, cell_hi, dtype=float))
     if psi_filter is None or zeta_filter is None:
         return None
-    psi_first = min(cell_lo - pairs, half_lo)
-    psi_last = max(cell_hi + pairs - 1, half_hi)
+    zeta_room = cell_hi - cell_lo
+    if in_row:
+        psi_first, psi_room = cell_lo, padded(zeta_room, scheme.dtype.itemsize)
+        zeta_room = psi_room
+    else:
+        psi_first = min(cell_lo - pairs, half_lo)
+        psi_room = max(cell_hi + pairs - 1, half_hi) - psi_first
     return Layer(
         axis=axis,
-        in_row=axis == 2 and block.ranks[2] == 1,
+        first=side == 0,
+        in_row=in_row,
         cell_lo=cell_lo,
         half_lo=half_lo,
         half_hi=half_hi,
         psi_first=psi_first,
-        psi=_memory(block, scheme, axis, psi_last - psi_first),
-        zeta=_memory(block, scheme, axis, cell_hi - cell_lo),
+        psi=_memory(block, scheme, axis, psi_room),
+        zeta=_memory(block, scheme, axis, zeta_room),
         psi_filter=psi_filter,
         zeta_filter=zeta_filter,
     )
