@@ -23,6 +23,7 @@ import test_convergence
 import test_imaging
 import test_reflector_depths
 import test_stencil
+from grazing_support import BOTTOM, FREQUENCY, TOP, errors
 
 from benchmarks.reflection import Reflection
 from fathometer.grid.stencil import OPTIMISED_BAND, weight_sum
@@ -101,6 +102,15 @@ def absorption() -> None:
         print(f"{kind}, {boundary.width} cells: " + ", ".join(f"{name} {dB:.1f} dB" for name, dB in worst.items()))
 
 
+def grazing() -> None:
+    """Verification 5: errors in % of direct waves along an absorbing top, by offset and by cells of the PML."""
+    widths, offsets = (5, 6, 8, 10, 12, 16, 20), np.array([1100.0, 2500.0, 3900.0, 8000.0])
+    for bottom in (BOTTOM, TOP):
+        print(f"{TOP:g} to {bottom:g} m/s, {FREQUENCY:g} Hz, offsets of {', '.join(f'{one:g}' for one in offsets)} m:")
+        for width, found in zip(widths, errors(offsets, [Pml(n) for n in widths], bottom), strict=True):
+            print(f"  {width} cells: " + ", ".join(f"{100 * error:.1f}" for error in found))
+
+
 def imaging() -> None:
     """Verification 7: the depth of a flat reflector between cells 64 and 65 under VTI, in cells."""
     t = test_imaging
@@ -141,7 +151,7 @@ def smoothing() -> None:
                 print(f"  {depth:6g}: " + " ".join(f"{value:6.1f}" for value in row))
 
 
-PARTS = (analytic, steps, weights, anisotropy, convergence, adjoint, absorption, imaging, depths, smoothing)
+PARTS = (analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing)
 
 if __name__ == "__main__":
     parts = {part.__name__: part for part in PARTS}

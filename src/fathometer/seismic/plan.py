@@ -27,6 +27,7 @@ from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon, strengthened, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout, survey_layout, wanted_ranks
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.offsets import check_bins
@@ -125,6 +126,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     slowest, fastest, limit, weak, origin = _velocities(layout, request.velocities)
     dt = time_step(survey, limit)
     notes = check_sampling(survey, slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
+    notes += grazing_notes(layout, slowest, fastest, peak_frequency(layout.wavelet))
     notes += check_bins(survey, layout.acquisition.shots) if layout.imaging else ()
     time, more = layout.time(dt)
     asked = _asked(layout, time, machine, request)

@@ -113,7 +113,7 @@ def _warped(
 
     # Interpolation at warp(f): a sparse matrix of window weights.
     period = fast_length(periods * reach + 64)
-    f = 2 * math.pi / period * np.arange(period // 2 + 1)
+    f: Array = 2 * math.pi / period * np.arange(period // 2 + 1, dtype=np.float64)
     f = f[gain(f) > 0]
     position = warp(f) * padded / (2 * math.pi)  # in samples of the spectrum
     column = np.floor(position)[:, None] + np.arange(1 - _TAPS // 2, 1 + _TAPS // 2)

@@ -13,6 +13,7 @@ docs/theory.md has the comparison.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -71,13 +72,14 @@ class Sponge:
 class Pml:
     """Convolutional PML: 1/s = 1 - eta / (i omega + eta + alpha), native/acoustic/pml.cpp.
 
-    eta rises as depth^power so that the theoretical reflection at normal incidence is `reflection`; alpha falls from pi
+    eta rises as depth^power so that the theoretical reflection at normal incidence is 10^-width; alpha falls from pi
     times the peak frequency to 0, which lets low frequencies and grazing waves in gently (Komatitsch & Martin 2007).
+    At normal incidence, the discrete layer reflects more than that, whatever the theory says. What a stronger layer
+    gains is waves that graze it: they meet it as the power cos(angle) of its theoretical reflection.
     """
 
     width: int = 8
     power: float = 2.0
-    reflection: float = 1e-4
 
     def damping(self, depth: np.ndarray, spacing: float, vmax: float) -> np.ndarray | None:
         return None
@@ -86,7 +88,7 @@ class Pml:
         self, depth: np.ndarray, spacing: float, vmax: float, frequency: float, dt: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
         depth = np.maximum(depth, 0.0)
-        top = -(self.power + 1) * vmax * np.log(self.reflection) / (2 * self.width * spacing)
+        top = (self.power + 1) * vmax * math.log(10) / (2 * spacing)  # the width cancels
         eta = top * depth**self.power
         alpha = np.pi * frequency * (1 - depth)
         decay = np.where(eta > 0, np.exp(-(eta + alpha) * dt), 0.0)

@@ -351,7 +351,8 @@ def _move(
 def _calls(values: Any, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
     """The boxes, cut at borders of chunks, by which one call at a time moves a box of a dataset: of at most
     LARGEST_CALL bytes and MOST_CHUNKS chunks."""
-    left, sides = MOST_CHUNKS, []
+    left = MOST_CHUNKS
+    sides: list[list[tuple[int, int]]] = []
     for a, b, chunk in reversed(list(zip(lo, hi, values.chunks or values.shape, strict=True))):
         first = a // chunk * chunk
         taken = max(1, min(left, -(-(b - first) // chunk)))
@@ -359,7 +360,8 @@ def _calls(values: Any, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
         starts = range(first, b, taken * chunk)
         sides.insert(0, [(max(a, start), min(b, start + taken * chunk)) for start in starts])
     for box in itertools.product(*sides):
-        yield from slabs(*zip(*box, strict=True), max(1, LARGEST_CALL // values.dtype.itemsize))
+        first_cells, last_cells = zip(*box, strict=True)
+        yield from slabs(first_cells, last_cells, max(1, LARGEST_CALL // values.dtype.itemsize))
 
 
 def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, write: bool) -> None:
