@@ -2,6 +2,7 @@
 
 import json
 import math
+import subprocess
 import sys
 
 import numpy as np
@@ -107,19 +108,20 @@ def test_rates_between_those_that_are_known(half, points):
 
 
 def test_memory_is_what_the_run_takes(tmp_path, machine_file):
-    """Within 10 %: the arrays of a run that are several times the process, and the process as a tiny run has it."""
+    """Within 5 %: the arrays of a run that are several times the process, and the process before it holds any."""
     inputs(tmp_path)
     words = ("--quiet", "--threads", 2)
-    assert call("migrate", survey(tmp_path, MIGRATE), *words).code == 0
-    process = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"][0]
+    begun = "import mpi4py.MPI, fathometer.seismic.rtm.driver as _; from fathometer.base import host; "
+    done = subprocess.run([sys.executable, "-c", f"{begun}print(host.peak_memory())"], capture_output=True, check=True)
+    process = int(done.stdout)
     np.save(tmp_path / "vp.npy", np.full((NX * 20, NZ * 20), 2000.0, np.float32))
     keys = MIGRATE | {"model.spacing": [2.0, 2.0], "model.epsilon": 0.1, "imaging.every": 2, "history.store": "memory"}
     path = survey(tmp_path, keys)
     said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": float(process)}), PlanRequest(1)).asked
-    assert call("migrate", path, *words, "--overwrite").code == 0
+    assert call("migrate", path, *words).code == 0
     [peak] = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
     assert peak > 3 * process
-    assert said.rank_bytes == pytest.approx(peak, rel=0.1)
+    assert said.rank_bytes == pytest.approx(peak, rel=0.05)
 
 
 def test_memory_of_the_rank_that_takes_most(tmp_path, machine_file):
