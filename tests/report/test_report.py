@@ -179,6 +179,12 @@ def test_verdict(told, sentence):
     assert verdict(told).replace(formatting.THIN, " ") == sentence
 
 
+def test_verdict_names_nothing_that_took_no_time():
+    told = beside(0.0)
+    told["ledger"]["overlapped"] = [OVERLAPPED | {"seconds": OVERLAPPED["seconds"] | {"max": 0.04}}]
+    assert verdict(told).replace(formatting.THIN, " ") == f"{HEAD}; {TAIL}"
+
+
 @pytest.mark.parametrize(("waited", "how"), [(0.01, "fully hidden"), (0.3, "70 % hidden"), (2.0, "not hidden")])
 def test_verdict_of_what_is_partly_hidden(waited, how):
     assert f"beside the computation, {how};" in verdict(beside(waited)).replace(formatting.THIN, " ")

@@ -16,6 +16,7 @@ from fathometer.report.formatting import percent, scaled, seconds
 HALO = "halo exchange"
 LARGE = 0.10  # of the wall time: a phase outside the kernel that the sentence names
 LEAST_FILE_SHARE = 0.005  # of the wall time: files that took less are named only if none took more
+LEAST_BESIDE = 0.005  # of the wall time: of other threads' work that is named
 HIDDEN, EXPOSED = 0.98, 0.02  # shares of overlapped work: from the first on "fully" hidden, up to the second "not"
 
 
@@ -39,7 +40,7 @@ def verdict(record: dict[str, Any]) -> str:
     wall = ledger["wall_seconds"]["max"]
     if not wall > 0:
         return "nothing was accounted"
-    parts = [_kernel(ledger, wall), _waiting(ledger), *_beside(ledger), *_files(ledger, wall)]
+    parts = [_kernel(ledger, wall), _waiting(ledger), *_beside(ledger, wall), *_files(ledger, wall)]
     sentence = "; ".join(part for part in parts if part)
     if not record["validity"]["finished"]:
         return f"unfinished after {seconds(wall)}, as far as rank 0 knew: {sentence}"
@@ -86,9 +87,11 @@ def _share(seconds: float, rank: dict[str, Any]) -> float:
     return float(seconds / rank["wall_seconds"]) if rank["wall_seconds"] else 0.0
 
 
-def _beside(ledger: dict[str, Any]) -> list[str]:
-    """What other threads moved beside the computation, and how much of that time was waited for."""
-    moved = [entry for entry in ledger["overlapped"] if entry["total_bytes"] and entry["seconds"]["max"]]
+def _beside(ledger: dict[str, Any], wall: float) -> list[str]:
+    """What other threads moved beside the computation, and how much of that time was waited for; nothing where it
+    would have taken no time worth a word."""
+    least = LEAST_BESIDE * wall
+    moved = [entry for entry in ledger["overlapped"] if entry["total_bytes"] and entry["seconds"]["max"] > least]
     if not moved:
         return []
     most = max(moved, key=lambda entry: entry["total_bytes"])
