@@ -166,6 +166,24 @@ def add_exactly(
     """
 
 @overload
+def banded(
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    series: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    result: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+) -> None: ...
+@overload
+def banded(
+    first: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    series: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    result: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+) -> None:
+    """
+    result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64.
+    """
+
+@overload
 def checksum(
     values: Annotated[NDArray[numpy.uint32], dict(shape=(None, None, None), device="cpu", writable=False)],
     shape: Sequence[int],

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "banded.hpp"
 #include "blocks.hpp"
 #include "bound_job.hpp"
 #include "exact.hpp"
@@ -138,6 +139,25 @@ template <class T> void bind_sums(nb::module_ &m) {
         "being lost, where a value is not finite or not below 2^40 upper.");
 }
 
+template <class T> void bind_banded(nb::module_ &m) {
+    m.def(
+        "banded",
+        [](Input<int64_t, 1> first, Input<double, 2> weights, Input<T, 2> series, Array<T, 2> result) {
+            require(weights.shape(0) == first.shape(0) && result.shape(1) == first.shape(0) &&
+                        result.shape(0) == series.shape(0),
+                    "result (n, m) needs series (n, k), first (m) and weights (m, taps)");
+            // So that differences of these numbers do not overflow.
+            for (std::size_t j = 0; j < first.shape(0); ++j)
+                require(first(j) > -farthest_cell && first(j) < farthest_cell, "a sample is no place in a series");
+            const Band band{first.data(), weights.data(), int64_t(weights.shape(0)), int64_t(weights.shape(1))};
+            banded<T>(band, series.data(), int64_t(series.shape(0)), int64_t(series.shape(1)), result.data());
+        },
+        "first"_a.noconvert(), "weights"_a.noconvert(), "series"_a.noconvert(), "result"_a.noconvert(), Unlocked(),
+        "result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64 in the order of t; nothing "
+        "lies "
+        "beyond a series' ends. By the calling thread alone.");
+}
+
 template <class Bits> void bind_checksum(nb::module_ &m) {
     m.def(
         "checksum",
@@ -160,6 +180,8 @@ void bind_core(nb::module_ &m) {
     bind_blocks<double, uint16_t, Half>(m, "encode_float16", "decode_float16");
     bind_sums<float>(m);
     bind_sums<double>(m);
+    bind_banded<float>(m);
+    bind_banded<double>(m);
     bind_checksum<uint32_t>(m);
     bind_checksum<uint64_t>(m);
     m.def(

@@ -37,6 +37,7 @@ from fathometer.seismic.traces.lengths import fast_length
 
 PASSES, STOPS = 2 * math.pi / 3, 5 * math.pi / 6  # omega dt: end of the pass band, begin of the stop band
 WORKSPACE_BYTES = 2100  # per sample of a series, whatever the number of series; without the result
+_TOGETHER = 8  # series; the result does not depend on it
 _TAPS = 12  # samples of a spectrum under the interpolation window
 _BETA = math.pi * math.sqrt((_TAPS / 2) ** 2 * 1.5**2 - 0.8)  # Beatty et al. for an oversampling by 2
 _LONGEST_DELAY = math.ceil(1 / math.cos(STOPS / 2))  # factor by which the inverse transform delays at most
@@ -101,9 +102,9 @@ def _warped(
 
     periods: period of the result, in units of the longest time from `zero`, long enough to avoid wrap-around.
     """
-    from scipy.sparse import csr_array  # slow to import
+    from fathometer import _native
 
-    _, ns = series.shape
+    n, ns = series.shape
     reach = max(zero, ns - 1 - zero) + 1
     times = np.arange(ns) - zero
 
@@ -111,28 +112,30 @@ def _warped(
     padded = fast_length(max(4 * reach, 16 * _TAPS))
     deconvolution = 1 / _window_spectrum(times / padded)
 
-    # Interpolation at warp(f): a sparse matrix of window weights.
+    # Interpolation at warp(f): a band of window weights.
     period = fast_length(periods * reach + 64)
     f: Array = 2 * math.pi / period * np.arange(period // 2 + 1, dtype=np.float64)
     f = f[gain(f) > 0]
     position = warp(f) * padded / (2 * math.pi)  # in samples of the spectrum
-    column = np.floor(position)[:, None] + np.arange(1 - _TAPS // 2, 1 + _TAPS // 2)
+    first = np.floor(position) + (1 - _TAPS // 2)
+    column = first[:, None] + np.arange(_TAPS)
     weight = gain(f)[:, None] * _window(position[:, None] - column)
     before = _TAPS // 2  # samples at negative frequencies
-    interpolation = csr_array(
-        (weight.ravel(), (column + before).astype(np.int32).ravel(), _TAPS * np.arange(len(f) + 1, dtype=np.int32)),
-        shape=(len(f), before + padded // 2 + 1),
-    )
+    cells = (first + before).astype(np.int64)
 
     result = np.empty_like(series)
-    circular = np.zeros(padded)
-    spectrum = np.zeros(before + padded // 2 + 1, np.complex128)
-    for row, out in zip(series, result, strict=True):
-        circular[times] = deconvolution * row  # negative times wrap to the end
-        spectrum[before:] = np.fft.rfft(circular)
-        spectrum[:before] = spectrum[2 * before : before : -1].conj()
-        warped = (interpolation @ spectrum.view(np.float64).reshape(-1, 2)).view(np.complex128)[:, 0]
-        out[:] = np.fft.irfft(warped, period)[times]
+    circular = np.zeros((_TOGETHER, padded))
+    parts = np.empty((2, _TOGETHER, before + padded // 2 + 1))  # real and imaginary
+    warped = np.empty((2, _TOGETHER, len(f)))
+    for start in range(0, n, _TOGETHER):
+        rows = series[start : start + _TOGETHER]
+        circular[: len(rows), times] = deconvolution * rows  # negative times wrap to the end
+        spectrum = np.fft.rfft(circular)
+        for part, values, sign in zip(parts, (spectrum.real, spectrum.imag), (1, -1), strict=True):
+            part[:, before:] = values
+            part[:, :before] = sign * values[:, before:0:-1]
+        _native.banded(cells, weight, parts.reshape(2 * _TOGETHER, -1), warped.reshape(2 * _TOGETHER, -1))
+        result[start : start + _TOGETHER] = np.fft.irfft(warped[0] + 1j * warped[1], period)[: len(rows), times]
     return result
 
 

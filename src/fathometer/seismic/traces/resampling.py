@@ -13,6 +13,7 @@ the result differs from that of the uncut series within T of the cut.
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +22,6 @@ import numpy.typing as npt
 from fathometer.base.errors import InputError
 
 _ATTENUATION = 100.0  # dB; it implies a pass-band ripple of 1e-5
-_TRACES_AT_ONCE = 32  # a chunk that stays in cache; the result does not depend on it
 
 Real = TypeVar("Real", np.float32, np.float64)
 
@@ -73,8 +73,8 @@ def resample(
 ) -> npt.NDArray[Real]:
     """Traces low-passed to fmax (Hz) and resampled.
 
-    Summed in float64, tap by tap in a fixed order and without BLAS, so that the result of a trace is bitwise the same
-    whatever the other traces and the number of threads.
+    Summed in float64, tap by tap in a fixed order, so that the result of a trace is bitwise the same whatever the other
+    traces and the number of threads.
 
     Args:
         traces: (n, ns), float32 or float64, sample k at first_in + k dt_in (s), zero outside.
@@ -86,40 +86,26 @@ def resample(
     """
     if traces.dtype not in (np.float32, np.float64) or traces.ndim != 2:
         raise TypeError(f"traces: found {traces.ndim} axes of {traces.dtype}; allowed: 2 axes of float32 or float64")
-    kernel = low_pass(fmax, dt_in, dt_out)
-    n, ns = traces.shape
-    result = np.zeros((n, n_out), dtype=traces.dtype)
-    taps = _taps(kernel, ns, first_in, dt_in, first_out + dt_out * np.arange(n_out, dtype=np.float64))
-    for start in range(0, n, _TRACES_AT_ONCE):
-        chunk = slice(start, min(start + _TRACES_AT_ONCE, n))
-        # Time is the first axis, so that a tap reads whole rows: one sample of all traces of the chunk.
-        samples = np.ascontiguousarray(traces[chunk].T, dtype=np.float64)
-        total = np.zeros((n_out, samples.shape[1]))
-        for indices, weights, rows in taps:
-            total[rows] += weights[:, np.newaxis] * samples[indices]
-        result[chunk] = total.T
+    from fathometer import _native
+
+    result = np.empty((len(traces), n_out), traces.dtype)
+    band = _band(low_pass(fmax, dt_in, dt_out), first_in, dt_in, first_out, dt_out, n_out)
+    _native.banded(*band, np.ascontiguousarray(traces), result)
     return result
 
 
-Tap = tuple[slice | npt.NDArray[np.int64], npt.NDArray[np.float64], slice]
-
-
-def _taps(kernel: LowPass, ns: int, first: float, dt: float, times: npt.NDArray[np.float64]) -> list[Tap]:
-    """For each tap: input samples, their weights (times dt), and the slice of outputs to which it adds.
-
-    `times` (n_out,), s, increases evenly, so the outputs whose input sample exists are contiguous.
-    """
-    nearest = np.floor((times - first) / dt).astype(np.int64)
-    reach = math.ceil(kernel.half_width / dt)
-    taps: list[Tap] = []
-    for offset in range(-reach, reach + 2):
-        index = nearest + offset
-        low, high = np.searchsorted(index, [0, ns])
-        if low < high:
-            rows = slice(int(low), int(high))
-            weights = dt * kernel(times[rows] - (first + dt * index[rows]))
-            taps.append((index[rows], weights, rows))
-    return taps
+@lru_cache(maxsize=2)  # the same for all shots, but where they are recorded otherwise
+def _band(
+    kernel: LowPass, first_in: float, dt_in: float, first_out: float, dt_out: float, n_out: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """For each sample of the result the first one that it is made of, (n_out,), and weights, (n_out, taps)."""
+    times = first_out + dt_out * np.arange(n_out, dtype=np.float64)
+    reach = math.ceil(kernel.half_width / dt_in)
+    first = np.floor((times - first_in) / dt_in).astype(np.int64) - reach
+    weights = np.empty((n_out, 2 * reach + 2))
+    for tap, weight in enumerate(weights.T):
+        weight[:] = dt_in * kernel(times - (first_in + dt_in * (first + tap)))
+    return first, weights
 
 
 def interpolate(
