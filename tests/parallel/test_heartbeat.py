@@ -75,11 +75,15 @@ def test_any_rank_that_stands_still_ends_the_run_which_is_resumed(tmp_path, own)
         process = begun(path, output, own)
         stand([ranks_of(path)[rank]])
         ends_for(process, path, rank, 2.0)
-    process = begun(path, output, own)
+    assert resumed(path).code == 0
+    assert same_image(recorded, output)
+    again = tmp_path / "again"
+    path = survey_into(recorded, again, MIGRATE | {"parallel.patience": 2.0})
+    process = begun(path, again, own)
     stand(ranks_of(path), 5.0)  # all of them, as a batch system suspends a job: nobody was there to wait
     assert finish(process).code in (0, 75)
     assert resumed(path).code == 0
-    assert same_image(recorded, output)
+    assert same_image(recorded, again)
 
 
 @pytest.mark.trials
