@@ -27,7 +27,7 @@ test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 verify: build ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
 
-trials: setup ## kills, failed calls and fuzzed inputs, ten minutes of them
+trials: setup ## kills, failed calls and fuzzed inputs: a quarter of an hour
 	@$(BIN)/python -m pytest -q -m trials $(ARGS)
 
 # Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.

@@ -28,7 +28,12 @@ def peak_frequency(wavelet: Wavelet) -> float:
 
 def largest_error(width: int, wavelengths: float, contrast: float) -> float:
     """Relative L2 error of a direct wave along a layer of `width` cells; contrast: vmax / c."""
-    return ERROR * (wavelengths / (0.27 * width**2 * math.pow(contrast, 1.5))) ** 2
+    return ERROR * (wavelengths / (width**2 * _of_one_cell(contrast))) ** 2
+
+
+def _of_one_cell(contrast: float) -> float:
+    """N2 of a layer of one cell."""
+    return 0.27 * math.pow(contrast, 1.5)
 
 
 def grazing_notes(layout: SurveyLayout, slowest: float, fastest: float, frequency: float) -> tuple[str, ...]:
@@ -52,7 +57,7 @@ def grazing_notes(layout: SurveyLayout, slowest: float, fastest: float, frequenc
     error = largest_error(layout.boundary.width, wavelengths, contrast)
     if not error > ERROR:
         return ()
-    enough = math.ceil(math.sqrt(wavelengths / (0.27 * contrast**1.5)))
+    enough = math.ceil(math.sqrt(wavelengths / _of_one_cell(contrast)))
     return (
         f"waves along the absorbing top over {farthest:.0f} m, {wavelengths:.0f} wavelengths of {length:.3g} m, will "
         f"be off by some {100 * min(error, 1.0):.0f} %; [propagation] boundary = "
