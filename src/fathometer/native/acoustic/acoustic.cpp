@@ -9,9 +9,9 @@ template <class T> bool Acoustic<T>::has_half_points(int axis, const Box &box) c
 }
 
 template <class T>
-void Acoustic<T>::advance_half_points(const Wavefield<T> &w, int axis, const Box &box, int64_t member,
-                                      int64_t members) const {
-    acoustic::advance_half_points(w, pml, axis, box, member, members);
+void Acoustic<T>::advance_half_points(const Wavefield<T> &w, int axis, const Box &box, const ActiveRows &active,
+                                      int64_t member, int64_t members) const {
+    acoustic::advance_half_points(w, pml, axis, box, active, member, members);
 }
 
 // Pressure is zero in the plane z = 0: above it, the halo of every field is the odd mirror image.

@@ -17,7 +17,7 @@ template <class T> class Acoustic : public Physics<T> {
 
     using Physics<T>::Physics;
     bool has_half_points(int axis, const Box &box) const override;
-    void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, int64_t member,
+    void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, const ActiveRows &active, int64_t member,
                              int64_t members) const override;
     void free_surface(const Wavefield<T> &w, int64_t i, int64_t j, int64_t k0, int64_t k1) const override;
 };

@@ -15,6 +15,7 @@
 
 #include <vector>
 
+#include "core/active.hpp"
 #include "core/region.hpp"
 #include "core/simd.hpp"
 #include "core/wavefield.hpp"
@@ -57,9 +58,9 @@ template <class T> struct Pml {
 // alone.
 template <class T> bool has_half_points(const Pml<T> &pml, int axis, const Box &box);
 
-// Advance these (psi), from the field "now": one member's share of it.
+// Advance these (psi) where rows are active, from the field "now": one member's share of it.
 template <class T>
-void advance_half_points(const Wavefield<T> &w, const Pml<T> &pml, int axis, const Box &box, int64_t member,
-                         int64_t members);
+void advance_half_points(const Wavefield<T> &w, const Pml<T> &pml, int axis, const Box &box, const ActiveRows &active,
+                         int64_t member, int64_t members);
 
 } // namespace fathometer::acoustic

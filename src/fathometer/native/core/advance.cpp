@@ -28,7 +28,8 @@ template <class T> class Levels {
 // Advances the half points of a part that its members' rows do not: one member's share of them. Returns whether there
 // were any, which is the same for all: they must then meet before the rows.
 template <class T>
-bool advance_early(const Wavefield<T> &w, const Part &part, int cut, int64_t member, int64_t members) {
+bool advance_early(const Wavefield<T> &w, const Part &part, const ActiveRows &active, int cut, int64_t member,
+                   int64_t members) {
     bool any = false;
     for (int axis = 0; axis < 3; ++axis)
         for_each_early(part, axis, cut, members, half_reach(w), [&](int64_t lo, int64_t hi) {
@@ -36,7 +37,7 @@ bool advance_early(const Wavefield<T> &w, const Part &part, int cut, int64_t mem
             box.lo[axis] = lo;
             box.hi[axis] = hi;
             if (w.physics->has_half_points(axis, box)) {
-                w.physics->advance_half_points(w, axis, box, member, members);
+                w.physics->advance_half_points(w, axis, box, active, member, members);
                 any = true;
             }
         });
@@ -75,7 +76,7 @@ template <class T> class Sweep {
                 for (int64_t n = 0; n < steps; ++n) {
                     const Part all = part(n, x, y);
                     const Wavefield<T> &now = w.step(n);
-                    if (advance_early(now, all, shared_axis, member, team))
+                    if (advance_early(now, all, job.active.rows(first_step + n), shared_axis, member, team))
                         barriers[group].wait(team);
                     Step<T>(now, *w.stepper, job, first_step + n, last && n + 1 == steps)
                         .compute(share(all, shared_axis, member, team, p), ahead);
@@ -144,7 +145,7 @@ void step_part(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job,
                const Part &part) {
     const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
     const int cut = axis_to_share(w, part.cells, threads);
-    if (advance_early(w, part, cut, me, threads)) {
+    if (advance_early(w, part, job.active.rows(n), cut, me, threads)) {
 #pragma omp barrier
     }
     Lookahead<T> none;
@@ -164,7 +165,7 @@ void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job
             box.lo[axis] = part.halves.lo[axis];
             box.hi[axis] = part.halves.hi[axis];
             if (w.physics->has_half_points(axis, box)) {
-                w.physics->advance_half_points(w, axis, box, me, threads);
+                w.physics->advance_half_points(w, axis, box, job.active.rows(n), me, threads);
                 halves = true;
             }
         }

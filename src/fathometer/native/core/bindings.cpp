@@ -7,6 +7,7 @@
 #include "banded.hpp"
 #include "blocks.hpp"
 #include "bound_job.hpp"
+#include "eikonal.hpp"
 #include "exact.hpp"
 #include "measure.hpp"
 #include "memory.hpp"
@@ -90,12 +91,13 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
     nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())
         .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>, Index3, Index3,
                       std::optional<Array<T, 3>>, std::optional<Array<T, 3>>, std::optional<Array<T, 3>>,
-                      std::optional<Array<T, 3>>>(),
+                      std::optional<Array<T, 3>>, std::optional<Input<int32_t, 3>>, int64_t>(),
              nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_a.noconvert().none() = nb::none(),
              "scale"_a = T(1), "receivers"_a.none() = nb::none(), "recorded"_a.noconvert().none() = nb::none(),
              "lo"_a = Index3{0, 0, 0}, "hi"_a = Index3{0, 0, 0}, "snapshot"_a.noconvert().none() = nb::none(),
              "source"_a.noconvert().none() = nb::none(), "image"_a.noconvert().none() = nb::none(),
-             "illumination"_a.noconvert().none() = nb::none());
+             "illumination"_a.noconvert().none() = nb::none(), "active"_a.noconvert().none() = nb::none(),
+             "start"_a = 0);
 
     m.def(("zeros" + suffix).c_str(),
           [](Index3 shape, std::size_t stagger) {
@@ -224,6 +226,24 @@ void bind_core(nb::module_ &m) {
         },
         "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "states"_a.noconvert(), Unlocked(),
         "Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.");
+    m.def(
+        "first_arrivals",
+        [](Input<double, 3> speed, std::array<double, 3> spacing, Array<double, 3> times) {
+            std::array<int64_t, 3> n{};
+            for (int axis = 0; axis < 3; ++axis) {
+                n[axis] = int64_t(speed.shape(axis));
+                require(n[axis] >= 1 && int64_t(times.shape(axis)) == n[axis] + 1, "blocks lie between nodes");
+                require(spacing[axis] > 0, "a spacing is positive");
+            }
+            for (std::size_t block = 0; block < speed.size(); ++block)
+                require(speed.data()[block] > 0 && std::isfinite(speed.data()[block]), "a speed is positive");
+            for (std::size_t node = 0; node < times.size(); ++node)
+                require(times.data()[node] >= 0, "a time is not negative");
+            return first_arrivals(speed.data(), n, spacing, times.data());
+        },
+        "speed"_a.noconvert(), "spacing"_a, "times"_a.noconvert(), Unlocked(),
+        "Lower the times of the nodes, infinite where nothing is known, until no wave arrives earlier; the sweeps that "
+        "it took. Speeds are those of the blocks between nodes. By the calling thread alone.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("threads", &threads);
     m.def("pin_threads", &pin_threads, "cpus"_a);

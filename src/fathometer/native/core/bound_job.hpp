@@ -25,7 +25,7 @@ template <class T> class BoundJob {
     BoundJob(nb::object sources, std::optional<Input<T, 2>> injected, T scale, nb::object receivers,
              std::optional<Array<T, 2>> recorded, Index3 lo, Index3 hi, std::optional<Array<T, 3>> snapshot,
              std::optional<Array<T, 3>> source, std::optional<Array<T, 3>> image,
-             std::optional<Array<T, 3>> illumination)
+             std::optional<Array<T, 3>> illumination, std::optional<Input<int32_t, 3>> active, int64_t start)
         : points{sources, receivers} {
         if (!sources.is_none()) {
             require(injected.has_value(), "sources need a series");
@@ -51,6 +51,15 @@ template <class T> class BoundJob {
         job.imaging.source = keep(source);
         job.imaging.image = keep(image);
         job.imaging.illumination = keep(illumination);
+        if (active) {
+            require(active->shape(0) == 2, "active rows have a first and a last step");
+            for (int axis = 0; axis < 2; ++axis)
+                require(int64_t(active->shape(axis + 1)) > Active::margin, "active rows have a margin");
+            const int64_t stride = active->shape(2), rows = active->shape(1) * stride;
+            const int32_t *first = active->data() + Active::margin * (stride + 1);
+            job.active = {first, first + rows, stride, start};
+            rows_of_steps = *active;
+        }
     }
 
     void check(const Wavefield<T> &w, int64_t wanted) const {
@@ -58,6 +67,9 @@ template <class T> class BoundJob {
         for (const Points<T> *p : {job.sources, job.receivers})
             require(!p || (p->rows_y == w.n[1] && int64_t(p->start.size()) == w.n[0] * w.n[1] + 1),
                     "the points were sorted for another block");
+        for (int axis = 0; rows_of_steps && axis < 2; ++axis)
+            require(int64_t(rows_of_steps->shape(axis + 1)) == Active::margin + w.n[axis],
+                    "active rows are those of the block, with their margin");
         if (job.imaging.snapshot || job.imaging.source)
             for (int axis = 0; axis < 3; ++axis)
                 require(job.imaging.box.lo[axis] >= 0 && job.imaging.box.hi[axis] <= w.n[axis],
@@ -69,6 +81,7 @@ template <class T> class BoundJob {
     std::array<nb::object, 2> points;
     std::optional<Input<T, 2>> series_in;
     std::optional<Array<T, 2>> series_out;
+    std::optional<Input<int32_t, 3>> rows_of_steps;
     std::vector<Array<T, 3>> volumes;
 
     T *keep(const std::optional<Array<T, 3>> &volume) {

@@ -1,6 +1,7 @@
 // What happens in a propagation beside the equation itself.
 #pragma once
 
+#include "active.hpp"
 #include "imaging.hpp"
 #include "points.hpp"
 
@@ -21,6 +22,7 @@ template <class T> struct Job {
     const Points<T> *receivers = nullptr;
     Series<T> recorded;
     Imaging<T> imaging{}; // at the last step
+    Active active;
 };
 
 } // namespace fathometer

@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 
+#include "active.hpp"
 #include "imaging.hpp"
 #include "points.hpp"
 #include "prefetch.hpp"
@@ -42,10 +43,10 @@ template <class T> class Physics {
     virtual std::unique_ptr<RowStepper<T>> stepper(const Wavefield<T> &w) const = 0;
 
     // What lies at the half points of an axis in a box, given in half points along it, and is not advanced by the rows
-    // of these cells: whether there is any, and one member's share of advancing it.
+    // of these cells: whether there is any, and one member's share of advancing it where rows are active.
     virtual bool has_half_points(int axis, const Box &box) const = 0;
-    virtual void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, int64_t member,
-                                     int64_t members) const = 0;
+    virtual void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, const ActiveRows &active,
+                                     int64_t member, int64_t members) const = 0;
 
     // Add the sources' values to the cells k0..k1 of row (i, j) of "next". `values[column]` is the source at the time
     // of "now", `scale` 1 / cell volume.

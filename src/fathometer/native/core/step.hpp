@@ -2,6 +2,8 @@
 //
 //   what absorbs at the sides; record the receivers; "next" from "now"; add the sources; mirror at the free surface;
 //   after the last step: snapshot or image
+//
+// Rows that are not computed in this step (active.hpp) are recorded and imaged as they are.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +25,7 @@ template <class T> int64_t block_rows(const Wavefield<T> &w) {
 template <class T> class Step {
   public:
     Step(const Wavefield<T> &wave, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last)
-        : w(wave), physics(*wave.physics), stepper(stepper), job(job), n(n),
+        : w(wave), physics(*wave.physics), stepper(stepper), job(job), active(job.active.rows(n)), n(n),
           last(last && (job.imaging.snapshot || job.imaging.source)) {}
 
     // A part's cells, block after block, and the half points that its rows advance.
@@ -41,6 +43,7 @@ template <class T> class Step {
     const Physics<T> &physics;
     RowStepper<T> &stepper;
     const Job<T> &job;
+    const ActiveRows active;
     int64_t n;
     bool last;
 
@@ -52,15 +55,17 @@ template <class T> class Step {
             for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
                 if (job.receivers)
                     physics.sample(w, *job.receivers, job.recorded.row(n), i, j, k0, k1);
-                stepper.step(w, halves, i, j, k0, k1, ahead.next());
+                if (active(i, j))
+                    stepper.step(w, halves, i, j, k0, k1, ahead.next());
             }
         if (!job.sources && !w.free_surface && !last)
             return;
         for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
             for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
-                if (job.sources)
+                const bool computed = active(i, j);
+                if (computed && job.sources)
                     physics.inject(w, *job.sources, job.injected.row(n), job.scale, i, j, k0, k1);
-                if (w.free_surface)
+                if (computed && w.free_surface)
                     physics.free_surface(w, i, j, k0, k1);
                 if (last)
                     physics.image(w, 1 - w.level, job.imaging, i, j, k0, k1);

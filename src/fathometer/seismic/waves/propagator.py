@@ -28,6 +28,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
 from fathometer.parallel.threads import ThreadCounts
+from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.layers import Layer, damping_profiles, pml_layers
 from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
@@ -90,6 +91,8 @@ class Propagator:
         self.step = 0
         self.tiling = PLAIN
         self.threads = ThreadCounts(0, 0, 1)
+        self._active: np.ndarray | None = None
+        self._computed: np.ndarray | None = None
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
         self.physics = physics_of(model)
@@ -173,12 +176,14 @@ class Propagator:
         )
         return PointSet(indices, native)
 
-    def reset(self) -> None:
-        """Back to rest, at step 0."""
+    def reset(self, active: ActiveRows | None = None) -> None:
+        """Back to rest, at step 0; active: the rows that are computed in the steps to come, None: all in all steps."""
         for array in self._arrays():
             array.fill(0)
         self._wave.level = 0
         self.step = 0
+        self._active = None if active is None else active.on(self.block)
+        self._computed = None if active is None else active.computed(self.block)
 
     def save(self, room: np.ndarray | None = None) -> State:
         """A copy of the whole wavefield as it is now, less the halos, which are exchanged before they are used.
@@ -257,7 +262,7 @@ class Propagator:
             correlation: accumulated after the last step.
         """
         self.threads.use(self.threads.propagate)
-        points = float(steps) * math.prod(self.block.local_shape)
+        points = float(self._rows(steps)) * self.block.local_shape[2]
         ledger.work(points, self._flops * points)
         make_job = partial(self._make_job, sources, injected, receivers, recorded)
         if not self._exchanges:
@@ -271,6 +276,13 @@ class Propagator:
                 self._exchanged_sweep(end - first, make_job(slice(first, end), *at_end))
         self.step += steps
 
+    def _rows(self, steps: int) -> int:
+        """Rows of this rank that the next steps compute."""
+        if self._computed is None:
+            return steps * math.prod(self.block.local_shape[:2])
+        last = len(self._computed) - 1
+        return int(self._computed[min(self.step + steps, last)] - self._computed[min(self.step, last)])
+
     def _make_job(
         self,
         sources: PointSet | None,
@@ -282,6 +294,8 @@ class Propagator:
         correlation: Correlation | None = None,
     ) -> Any:
         arguments: dict[str, Any] = {}
+        if self._active is not None:
+            arguments |= {"active": self._active, "start": self.step + (steps.start or 0)}
         if sources is not None and injected is not None and len(sources.indices):
             arguments |= {"sources": sources.native, "injected": injected[steps], "scale": self._scale}
         if receivers is not None and recorded is not None and len(receivers.indices):
