@@ -23,6 +23,7 @@ from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.shot import migrate_shot
 from fathometer.seismic.rtm.worker import history_request
+from fathometer.seismic.setup.cone import Cone
 from fathometer.seismic.setup.setup import prepare
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.survey import survey_of
@@ -65,7 +66,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
     condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
     request = history_request(setup, without, Context((), True, binding, lambda line: None))
     choice = choose(request)
-    account = Ledger()
+    account, cone = Ledger(), Cone.of(setup)
 
     def seconds(on: bool) -> float:
         barrier(comm)
@@ -73,7 +74,7 @@ def main(rounds: int, cells: int, threads: int) -> None:
         with account if on else nullcontext():
             history, _ = open_history(request, choice)
             with Progress(1, now=now, rank=comm.rank, quiet=True) as progress:
-                migrate_shot(setup, with_account if on else without, shot, history, condition, progress)
+                migrate_shot(setup, with_account if on else without, shot, cone, history, condition, progress)
         elapsed: float = comm.allreduce(now() - start, MPI.MAX)
         return elapsed
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import ExitStack
 from functools import partial
 
@@ -20,6 +19,7 @@ from fathometer.seismic.modelling.shot import model_shots, modelling_steps
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record, shot_progress
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
+from fathometer.seismic.setup.cone import Cone, Saved, record
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.tuned import tuned_for
 from fathometer.seismic.shots.modelled import NAME, ModelledTraces, modelled_traces
@@ -55,25 +55,28 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
             wavefield = setup.propagator()
         shots = len(setup.acquisition.shots)
         tuned = tuned_for(setup, wavefield, context, modelling_steps(setup.time), shots)
-        _model_shots(setup, wavefield, modelled, context)
+        saved = Saved()
+        _model_shots(setup, wavefield, saved, modelled, context)
         with ledger.phase("finish"):
             wavefield.close()
-        updates = math.prod(setup.grid.full_shape) * float(setup.time.steps) * shots
-        outcome, shown = finish(setup, context, {"shots": modelled.result}, tuned, WorkDone(shots, updates))
+        done, facts = WorkDone(shots, saved.computed), {"cone": record({"source": saved})}
+        outcome, shown = finish(setup, context, {"shots": modelled.result}, tuned, done, facts)
     publish(setup, context, outcome, shown)
     return outcome
 
 
-def _model_shots(setup: Setup, wavefield: Propagator, modelled: ModelledTraces, context: Context) -> None:
-    """Collective. All shots into their files."""
-    comm = setup.comm
+def _model_shots(
+    setup: Setup, wavefield: Propagator, saved: Saved, modelled: ModelledTraces, context: Context
+) -> None:
+    """Collective. All shots into their files; `saved` gets the updates of cells."""
+    comm, cone = setup.comm, Cone.of(setup)
     with ExitStack() as stack:
         files = None
         with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
             if comm.rank == 0:
                 files = stack.enter_context(TraceFiles(setup.acquisition, modelled))
         with shot_progress(setup, context, "model") as progress:
-            for shot, all_traces in model_shots(setup, wavefield, progress):
+            for shot, all_traces in model_shots(setup, wavefield, cone, saved, progress):
                 with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
                     if files is not None and all_traces is not None:
                         files.write(shot, all_traces)

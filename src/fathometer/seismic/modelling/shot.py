@@ -9,6 +9,7 @@ import numpy as np
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import LARGEST_MESSAGE, synchronised
+from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.shots.injection import source_series
@@ -16,18 +17,25 @@ from fathometer.seismic.traces.dispersion import inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.checked_steps import finish_steps
+from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator
 
 
-def model_shots(setup: Setup, wavefield: Propagator, progress: Progress) -> Iterator[tuple[Shot, np.ndarray | None]]:
+def model_shots(
+    setup: Setup, wavefield: Propagator, cone: Cone, saved: Saved, progress: Progress
+) -> Iterator[tuple[Shot, np.ndarray | None]]:
     """Collective. Each shot, in the survey's order, with its traces (receivers, samples) float32 on rank 0, else None.
+
+    cone: the rows that are computed. saved: gets the updates of cells.
 
     Raises FathometerError on all ranks where the wavefield ceases to be finite.
     """
     for shot in setup.acquisition.shots:
         progress.start_task(shot.index, setup.time.steps)
         with ledger.timeline(shot.name), ledger.phase("between time steps"):
-            indices, traces = record_shot(setup, wavefield, shot, progress)
+            rows = cone.source(shot)
+            indices, traces = record_shot(setup, wavefield, shot, rows, progress)
+            saved.add(cone.updates(rows))
         with ledger.phase("gather traces"):
             all_traces = gather_traces(setup, shot, indices, traces)
         progress.finish_task()
@@ -39,8 +47,10 @@ def modelling_steps(time: TimeAxis) -> int:
     return min(24, time.steps)
 
 
-def record_shot(setup: Setup, wavefield: Propagator, shot: Shot, progress: Progress) -> tuple[np.ndarray, np.ndarray]:
-    """Propagate one source. Returns the indices of the receivers that this rank samples, and their traces
+def record_shot(
+    setup: Setup, wavefield: Propagator, shot: Shot, rows: ActiveRows | None, progress: Progress
+) -> tuple[np.ndarray, np.ndarray]:
+    """Propagate one source, in these rows. Returns the indices of the receivers that this rank samples, and their traces
     (receivers, samples) at the survey's sample interval, band-limited."""
     time, acquisition = setup.time, setup.acquisition
     with ledger.phase("set up"):
@@ -48,7 +58,7 @@ def record_shot(setup: Setup, wavefield: Propagator, shot: Shot, progress: Progr
         receivers = wavefield.samplers(setup.points(shot.receivers))
         series = source_series(setup.wavelet, time, setup.corrected, len(source.indices), setup.scheme.dtype)
         recorded = np.zeros((time.steps, len(receivers.indices)), setup.scheme.dtype)
-        wavefield.reset()
+        wavefield.reset(rows)
     at_a_time = modelling_steps(time)
     for start in range(0, time.steps, at_a_time):
         count = min(at_a_time, time.steps - start)

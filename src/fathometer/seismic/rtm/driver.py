@@ -130,7 +130,7 @@ def migrate_shots(setup: Setup, context: Context, journal: Journal) -> Migration
     left = len(journal.left(shots))
     with Progress(left, now=now, rank=comm.rank, quiet=context.quiet, label="migrate", task="shot") as progress:
         tasks = run_tasks(list(shots), workers, journal, volumes, comm, group, ranks, progress, 2 * setup.time.steps)
-    return MigrationWork(tasks, workers.history, workers.tuned, workers.choice)
+    return MigrationWork(tasks, workers.history, workers.updates, workers.tuned, workers.choice)
 
 
 def check_startable(setup: Setup, context: Context) -> None:

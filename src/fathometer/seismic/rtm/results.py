@@ -17,6 +17,7 @@ from fathometer.runs.lifecycle import finished_record_in
 from fathometer.runs.task_loop import GroupWork
 from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.rtm.products import missing_file, product_files
+from fathometer.seismic.setup.cone import Saved, record
 from fathometer.seismic.setup.run_record import WorkDone
 from fathometer.seismic.setup.setup import Setup
 
@@ -26,12 +27,13 @@ class MigrationWork:
     """What a rank did for a migration.
 
     Attributes:
-        tasks: of its group. history: figures of its snapshots. tuned, choice: how its time steps were tiled and its
+        tasks: of its group. history: figures of its snapshots. updates: of cells, by shot and loop. tuned, choice: how its time steps were tiled and its
             history was kept; None without a shot.
     """
 
     tasks: GroupWork
     history: dict[str, Any] = field(default_factory=dict)
+    updates: dict[int, dict[str, Saved]] = field(default_factory=dict)
     tuned: Tuned | None = None
     choice: HistoryChoice | None = None
 
@@ -57,7 +59,13 @@ def migration_results(
         results["history"] = first.choice.as_dict() | {"ranks": [rank.history for rank in work if rank.history]}
     shots = setup.acquisition.shots
     reasons = [f"{len(journal.failed)} of {len(shots)} shots are not in the image"] if journal.failed else []
-    updates = sum(2.0 * setup.layout.cells_of(shots[shot]) * setup.time.steps for shot in done)
+    of_shots = {shot: loops for rank in work for shot, loops in rank.updates.items()}
+    loops = {"source": Saved(), "receiver": Saved()}
+    for shot in done:
+        for name, saved in of_shots[shot].items():
+            loops[name].add(saved)
+    results["cone"] = record(loops)
+    updates = sum(saved.computed for saved in loops.values())
     return first.tuned if first is not None else None, WorkDone(len(done), updates), results, reasons
 
 

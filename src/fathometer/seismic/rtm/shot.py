@@ -17,6 +17,7 @@ from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.history.store import History
 from fathometer.seismic.rtm.conditions import ImagingCondition
+from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.shots.injection import ReversedTraces, source_series
@@ -24,6 +25,7 @@ from fathometer.seismic.shots.offsets import receivers_by_bin, volumes_of
 from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.traces.series import STRATEGIES, ReceiverSeries, SeriesRequest
 from fathometer.seismic.waves.checked_steps import finish_steps
+from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import PointSet, Propagator, State
 
 
@@ -31,49 +33,57 @@ def migrate_shot(
     setup: Setup,
     wavefield: Propagator,
     shot: Shot,
+    cone: Cone,
     history: History,
     condition: ImagingCondition,
     progress: Progress,
     source_wavefield: Propagator | None = None,
     hashes: TraceHashes | None = None,
-) -> None:
-    """Collective. Make the image of one shot in the imaging condition.
+) -> dict[str, Saved]:
+    """Collective. Make the image of one shot in the imaging condition; the updates of cells of its two loops, by name.
 
-    source_wavefield: of the source loop, where the history computes snapshots again; None: the same as the receivers'.
-    hashes: get those of the traces that this rank reads.
+    cone: the rows that are computed. source_wavefield: of the source loop, where the history computes snapshots again;
+    None: the same as the receivers'. hashes: get those of the traces that this rank reads.
 
     Raises NotFiniteError on all ranks where a wavefield ceases to be finite, and InputError for unreadable traces.
     """
     imaging, comm = setup.survey.imaging, setup.comm
+    saved = {"source": Saved(), "receiver": Saved()}
     with ledger.timeline(shot.name), ledger.phase("between time steps"):
         condition.begin()
         again = False
+        source_rows = cone.source(shot)
         for volume, among in zip(volumes_of(imaging), receivers_by_bin(imaging, shot), strict=False):
             if not len(among):
                 continue
             with ledger.phase("set up"), collective_errors(comm):
                 receivers, series = receivers_of(setup, wavefield, shot, among, hashes)
+            receiver_rows = cone.receivers(shot, among, source_rows)
             with closing(series):
                 if not (again and history.rewind()):
-                    source = SourceWavefield(setup, source_wavefield or wavefield, shot)
+                    source = SourceWavefield(setup, source_wavefield or wavefield, shot, source_rows)
                     source_loop(source, history, progress)
                 condition.take(volume)
-                receiver_loop(setup, wavefield, shot, receivers, series, history, condition, progress)
+                receiver_loop(setup, wavefield, shot, receivers, series, history, condition, progress, receiver_rows)
+            if not again:
+                saved["source"].add(cone.updates(source_rows))
+            saved["receiver"].add(cone.updates(receiver_rows))
             again = True
+    return saved
 
 
 class SourceWavefield:
     """The source's wavefield of a shot, at rest at first, from imaging step to imaging step (history.Source)."""
 
-    def __init__(self, setup: Setup, wavefield: Propagator, shot: Shot) -> None:
-        self.time, self.wavefield = setup.time, wavefield
+    def __init__(self, setup: Setup, wavefield: Propagator, shot: Shot, rows: ActiveRows | None) -> None:
+        self.time, self.wavefield, self._rows = setup.time, wavefield, rows
         self.where = f"{shot.name}, source loop"
         with ledger.phase("set up"):
             self._source = wavefield.injectors(setup.points(shot.source))
             self._series = source_series(
                 setup.wavelet, setup.time, setup.corrected, len(self._source.indices), setup.scheme.dtype
             )
-            wavefield.reset()
+            wavefield.reset(rows)
 
     def read(self, snapshot: np.ndarray) -> None:
         """Write the pressure now into `snapshot` (Propagator.image_shape)."""
@@ -91,7 +101,7 @@ class SourceWavefield:
     def restore(self, state: State | None) -> None:
         """Back to a saved state; None: at rest."""
         if state is None:
-            self.wavefield.reset()
+            self.wavefield.reset(self._rows)
         else:
             self.wavefield.restore(state)
 
@@ -124,11 +134,12 @@ def receiver_loop(
     history: History,
     condition: ImagingCondition,
     progress: Progress,
+    rows: ActiveRows | None,
 ) -> None:
     """Propagate the reversed traces and form the image with the snapshots, latest first."""
     time, where = setup.time, f"{shot.name}, receiver loop"
     with ledger.phase("set up"):
-        wavefield.reset()
+        wavefield.reset(rows)
     with ledger.phase("history pop", bytes=history.snapshot_bytes):
         snapshot = history.pop()
     with ledger.phase("imaging"):

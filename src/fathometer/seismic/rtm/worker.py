@@ -19,6 +19,7 @@ from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.fingerprint import traces_hash
 from fathometer.seismic.rtm.shot import migrate_shot
+from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import tuned_for
 from fathometer.seismic.shots.offsets import volumes_of
@@ -43,6 +44,7 @@ class Worker:
         self.setup = setup
         with ledger.phase("set up"):
             self._wavefield = setup.propagator()
+        self._cone = Cone.of(setup)
         self.tuned = tuned_for(setup, self._wavefield, context, setup.time.every, 2 * shots, tuned)
         with ledger.phase("set up"):
             shape, dtype, imaging = self._wavefield.image_shape, setup.scheme.dtype, setup.survey.imaging
@@ -51,13 +53,14 @@ class Worker:
             self.choice = choose(request)
             self._history, self._source_wavefield = open_history(request, self.choice)
 
-    def migrate(self, shot: Shot, progress: Progress) -> str:
-        """Make the image of a shot in `condition`; the hash of its traces."""
+    def migrate(self, shot: Shot, progress: Progress) -> tuple[str, dict[str, Saved]]:
+        """Make the image of a shot in `condition`; the hash of its traces, and the updates of cells of its loops."""
         hashes = TraceHashes(len(shot.receivers))
-        migrate_shot(
+        updates = migrate_shot(
             self.setup,
             self._wavefield,
             shot,
+            self._cone,
             self._history,
             self.condition,
             progress,
@@ -65,7 +68,7 @@ class Worker:
             hashes,
         )
         with ledger.phase(PHASE):
-            return hashes.combined(self.setup.comm)
+            return hashes.combined(self.setup.comm), updates
 
     def close(self) -> dict[str, Any]:
         """Free everything, which takes its time where it is large; what became of this rank's snapshots."""
@@ -103,7 +106,7 @@ class ShotWorkers:
 
     Attributes:
         tuned, choice: how time steps are tiled and the history is kept; None without a shot. history: figures of this
-            rank's snapshots.
+            rank's snapshots. updates: of cells, by shot and loop.
     """
 
     def __init__(self, survey: Setup, ranks: MPI.Intracomm, shots: Mapping[int, Shot], context: Context) -> None:
@@ -112,6 +115,7 @@ class ShotWorkers:
         self.tuned: Tuned | None = None
         self.choice: HistoryChoice | None = None
         self.history: dict[str, Any] = {}
+        self.updates: dict[int, dict[str, Saved]] = {}
 
     def prepare(self, task: int, tasks: int) -> None:
         """The present worker serves where the shot's grid is the same; else there is another one."""
@@ -131,7 +135,7 @@ class ShotWorkers:
         """Migrate the shot; its image and illumination on its window of the model."""
         assert self._worker is not None
         setup = self._worker.setup
-        hashed = self._worker.migrate(self._shots[task], progress)
+        hashed, self.updates[task] = self._worker.migrate(self._shots[task], progress)
         start, _ = setup.grid.model_box(setup.block)
         return Window(setup.grid, start, self._worker.condition.volumes, hashed)
 

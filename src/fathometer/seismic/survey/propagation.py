@@ -46,5 +46,11 @@ class PropagationTable(Table):
         "corrected",
     )
     boundary: BoundaryTable = key("absorbing boundary at the sides; auto: the default kind and width", "", "auto")
+    cone: Literal["auto", "off"] = key(
+        "auto: cells are left out of time steps in which no wave can have reached them, or can ever come back from them, "
+        "where that pays; off: all cells are computed in all steps",
+        "",
+        "auto",
+    )
     precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
     top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")

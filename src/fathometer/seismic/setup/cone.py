@@ -1,0 +1,132 @@
+"""Only what can matter: which rows of cells each loop over the time steps of a shot computes ([propagation] cone).
+
+source loop:    a row from the first arrival of the source's wave on
+receiver loop:  from the first arrival of what the receivers inject on, backwards in time, until the source's wave had
+                not yet come: what is outside this cone can never come in again
+
+First arrivals are lower bounds (waves/cone.py). A margin in periods makes up for what travels ahead of a wave on a grid.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fathometer.base import ledger
+from fathometer.seismic.setup.layout import SurveyLayout, surface_of
+from fathometer.seismic.setup.setup import Setup
+from fathometer.seismic.shots.injection import source_series
+from fathometer.seismic.shots.offsets import receivers_by_bin
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.cone import ActiveRows, Speeds, block_cells
+from fathometer.seismic.waves.points import sinc_points
+
+PHASE = "first arrivals"
+ONSET = 1e-5  # a wavelet begins where no more than this has passed of its L2 norm
+MARGIN = 0.5  # periods of the highest frequency before a first arrival
+# `auto` weighs what arrivals cost, in updates of cells for each block, against the saving that is expected.
+BLOCK_UPDATES, EXPECTED = 1000, 0.1
+
+
+@dataclass
+class Saved:
+    """Updates of cells in the loops of some shots: of all rows, and of those that were computed."""
+
+    all: float = 0.0
+    computed: float = 0.0
+
+    def add(self, other: Saved) -> None:
+        self.all += other.all
+        self.computed += other.computed
+
+    @property
+    def share(self) -> float:
+        """Of all updates that were saved."""
+        return 1 - self.computed / self.all if self.all else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """The rows of the shots on one grid.
+
+    Attributes:
+        layout: on that grid. speeds: of its model; None: all rows are computed in all steps.
+    """
+
+    layout: SurveyLayout
+    time: TimeAxis
+    speeds: Speeds | None
+
+    @classmethod
+    def of(cls, setup: Setup) -> Cone:
+        """Collective. Of the setup's model."""
+        speeds = None
+        if is_wanted(setup.layout, setup.time):
+            assert setup.model is not None
+            with ledger.phase(PHASE):
+                speeds = Speeds.of_model(setup.grid, setup.block, setup.model, setup.time.dt, setup.comm)
+        return cls(setup.layout, setup.time, speeds)
+
+    def source(self, shot: Shot) -> ActiveRows | None:
+        """The rows of the source loop; None: all."""
+        time = self.time
+        if self.speeds is None:
+            return None
+        with ledger.phase(PHASE):
+            series = source_series(self.layout.wavelet, time, self.layout.corrected, 1, np.dtype(float))
+            passed = np.cumsum(series**2)
+            onset = int(np.searchsorted(passed, ONSET**2 * passed[-1]))
+            arrivals = self._arrivals(shot.source)
+            first = np.where(arrivals > 0, arrivals + onset, 0)
+            return ActiveRows(_steps(first, time), np.full(first.shape, time.steps, np.int32))
+
+    def receivers(self, shot: Shot, among: np.ndarray, source: ActiveRows | None) -> ActiveRows | None:
+        """The rows of the receiver loop of some of the shot's receivers; source: those of the source loop."""
+        time = self.time
+        if self.speeds is None or source is None:
+            return None
+        with ledger.phase(PHASE):
+            first = _steps(self._arrivals(shot.receivers[among]), time)
+            return ActiveRows(first, np.maximum(_steps(time.steps - source.first, time), first))
+
+    def _arrivals(self, positions: np.ndarray) -> np.ndarray:
+        """Steps after which a wave that spreads from any of these positions (n, 3) can be in a row."""
+        assert self.speeds is not None
+        cells = self.layout.grid.to_cells(np.atleast_2d(positions))
+        points = sinc_points(cells, surface_of(self.layout.free_surface))
+        # Waves of the highest frequency are the fastest on time steps: their group speed is c / cos(pi f dt).
+        period = 1 / (self.layout.wavelet.fmax * self.time.dt)
+        steps = self.speeds.first_arrivals(points) / self.time.dt * math.cos(math.pi / period)
+        return np.asarray(np.floor(steps - MARGIN * period))
+
+    def updates(self, rows: ActiveRows | None) -> Saved:
+        """Of the cells of all ranks in a loop."""
+        shape = self.layout.grid.full_shape
+        every = float(math.prod(shape)) * self.time.steps
+        return Saved(every, every if rows is None else float(rows.computed()[-1]) * shape[2])
+
+
+def record(loops: Mapping[str, Saved]) -> dict[str, Any]:
+    """For the record and the plan: the share of the updates of cells that was saved, in all loops and in each."""
+    total = Saved()
+    for saved in loops.values():
+        total.add(saved)
+    return {"saved_share": total.share} | {f"{name}_loop_saved_share": saved.share for name, saved in loops.items()}
+
+
+def is_wanted(layout: SurveyLayout, time: TimeAxis) -> bool:
+    """Whether rows are left out. Decided from the survey alone, as all that changes bits is."""
+    if layout.survey.propagation.cone == "off":
+        return False
+    shape = layout.grid.full_shape
+    blocks = math.prod(-(-n // c) for n, c in zip(shape, block_cells(layout.grid), strict=True))
+    return BLOCK_UPDATES * blocks < EXPECTED * math.prod(shape) * time.steps
+
+
+def _steps(steps: np.ndarray, time: TimeAxis) -> np.ndarray:
+    return np.clip(steps, 0, time.steps).astype(np.int32)
