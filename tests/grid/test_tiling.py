@@ -1,5 +1,7 @@
 """Several time steps a sweep: the same bits as one by one, whatever the tiles, threads, orders and points."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +9,10 @@ from hypothesis import strategies as st
 from support import ORDERS, Medium, heterogeneous
 
 from fathometer import _native
+from fathometer.base import ledger
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Correlation
 
 SPACING = 10.0
@@ -20,12 +24,12 @@ def _threads():
     _native.set_threads(2)
 
 
-def propagated(medium, tiling, threads, sources, receivers, series, every):
-    """All that a propagation leaves: traces, snapshots, image, illumination, fields."""
+def propagated(medium, tiling, threads, sources, receivers, series, every, active):
+    """All that a propagation leaves: traces, snapshots, image, illumination, fields, the layers' memories."""
     _native.set_threads(threads)
     p = medium.propagator
     p.tiling = tiling
-    p.reset()
+    p.reset(active)
     injectors, samplers = p.injectors(medium.points(sources)), p.samplers(medium.points(receivers))
     steps = len(series)
     traces = np.zeros((steps, len(receivers)), p.scheme.dtype)
@@ -36,15 +40,24 @@ def propagated(medium, tiling, threads, sources, receivers, series, every):
         # The snapshot before stands for that of another wavefield.
         correlation = Correlation(snapshots[n - 1].copy(), image, illumination)
         p.advance(every, injectors, series[rows], samplers, traces[rows], snapshot, correlation)
-    return traces, snapshots, image, illumination, *p.fields()[0], *p.fields()[1]
+    return traces, snapshots, image, illumination, *p.fields()[0], *p.fields()[1], *p._memories()
 
 
-def same(medium, tilings, sources, receivers, steps, every, dtype):
+def some_rows(medium, steps, seed=0):
+    """Of each row steps of its own: some never, some all."""
+    rng = np.random.default_rng(seed)
+    shape = medium.grid.full_shape[:2]
+    first = rng.integers(-steps // 4, steps // 2, shape)
+    last = first + rng.integers(0, 2 * steps, shape)
+    return ActiveRows(*(np.clip(ends, 0, steps).astype(np.int32) for ends in (first, last)))
+
+
+def same(medium, tilings, sources, receivers, steps, every, dtype, active=None):
     series = np.random.default_rng(1).standard_normal((steps, len(sources))).astype(dtype)
-    arguments = (sources, receivers, series, every)
+    arguments = (sources, receivers, series, every, active)
     wanted = [np.copy(a) for a in propagated(medium, PLAIN, 1, *arguments)]
     assert all(np.isfinite(a).all() for a in wanted)
-    assert wanted[4].any()
+    assert active is not None or wanted[4].any()
     for tiling, threads in tilings:
         for one, other in zip(wanted, propagated(medium, tiling, threads, *arguments), strict=True):
             assert one.tobytes() == np.ascontiguousarray(other).tobytes(), (tiling, threads)
@@ -82,7 +95,8 @@ def test_random_tiles(data):
     threads = draw(st.integers(1, 4), "threads")
     team = draw(st.sampled_from([n for n in range(1, threads + 1) if threads % n == 0]), "team")
     tilings = [(Tiling(tiling.depth, tiling.block, tiling.tile, team), threads)]
-    same(medium, tilings, points(3, "sources"), points(6, "receivers"), 2 * every, every, dtype)
+    active = some_rows(medium, 2 * every) if draw(st.booleans(), "rows left out") else None
+    same(medium, tilings, points(3, "sources"), points(6, "receivers"), 2 * every, every, dtype, active)
 
 
 @pytest.mark.parametrize("order", [order for order in (2, 4, 8, 16) if order in ORDERS])
@@ -95,6 +109,7 @@ def test_points_on_the_borders_of_tiles(order):
     across = np.stack([along, along[::-1], np.full_like(along, 8.25)], axis=1) * SPACING
     tilings = [(Tiling(d, b, t, m), m * 2) for d in (2, 5) for b, t in ((1, 1), (4, 6), (7, 30)) for m in (1, 2)]
     same(medium, tilings, across[::3], across, 10, 5, np.float32)
+    same(medium, tilings[::3], across[::3], across, 10, 5, np.float32, some_rows(medium, 10))
 
 
 def test_steps_that_the_depth_does_not_divide():
@@ -112,3 +127,31 @@ def test_a_tile_need_not_be_asked_twice():
     p.advance(0)
     assert p.step == 0
     assert not p.fields()[0][0].any()
+
+
+def test_rows_that_are_left_out_stay_as_they_are_and_are_not_counted():
+    """Of two time levels neither changes, whatever is around; they are recorded and imaged as they are."""
+    shape, width, steps = (20, 16, 14), 4, 12
+    medium = Medium(shape, SPACING, heterogeneous([n + 2 * width for n in shape], 4)[0], boundary=Pml(width))
+    p, active = medium.propagator, some_rows(medium, steps, 1)
+    source = np.array([[10.0, 8.0, 7.0]]) * SPACING
+    injectors, samplers = p.injectors(medium.points(source)), p.samplers(medium.points(source))
+    series, recorded = np.ones((1, 1)), np.full((1, 1), np.nan)
+    for tiling in (PLAIN, Tiling(3, 4, 5, 1)):
+        p.tiling = tiling
+        p.reset(active)
+        points = 0
+        with ledger.Ledger() as account, ledger.phase("time steps"):
+            for n in range(steps):
+                next_before, now_before = (np.copy(level[0]) for level in p.fields()[::-1])
+                snapshot = np.full(p.image_shape, np.nan)
+                p.advance(1, injectors, series, samplers, recorded, snapshot)
+                now, before = (level[0] for level in p.fields())
+                rest = (n < active.first) | (n >= active.last)
+                points += np.count_nonzero(~rest) * p.grid.full_shape[2]
+                assert np.array_equal(now[rest], next_before[rest])
+                assert np.array_equal(before, now_before)
+                assert np.isfinite(recorded).all()
+                assert np.array_equal(snapshot, now[tuple(slice(width, -width) for _ in range(3))])
+        assert 0 < points < steps * math.prod(p.grid.full_shape)
+        assert sum(entry["points"] for entry in account.as_dict()["entries"]) == points

@@ -12,6 +12,7 @@ from fathometer import _native
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.parallel.decomposition import Decomposition, arrangements
 from fathometer.seismic.waves.boundary import Pml, Sponge
+from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.points import halo_depth
 
 SPACING = 12.5
@@ -27,6 +28,8 @@ CASES = {
     "3D vti order 2": ((15, 13, 17), "vti", 2, Pml(4), False, np.float32),
     "3D vti order 12 free surface": ((16, 15, 18), "vti", 12, Pml(5), True, np.float32),
     "3D isotropic order 6": ((15, 13, 17), "isotropic", 6, Pml(5), False, np.float32),
+    "3D vti order 8 rows left out": ((15, 13, 17), "vti", 8, Pml(5), False, np.float32),
+    "3D vti order 12 free surface rows left out": ((16, 15, 18), "vti", 12, Pml(5), True, np.float32),
     "3D isotropic order 8 sponge": ((15, 13, 17), "isotropic", 8, Sponge(5), False, np.float32),
 }
 
@@ -57,9 +60,17 @@ def positions(shape, free_surface):
     return sources * SPACING, receivers * SPACING
 
 
-def run(comm, case, ranks, tiling=PLAIN):
+def some_rows(full):
+    """Of each row steps of its own."""
+    rng = np.random.default_rng(3)
+    first = rng.integers(-STEPS // 2, STEPS // 3, full[:2])
+    last = first + rng.integers(0, 90, full[:2])
+    return ActiveRows(*(np.clip(end, 0, STEPS).astype(np.int32) for end in (first, last)))
+
+
+def run(comm, name, ranks, tiling=PLAIN):
     """Traces (steps, receivers) and the final pressure of the model's cells, gathered on rank 0."""
-    shape, physics, order, boundary, free, dtype = case
+    shape, physics, order, boundary, free, dtype = CASES[name]
     pads = np.array([0 if n == 1 else 2 * boundary.width for n in shape])
     pads[2] -= boundary.width if free else 0
     full = tuple(int(n) for n in np.array(shape) + pads)
@@ -81,7 +92,7 @@ def run(comm, case, ranks, tiling=PLAIN):
     sources, receivers = positions(shape, free)
     t = -0.08 + np.arange(STEPS) * medium.dt
     series = ricker(t[:, None] - 0.003 * np.arange(len(sources)), 18.0)
-    mine = medium.run(sources, receivers, series)
+    mine = medium.run(sources, receivers, series, some_rows(full) if name.endswith("rows left out") else None)
     p = medium.propagator
     pressure = np.zeros(p.image_shape, dtype)
     p.pressure(pressure)
@@ -113,7 +124,7 @@ def main(out, threads):
             if not all(p == 1 or n // p >= thinnest for n, p in zip(full, ranks, strict=True)):
                 continue
             for tiling in tilings(comm.size, int(threads)):
-                gathered = run(comm, case, ranks, tiling)
+                gathered = run(comm, name, ranks, tiling)
                 if gathered:
                     key = f"{name}|{ranks}, {tiling.numbers}"
                     results[f"{key}|traces"], results[f"{key}|pressure"] = gathered

@@ -106,13 +106,14 @@ class Medium:
         surface = 0 if self.propagator.scheme.free_surface else None
         return sinc_points(self.grid.to_cells(np.atleast_2d(positions)), surface)
 
-    def run(self, sources, receivers, series):
-        """Traces (steps, receivers of this rank) for series (steps, sources), from a quiet medium."""
+    def run(self, sources, receivers, series, active=None):
+        """Traces (steps, receivers of this rank) for series (steps, sources), from a quiet medium; active: the rows
+        that are computed."""
         p = self.propagator
         injectors, samplers = p.injectors(self.points(sources)), p.samplers(self.points(receivers))
         series = np.asarray(series).reshape(len(series), -1)[:, injectors.indices]
         traces = np.zeros((len(series), len(samplers.indices)), p.scheme.dtype)
-        p.reset()
+        p.reset(active)
         p.advance(len(series), injectors, np.ascontiguousarray(series, p.scheme.dtype), samplers, traces)
         return traces
 

@@ -45,6 +45,9 @@ class JobFloat32:
         image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")] | None = None,
         illumination: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
+        active: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
+        | None = None,
+        start: int = 0,
     ) -> None: ...
 
 def zerosFloat32(
@@ -88,6 +91,9 @@ class JobFloat64:
         image: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")] | None = None,
         illumination: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
+        active: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
+        | None = None,
+        start: int = 0,
     ) -> None: ...
 
 def zerosFloat64(
@@ -229,6 +235,15 @@ def trace_states(
 ) -> None:
     """
     Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.
+    """
+
+def first_arrivals(
+    speed: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    spacing: Sequence[float],
+    times: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+) -> int:
+    """
+    Lower the times of nodes until no wave arrives earlier; the sweeps taken. Speeds are of the blocks between.
     """
 
 def set_threads(threads: int) -> None: ...

@@ -27,6 +27,7 @@ from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon, strengthened, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.cone import Saved, expected, record
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout, survey_layout, wanted_ranks
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
@@ -59,7 +60,11 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class Plan:
-    """A prediction for what was asked for, and for what is recommended; the same where nothing was asked for."""
+    """A prediction for what was asked for, and for what is recommended; the same where nothing was asked for.
+
+    Attributes:
+        cone: updates of cells that are saved in the loops of some shots; None: all are computed.
+    """
 
     layout: SurveyLayout
     machine: Machine
@@ -69,6 +74,7 @@ class Plan:
     limit: float
     weak_epsilon: WeakEpsilon | None
     velocities: str
+    cone: dict[str, Saved] | None
     notes: tuple[str, ...]
     asked: Prediction
     recommended: Prediction
@@ -94,6 +100,7 @@ class Plan:
             "shots": len(self.layout.acquisition.shots),
             "traces": sum(len(shot.receivers) for shot in self.layout.acquisition.shots),
             "points_per_shortest_wavelength": self.points_per_wavelength,
+            "cone": None if self.cone is None else record(self.cone),
             "memory_budget_bytes_per_node": self.budget,
             "asked": self.asked.as_dict(),
             "recommended": self.recommended.as_dict(),
@@ -123,7 +130,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     """
     recorded = survey.acquisition.gathers is not None and not request.modelling
     layout = survey_layout(survey, request.imaging or recorded, headers_only=True)
-    slowest, fastest, limit, weak, origin = _velocities(layout, request.velocities)
+    slowest, fastest, limit, weak, origin, speeds = _velocities(layout, request.velocities)
     dt = time_step(survey, limit)
     notes = check_sampling(survey, slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
     notes += grazing_notes(layout, slowest, fastest, peak_frequency(layout.wavelet))
@@ -142,6 +149,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
         limit,
         weak,
         origin,
+        expected(layout, time, speeds),
         notes,
         asked or recommended,
         recommended,
@@ -150,9 +158,12 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
 
 def _velocities(
     layout: SurveyLayout, given: tuple[float, float] | None
-) -> tuple[float, float, float, WeakEpsilon | None, str]:
+) -> tuple[float, float, float, WeakEpsilon | None, str, np.ndarray]:
     """Lowest and highest velocity (m/s), the limit of the time step (s), what is done where epsilon < delta in what is
-    known of the model, and where all this comes from. Raises InputError where a run would refuse such values."""
+    known of the model, where all this comes from, and the highest velocity at each depth, (nz,) m/s.
+
+    Raises InputError where a run would refuse such values.
+    """
     survey = layout.survey
     weak = None
     if given is not None:
@@ -184,7 +195,11 @@ def _velocities(
     slowest, fastest, eigenvalue = extremes(
         vp, epsilon, delta, layout.grid, layout.radius, survey.propagation.space_weights
     )
-    return slowest, fastest, time_step_limit(eigenvalue), weak, origin
+    speeds = np.full(layout.grid.shape[2], fastest)
+    if given is None and layout.files.axes[-1] == "z":
+        horizontal = vp if epsilon is None else vp * np.sqrt(1 + 2 * np.maximum(epsilon, 0))
+        speeds = np.broadcast_to(horizontal.max(axis=(0, 1)), speeds.shape)
+    return slowest, fastest, time_step_limit(eigenvalue), weak, origin, speeds
 
 
 def _weak_epsilon(survey: Survey, epsilon: np.ndarray, delta: np.ndarray, rows: str) -> WeakEpsilon | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fathometer.plan.formatting import bytes_in_words, seconds_in_words
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.plan import Plan
+from fathometer.seismic.setup.cone import Saved
 
 
 def lines(plan: Plan) -> list[str]:
@@ -21,6 +22,7 @@ def lines(plan: Plan) -> list[str]:
         f"{1000 * time.dt:.4g} ms, {plan.points_per_wavelength:.1f} cells per shortest wavelength",
         f"velocities: {plan.velocities}; a snapshot every {time.every} steps" * layout.imaging
         or f"velocities: {plan.velocities}",
+        *([_saved(plan.cone)] if plan.cone is not None else []),
         *(f"note: {note}" for note in plan.notes),
         "",
         f"{'':24} {_layout(asked):>24}" + f" {'recommended: ' + _layout(recommended):>40}" * (asked != recommended),
@@ -48,6 +50,11 @@ def lines(plan: Plan) -> list[str]:
         text.append(f"{name:<24} {figure(asked):>24}" + f" {figure(recommended):>40}" * (asked != recommended))
     text.append(f"{'memory budget a node':<24} {bytes_in_words(plan.budget):>24}")
     return text
+
+
+def _saved(loops: dict[str, Saved]) -> str:
+    shares = " and ".join(f"{100 * saved.share:.0f} % of the {name} loop" for name, saved in loops.items())
+    return f"no wave is where {shares} would compute: cells left out, which the seconds below do not count"
 
 
 def _snapshots(prediction: Prediction) -> str:

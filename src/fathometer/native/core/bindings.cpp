@@ -242,8 +242,7 @@ void bind_core(nb::module_ &m) {
             return first_arrivals(speed.data(), n, spacing, times.data());
         },
         "speed"_a.noconvert(), "spacing"_a, "times"_a.noconvert(), Unlocked(),
-        "Lower the times of the nodes, infinite where nothing is known, until no wave arrives earlier; the sweeps that "
-        "it took. Speeds are those of the blocks between nodes. By the calling thread alone.");
+        "Lower the times of nodes until no wave arrives earlier; the sweeps taken. Speeds are of the blocks between.");
     m.def("set_threads", &set_threads, "threads"_a);
     m.def("threads", &threads);
     m.def("pin_threads", &pin_threads, "cpus"_a);

@@ -1,5 +1,5 @@
-// First arrivals of waves: the eikonal equation |grad t| = 1 / speed on a coarse grid, by fast sweeping (Zhao 2005, Math.
-// Comput. 74). A node's time comes from the blocks around it, each with a speed of its own:
+// First arrivals of waves: the eikonal equation |grad t| = 1 / speed on a coarse grid, by fast sweeping (Zhao 2005,
+// Math. Comput. 74). A node's time comes from the blocks around it, each with a speed of its own:
 //
 //     sum over axes of ((t - t_neighbour) / h)^2 = 1 / speed^2,   the neighbours along x, y and z at the block's edges
 #pragma once

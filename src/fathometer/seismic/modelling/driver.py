@@ -17,9 +17,9 @@ from fathometer.runs.journal_folder import has_journal
 from fathometer.runs.lifecycle import unfinished_record
 from fathometer.seismic.modelling.shot import model_shots, modelling_steps
 from fathometer.seismic.modelling.trace_files import TraceFiles
+from fathometer.seismic.setup.cone import Cone, Saved, record
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record, shot_progress
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
-from fathometer.seismic.setup.cone import Cone, Saved, record
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.tuned import tuned_for
 from fathometer.seismic.shots.modelled import NAME, ModelledTraces, modelled_traces
@@ -65,9 +65,7 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     return outcome
 
 
-def _model_shots(
-    setup: Setup, wavefield: Propagator, saved: Saved, modelled: ModelledTraces, context: Context
-) -> None:
+def _model_shots(setup: Setup, wavefield: Propagator, saved: Saved, modelled: ModelledTraces, context: Context) -> None:
     """Collective. All shots into their files; `saved` gets the updates of cells."""
     comm, cone = setup.comm, Cone.of(setup)
     with ExitStack() as stack:

@@ -50,8 +50,8 @@ def modelling_steps(time: TimeAxis) -> int:
 def record_shot(
     setup: Setup, wavefield: Propagator, shot: Shot, rows: ActiveRows | None, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Propagate one source, in these rows. Returns the indices of the receivers that this rank samples, and their traces
-    (receivers, samples) at the survey's sample interval, band-limited."""
+    """Propagate one source, in these rows. Returns the indices of the receivers that this rank samples, and their
+    traces (receivers, samples) at the survey's sample interval, band-limited."""
     time, acquisition = setup.time, setup.acquisition
     with ledger.phase("set up"):
         source = wavefield.injectors(setup.points(shot.source))

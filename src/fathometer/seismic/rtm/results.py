@@ -27,8 +27,8 @@ class MigrationWork:
     """What a rank did for a migration.
 
     Attributes:
-        tasks: of its group. history: figures of its snapshots. updates: of cells, by shot and loop. tuned, choice: how its time steps were tiled and its
-            history was kept; None without a shot.
+        tasks: of its group. history: figures of its snapshots. updates: of cells, by shot and loop. tuned, choice: how
+            its time steps were tiled and its history was kept; None without a shot.
     """
 
     tasks: GroupWork

@@ -134,12 +134,12 @@ def receiver_loop(
     history: History,
     condition: ImagingCondition,
     progress: Progress,
-    rows: ActiveRows | None,
+    active: ActiveRows | None,
 ) -> None:
     """Propagate the reversed traces and form the image with the snapshots, latest first."""
     time, where = setup.time, f"{shot.name}, receiver loop"
     with ledger.phase("set up"):
-        wavefield.reset(rows)
+        wavefield.reset(active)
     with ledger.phase("history pop", bytes=history.snapshot_bytes):
         snapshot = history.pop()
     with ledger.phase("imaging"):

@@ -4,14 +4,15 @@ source loop:    a row from the first arrival of the source's wave on
 receiver loop:  from the first arrival of what the receivers inject on, backwards in time, until the source's wave had
                 not yet come: what is outside this cone can never come in again
 
-First arrivals are lower bounds (waves/cone.py). A margin in periods makes up for what travels ahead of a wave on a grid.
+First arrivals are lower bounds (waves/cone.py); a margin in periods makes up for what travels ahead of a wave on a
+grid.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ ONSET = 1e-5  # a wavelet begins where no more than this has passed of its L2 no
 MARGIN = 0.5  # periods of the highest frequency before a first arrival
 # `auto` weighs what arrivals cost, in updates of cells for each block, against the saving that is expected.
 BLOCK_UPDATES, EXPECTED = 1000, 0.1
+EXPECTED_FROM = 3  # shots that a plan looks at
 
 
 @dataclass
@@ -111,6 +113,25 @@ class Cone:
         return Saved(every, every if rows is None else float(rows.computed()[-1]) * shape[2])
 
 
+def expected(layout: SurveyLayout, time: TimeAxis, speeds: np.ndarray) -> dict[str, Saved] | None:
+    """What will be saved in the loops of some of the survey's shots, by name, where no more is known of the model than
+    the highest phase velocity at each depth, (nz,) m/s; None: all rows are computed."""
+    shots = layout.acquisition.shots
+    loops = {"source": Saved(), "receiver": Saved()} if layout.imaging else {"source": Saved()}
+    for index in np.unique(np.linspace(0, len(shots) - 1, EXPECTED_FROM).astype(int)):
+        shot = shots[index]
+        on = layout.on(shot) if layout.imaging else layout
+        if not is_wanted(on, time):
+            return None
+        cone = Cone(on, time, Speeds.of_depths(on.grid, speeds))
+        rows = cone.source(shot)
+        loops["source"].add(cone.updates(rows))
+        for among in receivers_by_bin(layout.survey.imaging, shot) if layout.imaging else ():
+            if len(among):
+                loops["receiver"].add(cone.updates(cone.receivers(shot, among, rows)))
+    return loops
+
+
 def record(loops: Mapping[str, Saved]) -> dict[str, Any]:
     """For the record and the plan: the share of the updates of cells that was saved, in all loops and in each."""
     total = Saved()
@@ -129,4 +150,4 @@ def is_wanted(layout: SurveyLayout, time: TimeAxis) -> bool:
 
 
 def _steps(steps: np.ndarray, time: TimeAxis) -> np.ndarray:
-    return np.clip(steps, 0, time.steps).astype(np.int32)
+    return np.asarray(np.clip(steps, 0, time.steps), np.int32)

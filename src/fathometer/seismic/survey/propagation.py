@@ -47,8 +47,8 @@ class PropagationTable(Table):
     )
     boundary: BoundaryTable = key("absorbing boundary at the sides; auto: the default kind and width", "", "auto")
     cone: Literal["auto", "off"] = key(
-        "auto: cells are left out of time steps in which no wave can have reached them, or can ever come back from them, "
-        "where that pays; off: all cells are computed in all steps",
+        "auto: where it pays, cells are left out of the time steps in which no wave can have reached them or none that "
+        "matters can come from them; off: all cells are computed in all steps",
         "",
         "auto",
     )

@@ -1,12 +1,12 @@
 """Which rows of cells can matter when: from the first arrivals of waves, as lower bounds, on a coarse grid.
 
-A row is all cells at one (x, y). Which are computed in which step follows from the padded grid, the model and the points
-alone, never from ranks, tiles or threads: neither do the results depend on these.
+A row is all cells at one (x, y). Which are computed in which step follows from the padded grid, the model and the
+points alone, never from ranks, tiles or threads: neither do the results depend on these.
 
-A bound on a wave's arrival: each block of cells has the highest speed in it, and the eikonal equation is solved from all
-corners of the blocks that hold the points (native/core/eikonal.hpp). In a medium of one speed a difference quotient
-against the wave is at most the derivative: the solution is late, by h / 2 times the wavefront's curvature a unit of
-length. Around points the speeds are therefore raised by what this comes to at the distance from them (`_raised`).
+A bound on a wave's arrival: each block of cells has the highest phase velocity in it, and the eikonal equation is
+solved between the blocks' corners (native/core/eikonal.hpp). The scheme is of first order: in a medium of one speed a
+difference quotient against a spherical wave is too small, by half its curvature times the spacing, and the wave late.
+Around points the speeds are therefore raised by as much (`Speeds._raised`). That it is enough, the tests say.
 """
 
 from __future__ import annotations
@@ -86,6 +86,15 @@ class Speeds:
             with synchronised(comm), ledger.communication(bytes=squares.nbytes):
                 comm.Allreduce(MPI.IN_PLACE, squares, MPI.MAX)
         return cls(grid, cells, np.sqrt(squares) / dt)
+
+    @classmethod
+    def of_depths(cls, grid: Grid, speeds: np.ndarray) -> Speeds:
+        """Of the highest phase velocity at each depth of the model, (nz,) m/s, wherever that is."""
+        cells = block_cells(grid)
+        depths = np.pad(speeds.astype(np.float64), grid.pad[2], mode="edge")
+        fastest = np.maximum.reduceat(depths, np.arange(0, grid.full_shape[2], cells[2]))
+        blocks = (-(-n // c) for n, c in zip(grid.full_shape, cells, strict=True))
+        return cls(grid, cells, np.ascontiguousarray(np.broadcast_to(fastest, tuple(blocks))))
 
     @cached_property
     def spacing(self) -> Vector:

@@ -1,0 +1,147 @@
+"""[propagation] cone: what is left out changes traces and images by less than 1e-5, is counted and told; the bits depend
+on nothing else."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+from cli_support import call, here, survey
+from support import heterogeneous
+from survey_support import load
+
+from fathometer.storage.traces.segy import read_traces, scan
+
+LARGEST = 1e-5  # relative L2 difference
+COMMON = {
+    "wavelet.kind": "ricker",
+    "propagation.precision": "float64",
+    "propagation.boundary": {"kind": "pml", "width": 6},
+}
+CASES = {
+    "3D vti": {
+        "model.spacing": [20.0, 20.0, 20.0],
+        "model.epsilon": "epsilon.npy",
+        "model.delta": "delta.npy",
+        "wavelet.peak_frequency": 8.0,
+        "propagation.duration": 0.7,
+        "acquisition.sources": {"x": [150.0, 610.0, 460.0], "y": 255.0, "z": 50.0},
+        "acquisition.receivers": {"x": [0.0, 780.0, 60.0], "y": [100.0, 400.0, 100.0], "z": 30.0},
+    },
+    "2D free surface": {
+        "model.spacing": [10.0, 10.0],
+        "wavelet.peak_frequency": 15.0,
+        "propagation.duration": 1.0,
+        "propagation.top": "free-surface",
+        "acquisition.sources": {"x": [200.0, 1000.0, 800.0], "z": 15.0},
+        "acquisition.receivers": {"x": 400.0, "z": 12.0},
+    },
+}
+SHAPES = {"3D vti": (40, 26, 24), "2D free surface": (120, 50)}
+NOT_TO_MIGRATE = ("acquisition.sources", "acquisition.receivers", "propagation.duration")
+
+
+def keys_of(case, **changes):
+    return COMMON | {"model.vp": "vp.npy"} | CASES[case] | {k.replace("__", "."): v for k, v in changes.items()}
+
+
+def to_migrate(case, **changes):
+    keys = {key: value for key, value in keys_of(case).items() if key not in NOT_TO_MIGRATE}
+    return keys | {"acquisition.gathers": "recorded.segy"} | {k.replace("__", "."): v for k, v in changes.items()}
+
+
+def record_of(folder, name):
+    return json.loads((folder / name / "run.json").read_text())
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def case(request, tmp_path_factory):
+    """A folder with modelled shots and images, of cones ("cone", "image") and of all cells ("full", "full-image")."""
+    folder = tmp_path_factory.mktemp("cone")
+    vp, epsilon, delta = heterogeneous(SHAPES[request.param], 3)
+    for name, values in (("vp", vp), ("epsilon", epsilon), ("delta", delta)):
+        np.save(folder / f"{name}.npy", values.astype(np.float32))
+    for name, cone in (("full", "off"), ("cone", "auto")):
+        keys = keys_of(request.param, output__directory=name, propagation__cone=cone)
+        assert here("model", survey(folder, keys), "--quiet").code == 0
+    (folder / "recorded.segy").write_bytes((folder / "full" / "shots.segy").read_bytes())
+    for name, cone in (("full-image", "off"), ("image", "auto")):
+        keys = to_migrate(request.param, output__directory=name, propagation__cone=cone)
+        assert here("migrate", survey(folder, keys), "--quiet").code == 0
+    return request.param, folder
+
+
+def difference(one, other):
+    return np.linalg.norm(other - one) / np.linalg.norm(one)
+
+
+def test_traces_are_those_of_all_cells(case):
+    _, folder = case
+    full, cone = (
+        read_traces(path, np.arange(len(scan(path).ffid)))
+        for path in (folder / name / "shots.segy" for name in ("full", "cone"))
+    )
+    assert 0 < difference(full, cone) <= LARGEST
+
+
+@pytest.mark.parametrize("volume", ["image", "image-laplacian", "image-illumination"])
+def test_images_are_those_of_all_cells(case, volume):
+    _, folder = case
+    full, cone = (load(folder / name / f"{volume}.rsf") for name in ("full-image", "image"))
+    assert 0 < difference(full, cone) <= LARGEST
+
+
+@pytest.mark.parametrize(("name", "loops"), [("cone", 1), ("image", 2), ("full", 1), ("full-image", 2)])
+def test_what_is_saved_is_told_and_counted(case, name, loops):
+    _, folder = case
+    record = record_of(folder, name)
+    results = record["results"]
+    shares, shots = results["cone"], 2
+    every = loops * math.prod(results["grid"]["padded_shape"]) * results["steps"] * shots
+    points = sum(phase["total_points"] for phase in record["ledger"]["phases"])
+    assert points == pytest.approx((1 - shares["saved_share"]) * every, rel=1e-12)
+    if name.startswith("full"):
+        assert set(shares.values()) == {0.0}
+    else:
+        assert shares["source_loop_saved_share"] > 0.08
+        assert loops == 1 or shares["receiver_loop_saved_share"] > 0.08
+        assert record["ledger"]["phases"][0]["total_points"] is not None
+        assert "first arrivals" in record["ledger"]["ranks"][0]["phases"]
+
+
+def test_a_plan_expects_about_that(case, capsys):
+    name, folder = case
+    machine = folder / "machine.json"
+    from examples.historical import FOLDER
+
+    machine.write_text((FOLDER / "cluster.json").read_text())
+    for cone in ("auto", "off"):
+        path = survey(folder, to_migrate(name, propagation__cone=cone), "plan.toml")
+        done = here("plan", path, "--on", machine, "--json")
+        assert done.code == 0, done.err
+        found = json.loads(done.out)["cone"]
+        if cone == "off":
+            assert found is None
+        else:
+            told = record_of(folder, "image")["results"]["cone"]
+            assert found["saved_share"] == pytest.approx(told["saved_share"], abs=0.1)
+
+
+def test_bits_do_not_depend_on_ranks_history_or_bins(case):
+    """Two ranks that share each shot; snapshots that are computed again, by a wavefield of its own."""
+    name, folder = case
+    wanted = load(folder / "image" / "image.rsf").tobytes()
+    keys = to_migrate(name, output__directory="again", history__store="checkpoint")
+    assert here("migrate", survey(folder, keys), "--quiet").code == 0
+    assert load(folder / "again" / "image.rsf").tobytes() == wanted
+    assert record_of(folder, "again")["results"]["cone"] == record_of(folder, "image")["results"]["cone"]
+    keys = to_migrate(name, output__directory="two", parallel__ranks_per_shot="all")
+    assert call("migrate", survey(folder, keys, "two.toml"), "--quiet", "--ranks", 2).code == 0
+    assert load(folder / "two" / "image.rsf").tobytes() == wanted
+    assert record_of(folder, "two")["results"]["cone"] == record_of(folder, "image")["results"]["cone"]
+
+
+def test_another_word_is_refused(tmp_path):
+    done = here("model", survey(tmp_path, keys_of("3D vti", propagation__cone="on")))
+    assert done.code == 2
+    assert '[propagation] cone: found "on"; allowed: "auto" or "off"' in done.err
