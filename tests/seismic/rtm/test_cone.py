@@ -1,5 +1,5 @@
-"""[propagation] cone: what is left out changes traces and images by less than 1e-5, is counted and told; the bits depend
-on nothing else."""
+"""[propagation] cone: what is left out changes traces and images by less than 1e-5, is counted and told; ranks, threads
+and history change no bit of it."""
 
 import json
 import math
@@ -10,6 +10,7 @@ from cli_support import call, here, survey
 from support import heterogeneous
 from survey_support import load
 
+from examples.historical import FOLDER
 from fathometer.storage.traces.segy import read_traces, scan
 
 LARGEST = 1e-5  # relative L2 difference
@@ -24,7 +25,7 @@ CASES = {
         "model.epsilon": "epsilon.npy",
         "model.delta": "delta.npy",
         "wavelet.peak_frequency": 8.0,
-        "propagation.duration": 0.7,
+        "propagation.duration": 0.6,
         "acquisition.sources": {"x": [150.0, 610.0, 460.0], "y": 255.0, "z": 50.0},
         "acquisition.receivers": {"x": [0.0, 780.0, 60.0], "y": [100.0, 400.0, 100.0], "z": 30.0},
     },
@@ -37,7 +38,7 @@ CASES = {
         "acquisition.receivers": {"x": 400.0, "z": 12.0},
     },
 }
-SHAPES = {"3D vti": (40, 26, 24), "2D free surface": (120, 50)}
+SHAPES = {"3D vti": (40, 24, 22), "2D free surface": (120, 50)}
 NOT_TO_MIGRATE = ("acquisition.sources", "acquisition.receivers", "propagation.duration")
 
 
@@ -105,40 +106,41 @@ def test_what_is_saved_is_told_and_counted(case, name, loops):
     else:
         assert shares["source_loop_saved_share"] > 0.08
         assert loops == 1 or shares["receiver_loop_saved_share"] > 0.08
-        assert record["ledger"]["phases"][0]["total_points"] is not None
         assert "first arrivals" in record["ledger"]["ranks"][0]["phases"]
 
 
-def test_a_plan_expects_about_that(case, capsys):
+def test_a_plan_expects_about_that(case):
     name, folder = case
-    machine = folder / "machine.json"
-    from examples.historical import FOLDER
-
-    machine.write_text((FOLDER / "cluster.json").read_text())
+    expected = {}
     for cone in ("auto", "off"):
         path = survey(folder, to_migrate(name, propagation__cone=cone), "plan.toml")
-        done = here("plan", path, "--on", machine, "--json")
+        done = here("plan", path, "--on", FOLDER / "cluster.json", "--json", folder / "plan.json")
         assert done.code == 0, done.err
-        found = json.loads(done.out)["cone"]
-        if cone == "off":
-            assert found is None
-        else:
-            told = record_of(folder, "image")["results"]["cone"]
-            assert found["saved_share"] == pytest.approx(told["saved_share"], abs=0.1)
+        expected[cone] = json.loads((folder / "plan.json").read_text())["cone"]
+        assert ("% of the receiver loop" in done.out) == (cone == "auto")
+    assert expected["off"] is None
+    told = record_of(folder, "image")["results"]["cone"]
+    assert expected["auto"] == pytest.approx(told, abs=0.1)
 
 
-def test_bits_do_not_depend_on_ranks_history_or_bins(case):
-    """Two ranks that share each shot; snapshots that are computed again, by a wavefield of its own."""
+def same_again(case, *words, **changes):
+    """Whether a migration with other keys makes the same image and leaves out as much."""
     name, folder = case
-    wanted = load(folder / "image" / "image.rsf").tobytes()
-    keys = to_migrate(name, output__directory="again", history__store="checkpoint")
-    assert here("migrate", survey(folder, keys), "--quiet").code == 0
-    assert load(folder / "again" / "image.rsf").tobytes() == wanted
-    assert record_of(folder, "again")["results"]["cone"] == record_of(folder, "image")["results"]["cone"]
-    keys = to_migrate(name, output__directory="two", parallel__ranks_per_shot="all")
-    assert call("migrate", survey(folder, keys, "two.toml"), "--quiet", "--ranks", 2).code == 0
-    assert load(folder / "two" / "image.rsf").tobytes() == wanted
-    assert record_of(folder, "two")["results"]["cone"] == record_of(folder, "image")["results"]["cone"]
+    keys = to_migrate(name, output__directory="again", **changes)
+    work = call if "--ranks" in words else here
+    assert work("migrate", survey(folder, keys, "again.toml"), "--quiet", "--overwrite", *words).code == 0
+    images = (load(folder / run / "image.rsf").tobytes() for run in ("image", "again"))
+    told = (record_of(folder, run)["results"]["cone"] for run in ("image", "again"))
+    return len(set(images)) == 1 and next(told) == next(told)
+
+
+def test_snapshots_that_are_computed_again_are_the_same(case):
+    assert same_again(case, history__store="checkpoint")
+
+
+def test_ranks_that_share_a_shot_leave_out_the_same(case):
+    if case[0] == "3D vti":
+        assert same_again(case, "--ranks", 4, "--threads", 1, parallel__ranks_per_shot="all")
 
 
 def test_another_word_is_refused(tmp_path):

@@ -135,7 +135,7 @@ def test_defaults() -> None:
     model = {"vp": "vp.rsf", "epsilon": 0.0, "delta": 0.0, "spacing": None, "origin": None, "axes": None}
     assert resolved["model"] == model | {"units": "m/s", "on_weak_epsilon": "refuse"}
     propagation = {"order": 8, "space_weights": "taylor", "duration": None, "dt": "auto", "boundary": "auto"}
-    kinds = {"time_dispersion": "corrected", "precision": "float32", "top": "absorbing"}
+    kinds = {"time_dispersion": "corrected", "cone": "auto", "precision": "float32", "top": "absorbing"}
     assert resolved["propagation"] == propagation | kinds
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
     assert resolved["imaging"] == imaging | {"aperture": None, "gathers": "none", "offset_bins": None}
