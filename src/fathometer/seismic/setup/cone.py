@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from fathometer.base import ledger
+from fathometer.grid.grid import Grid
 from fathometer.seismic.setup.layout import SurveyLayout, surface_of
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.injection import source_series
@@ -63,6 +64,7 @@ class Cone:
     layout: SurveyLayout
     time: TimeAxis
     speeds: Speeds | None
+    _of_receivers: dict[bytes, np.ndarray] = field(default_factory=dict)  # of the latest, which the next shot may share
 
     @classmethod
     def of(cls, setup: Setup) -> Cone:
@@ -93,7 +95,12 @@ class Cone:
         if self.speeds is None or source is None:
             return None
         with ledger.phase(PHASE):
-            first = _steps(self._arrivals(shot.receivers[among]), time)
+            positions = shot.receivers[among]
+            known = positions.tobytes()
+            if known not in self._of_receivers:
+                self._of_receivers.clear()
+                self._of_receivers[known] = self._arrivals(positions)
+            first = _steps(self._of_receivers[known], time)
             return ActiveRows(first, np.maximum(_steps(time.steps - source.first, time), first))
 
     def _arrivals(self, positions: np.ndarray) -> np.ndarray:
@@ -118,12 +125,13 @@ def expected(layout: SurveyLayout, time: TimeAxis, speeds: np.ndarray) -> dict[s
     the highest phase velocity at each depth, (nz,) m/s; None: all rows are computed."""
     shots = layout.acquisition.shots
     loops = {"source": Saved(), "receiver": Saved()} if layout.imaging else {"source": Saved()}
+    cones: dict[Grid, Cone] = {}
     for index in np.unique(np.linspace(0, len(shots) - 1, EXPECTED_FROM).astype(int)):
         shot = shots[index]
         on = layout.on(shot) if layout.imaging else layout
         if not is_wanted(on, time):
             return None
-        cone = Cone(on, time, Speeds.of_depths(on.grid, speeds))
+        cone = cones.setdefault(on.grid, Cone(on, time, Speeds.of_depths(on.grid, speeds)))
         rows = cone.source(shot)
         loops["source"].add(cone.updates(rows))
         for among in receivers_by_bin(layout.survey.imaging, shot) if layout.imaging else ():
