@@ -135,7 +135,9 @@ def same_again(case, *words, **changes):
 
 
 def test_snapshots_that_are_computed_again_are_the_same(case):
-    assert same_again(case, history__store="checkpoint")
+    """From the beginning, too: there is room for few states."""
+    budget = 6.5e6 if case[0] == "3D vti" else 1.5e6
+    assert same_again(case, history__store="checkpoint", history__memory_budget=budget)
 
 
 def test_ranks_that_share_a_shot_leave_out_the_same(case):
