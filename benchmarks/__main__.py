@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from benchmarks.beside_devito import devito
 from benchmarks.history import history, saturated
 from benchmarks.index import index
 from benchmarks.kernel import kernel
@@ -44,6 +45,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "shots": shots,
     "index": index,
 }
+ON_REQUEST = {"devito": devito}  # what installs other programs
 
 
 def replaced(text: str, table: Table) -> str:
@@ -61,13 +63,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="smaller grids, fewer repeats, no page")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the page is written (docs/performance.md)")
-    parser.add_argument("--only", nargs="+", choices=sorted(MEASURES), help="these tables anew, the others stay")
+    parser.add_argument(
+        "--only", nargs="+", choices=sorted(MEASURES | ON_REQUEST), help="these tables anew, the others stay"
+    )
     options = parser.parse_args()
     threads, console = len(os.sched_getaffinity(0)), Console()
     tables = []
     for name in options.only or MEASURES:
         for count in sorted({1, threads}) if name == "kernel" else [threads]:
-            table = MEASURES[name](count, options.quick)
+            table = (MEASURES | ON_REQUEST)[name](count, options.quick)
             console.print(table.rich(), escape(table.note), "", sep="\n")
             tables.append(table)
     if options.quick:

@@ -11,10 +11,10 @@ from benchmarks.table import Table
 from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
-from fathometer.grid.tuning import tune
+from fathometer.grid.tuning import best_tiling
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
-from fathometer.seismic.probes import MATERIALS, SEARCH_STEPS
+from fathometer.seismic.probes import MATERIALS
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
@@ -35,9 +35,7 @@ def kernel(threads: int, quick: bool) -> Table:
             Homogeneous((n,) * 3, MATERIALS[physics], sides, order).propagator
             for n, sides in ((cells, NoBoundary()), (cells - 2 * width, Pml()))
         )
-        tilings = {
-            wave: tune(wave, TuningTable(), STEPS, SEARCH_STEPS, threads, print).tiling for wave in (bare, layered)
-        }
+        tilings = {wave: best_tiling(wave, TuningTable(), STEPS, threads, print).tiling for wave in (bare, layered)}
 
         def advance(wave: Propagator, tiling: Tiling) -> None:
             wave.tiling = tiling

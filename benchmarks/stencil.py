@@ -17,11 +17,10 @@ from benchmarks.table import Table
 from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
-from fathometer.grid.tuning import tune
+from fathometer.grid.tuning import best_tiling
 from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.probes import SEARCH_STEPS
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.propagator import Propagator
@@ -37,7 +36,7 @@ class Case:
         self.threads, self.cells, self.material = threads, math.prod(shape), material
         _native.set_threads(threads)
         self.wave: Propagator = Homogeneous(shape, material, NoBoundary(), order).propagator
-        self.tiling = tune(self.wave, TuningTable(), STEPS, SEARCH_STEPS, threads, print).tiling
+        self.tiling = best_tiling(self.wave, TuningTable(), STEPS, threads, print).tiling
 
     def advance(self, tiling: Tiling | None = None) -> None:
         """Take the steps with the best tiling or another one."""

@@ -10,7 +10,7 @@ from support import ORDERS, Medium, heterogeneous
 
 from fathometer import _native
 from fathometer.base import ledger
-from fathometer.grid.tiling import PLAIN, Tiling
+from fathometer.grid.tiling import DIAMONDS, PLAIN, Tiling
 from fathometer.seismic.waves.boundary import Pml, Sponge
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Correlation
@@ -24,8 +24,9 @@ def _threads():
     _native.set_threads(2)
 
 
-def propagated(medium, tiling, threads, sources, receivers, series, every, active):
-    """All that a propagation leaves: traces, snapshots, image, illumination, fields, the layers' memories."""
+def propagated(medium, tiling, threads, sources, receivers, series, every, active, together=1):
+    """All that a propagation leaves: traces, snapshots, image, illumination, fields, the layers' memories. together:
+    imaging steps in an advance."""
     _native.set_threads(threads)
     p = medium.propagator
     p.tiling = tiling
@@ -35,11 +36,12 @@ def propagated(medium, tiling, threads, sources, receivers, series, every, activ
     traces = np.zeros((steps, len(receivers)), p.scheme.dtype)
     snapshots = np.zeros((steps // every, *p.image_shape), p.scheme.dtype)
     image, illumination = (np.zeros(p.image_shape, p.scheme.dtype) for _ in range(2))
-    for n, snapshot in enumerate(snapshots):
-        rows = slice(n * every, (n + 1) * every)
-        # The snapshot before stands for that of another wavefield.
-        correlation = Correlation(snapshots[n - 1].copy(), image, illumination)
-        p.advance(every, injectors, series[rows], samplers, traces[rows], snapshot, correlation)
+    others = np.random.default_rng(2).standard_normal(snapshots.shape).astype(p.scheme.dtype)  # of another wavefield
+    for n in range(0, len(snapshots), together):
+        rows, now = slice(n * every, (n + together) * every), slice(n, n + together)
+        correlations = [Correlation(other, image, illumination) for other in others[now]]
+        steps = len(series[rows])
+        p.advance(steps, injectors, series[rows], samplers, traces[rows], list(snapshots[now]), correlations)
     return traces, snapshots, image, illumination, *p.fields()[0], *p.fields()[1], *p._memories()
 
 
@@ -52,14 +54,15 @@ def some_rows(medium, steps, seed=0):
     return ActiveRows(*(np.clip(ends, 0, steps).astype(np.int32) for ends in (first, last)))
 
 
-def same(medium, tilings, sources, receivers, steps, every, dtype, active=None):
+def same(medium, tilings, sources, receivers, steps, every, dtype, active=None, together=1):
     series = np.random.default_rng(1).standard_normal((steps, len(sources))).astype(dtype)
     arguments = (sources, receivers, series, every, active)
     wanted = [np.copy(a) for a in propagated(medium, PLAIN, 1, *arguments)]
     assert all(np.isfinite(a).all() for a in wanted)
     assert active is not None or wanted[4].any()
     for tiling, threads in tilings:
-        for one, other in zip(wanted, propagated(medium, tiling, threads, *arguments), strict=True):
+        found = propagated(medium, tiling, threads, *arguments, together)
+        for one, other in zip(wanted, found, strict=True):
             assert one.tobytes() == np.ascontiguousarray(other).tobytes(), (tiling, threads)
 
 
@@ -88,15 +91,17 @@ def test_random_tiles(data):
         low, high = (0 if n == 1 else 4 for n in shape), (0 if n == 1 else n - 5 for n in shape)
         return np.clip(corners, tuple(low), tuple(high)) * SPACING
 
-    every = draw(st.integers(1, 9), "steps at a time")
+    every, times = draw(st.integers(1, 9), "imaging step"), draw(st.integers(2, 5), "imaging steps")
+    together = draw(st.integers(1, times), "imaging steps at a time")
     tiling = Tiling(
         *(draw(st.integers(1, most), name) for most, name in ((10, "depth"), (30, "block"), (30, "tile"))), 1
     )
     threads = draw(st.integers(1, 4), "threads")
     team = draw(st.sampled_from([n for n in range(1, threads + 1) if threads % n == 0]), "team")
     tilings = [(Tiling(tiling.depth, tiling.block, tiling.tile, team), threads)]
-    active = some_rows(medium, 2 * every) if draw(st.booleans(), "rows left out") else None
-    same(medium, tilings, points(3, "sources"), points(6, "receivers"), 2 * every, every, dtype, active)
+    tilings += [(Tiling(tiling.depth, tiling.block, DIAMONDS, 1), threads)]
+    active = some_rows(medium, times * every) if draw(st.booleans(), "rows left out") else None
+    same(medium, tilings, points(3, "sources"), points(6, "receivers"), times * every, every, dtype, active, together)
 
 
 @pytest.mark.parametrize("order", [order for order in (2, 4, 8, 16) if order in ORDERS])
@@ -108,8 +113,9 @@ def test_points_on_the_borders_of_tiles(order):
     along = np.arange(4.0, 19.0, 0.5)
     across = np.stack([along, along[::-1], np.full_like(along, 8.25)], axis=1) * SPACING
     tilings = [(Tiling(d, b, t, m), m * 2) for d in (2, 5) for b, t in ((1, 1), (4, 6), (7, 30)) for m in (1, 2)]
-    same(medium, tilings, across[::3], across, 10, 5, np.float32)
-    same(medium, tilings[::3], across[::3], across, 10, 5, np.float32, some_rows(medium, 10))
+    tilings += [(Tiling(d, b, DIAMONDS, 1), threads) for d in (1, 2, 3) for b in (1, 4) for threads in (2, 3)]
+    same(medium, tilings, across[::3], across, 10, 5, np.float32, None, 2)
+    same(medium, tilings[::3], across[::3], across, 10, 5, np.float32, some_rows(medium, 10), 2)
 
 
 def test_steps_that_the_depth_does_not_divide():
@@ -145,7 +151,7 @@ def test_rows_that_are_left_out_stay_as_they_are_and_are_not_counted():
             for n in range(steps):
                 next_before, now_before = (np.copy(level[0]) for level in p.fields()[::-1])
                 snapshot = np.full(p.image_shape, np.nan)
-                p.advance(1, injectors, series, samplers, recorded, snapshot)
+                p.advance(1, injectors, series, samplers, recorded, [snapshot])
                 now, before = (level[0] for level in p.fields())
                 rest = (n < active.first) | (n >= active.last)
                 points += np.count_nonzero(~rest) * p.grid.full_shape[2]

@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from statistics import median
 
@@ -19,22 +20,24 @@ from support import Medium
 from fathometer.base.errors import InputError
 from fathometer.base.host import Caches, caches
 from fathometer.config.sections import TuningTable
-from fathometer.grid import tuning
+from fathometer.grid import tuning, tuning_cache
 from fathometer.grid.tiling import PLAIN, Stepping, Tiling
+from fathometer.grid.tuning_cache import SCHEMA, Kept, key_of, recall, remember
 from fathometer.lab.statistics import typical
 
 STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1, 7)
 HERE = Caches(1 << 20, 24 << 20, 2)
+FOUND = tuning.Tuned(Tiling(2, 4, 6, 1), "search", 1.5)
 
 
 def quiet(shape=(24, 20, 18)):
     return Medium(shape, 12.5, 2000.0, 0.2, 0.1, dtype=np.float32).propagator
 
 
-def tune(wanted, folder, wavefield=None, steps=5, threads=2, said=None):
+def tune(wanted, folder, wavefield=None, steps=5, threads=2, said=None, total=100):
     wavefield = wavefield or quiet()
     said = [] if said is None else said
-    tuned = tuning.tune(wavefield, wanted, steps, 100, threads, said.append, folder)
+    tuned = tuning.tune(wavefield, wanted, steps, total, threads, said.append, folder)
     assert wavefield.tiling == tuned.tiling
     assert wavefield.step == 0
     assert not any(field.any() for field in wavefield.fields()[0])
@@ -46,20 +49,34 @@ def test_a_search_is_made_once_and_kept(tmp_path, monkeypatch):
     assert first.source == "search"
     assert first.gain > 0
     monkeypatch.setattr(tuning, "search", lambda *_: pytest.fail("searched again"))
-    again = tune(TuningTable(), tmp_path)
-    assert (again.tiling, again.source, again.gain) == (first.tiling, "cache", first.gain)
+    for again in (
+        tune(TuningTable(), tmp_path),
+        tune(TuningTable(search="never"), tmp_path),
+        tuning.best_tiling(quiet(), TuningTable(), 5, 2, print, tmp_path),
+    ):
+        assert again == tuning.Tuned(first.tiling, "cache", first.gain)
+
+
+def test_a_benchmark_searches_where_no_search_was_made(tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "search", lambda *_: FOUND)
+    wavefield = quiet()
+    stepping = tuning.stepping_of(wavefield, 5, 2)
+    remember(stepping, Kept(Tiling(3, 4, 6, 1), 20, True, None, {"source": 1e8}), print, tmp_path)
+    found = tuning.best_tiling(wavefield, TuningTable(), 5, 2, print, tmp_path)
+    assert (found.source, found.tiling, wavefield.tiling) == ("search", Tiling(2, 4, 6, 1), Tiling(2, 4, 6, 1))
 
 
 @pytest.mark.parametrize("change", ["cpu", "caches", "shape", "order", "physics", "threads", "steps"])
 def test_what_was_found_elsewhere_is_not_used(change, tmp_path, monkeypatch):
-    tuning.remember(STEPPING, tuning.Tuned(Tiling(5, 4, 30, 1), "search", 1.5), lambda _: None, tmp_path)
-    assert tuning.recall(STEPPING, lambda _: None, tmp_path) is not None
+    kept = Kept(Tiling(5, 4, 30, 1), 20, True, None, {"source": 1e8})
+    remember(STEPPING, kept, print, tmp_path)
+    assert recall(STEPPING, print, tmp_path) == kept
     other = STEPPING
     match change:
         case "cpu":
-            monkeypatch.setattr(tuning, "cpu_model", lambda: "another")
+            monkeypatch.setattr(tuning_cache, "cpu_model", lambda: "another")
         case "caches":
-            monkeypatch.setattr(tuning, "caches", lambda: HERE)
+            monkeypatch.setattr(tuning_cache, "caches", lambda: HERE)
         case "shape":
             other = replace(STEPPING, shape=(320, 320, 321))
         case "order":
@@ -70,44 +87,122 @@ def test_what_was_found_elsewhere_is_not_used(change, tmp_path, monkeypatch):
             other = replace(STEPPING, threads=4)
         case "steps":
             other = replace(STEPPING, steps=6)
-    assert tuning.recall(other, lambda _: None, tmp_path) is None
+    assert recall(other, print, tmp_path) is None
+
+
+def write_entry(path, changes):
+    """A cache file with one choice."""
+    entry = {"tiling": [5, 4, 30, 1], "trials": 20, "settled": True, "gain": None, "rates": {"source": 1e8}} | changes
+    path.write_text(json.dumps({"schema_version": SCHEMA, "choices": {key_of(STEPPING): entry}}))
 
 
 def test_a_kept_choice_that_does_not_fit_is_not_used(tmp_path):
     path = tmp_path / "tuning.json"
     for tiling in ([6, 4, 30, 1], [5, 0, 30, 1], [5, 4, 321, 1], [5, 4, 30, 3], [5, 4, 30], "x"):
-        entry = {"tiling": tiling, "gain": 1.5}
-        path.write_text(json.dumps({"schema_version": 1, "choices": {tuning.key_of(STEPPING): entry}}))
-        assert tuning.recall(STEPPING, lambda _: None, tmp_path) is None
+        write_entry(path, {"tiling": tiling})
+        assert recall(STEPPING, print, tmp_path) is None
 
 
-@pytest.mark.parametrize("content", ["", "not json", "[1, 2]", '{"choices": 3}', '{"schema_version": 1, "choices": 3}'])
-def test_a_corrupt_cache_is_ignored_with_one_warning_and_rewritten(content, tmp_path, monkeypatch):
+@pytest.fixture
+def seeded(monkeypatch):
+    """There is something to try on a small grid too."""
+    monkeypatch.setattr(tuning, "seeds", lambda *_: [Tiling(2, 4, 6, 1)])
+
+
+@pytest.mark.parametrize("content", ["", "not json", "[1, 2]", '{"choices": 3}', '{"schema_version": 2, "choices": 3}'])
+def test_a_corrupt_cache_is_ignored_with_one_warning_and_rewritten(content, tmp_path, seeded):
     path = tmp_path / "tuning.json"
     path.write_text(content)
     said = []
-    monkeypatch.setattr(tuning, "search", lambda *_: tuning.Tuned(Tiling(2, 4, 6, 1), "search", 1.5))
-    # As long as a real run: a search follows.
     wavefield = quiet()
-    tuned = tuning.tune(wavefield, TuningTable(), 5, 10**9, 2, said.append, tmp_path)
-    assert tuned.source == "search"
+    assert tune(TuningTable(), tmp_path, wavefield, said=said, total=10**9).source == "model"
     assert len(said) == 1
     assert str(path) in said[0]
-    assert tune(TuningTable(), tmp_path, said=said).source == "cache"
+    learn(wavefield, said, tmp_path)
+    found = tune(TuningTable(), tmp_path, said=said)
+    assert (found.source, found.tiling) == ("cache", wavefield.trials.tiling)
     assert len(said) == 1
 
 
-def test_a_cache_that_cannot_be_written_is_a_note(tmp_path):
+def learn(wavefield, said, folder):
+    """Some advances, which take the same time with all tilings."""
+    wavefield.trials.expect(1000)
+    for _ in range(60):
+        wavefield.trials.tiling_for(5, "source")
+        wavefield.trials.took(0.05)
+    return tuning.learned(wavefield.trials, said.append, folder)
+
+
+def test_a_cache_of_an_older_schema_is_replaced_in_silence(tmp_path, seeded):
+    path, said = tmp_path / "tuning.json", []
+    path.write_text('{"schema_version": 1, "choices": {"another": {"tiling": [2, 8, 8, 1], "gain": 1.2}}}')
+    wavefield = quiet()
+    assert tune(TuningTable(), tmp_path, wavefield, said=said, total=10**9).source == "model"
+    learn(wavefield, said, tmp_path)
+    assert not said
+    content = json.loads(path.read_text())
+    assert (content["schema_version"], len(content["choices"])) == (SCHEMA, 1)
+    [entry] = content["choices"].values()
+    assert set(entry) == {"tiling", "trials", "settled", "gain", "rates", "date"}
+
+
+def test_what_comes_from_more_trials_stays(tmp_path):
+    few, more = (Kept(Tiling(5, 4, tile, 1), trials, True, None, {}) for tile, trials in ((20, 10), (30, 20)))
+    for kept in (few, more, few):
+        remember(STEPPING, kept, print, tmp_path)
+    assert recall(STEPPING, print, tmp_path) == more
+    remember(STEPPING, few, print, tmp_path, always=True)  # a search that was asked for
+    assert recall(STEPPING, print, tmp_path) == few
+
+
+def test_two_writers_lose_nothing(tmp_path):
+    def write(first):
+        for x in range(first, first + 20):
+            remember(replace(STEPPING, shape=(x, 50, 50)), Kept(PLAIN, x, True), print, tmp_path)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(write, (100, 200)))
+    choices = json.loads((tmp_path / "tuning.json").read_text())["choices"]
+    assert sorted(entry["trials"] for entry in choices.values()) == [*range(100, 120), *range(200, 220)]
+    assert [path.name for path in tmp_path.iterdir()] == ["tuning.json"]
+
+
+def test_a_cache_that_cannot_be_written_is_a_note(tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "search", lambda *_: FOUND)
     (tmp_path / "file").write_text("")
     said = []
     assert tune(TuningTable(search="always"), tmp_path / "file" / "below", said=said).source == "search"
     assert len(said) == 1
 
 
-def test_short_runs_do_not_search(tmp_path):
-    assert tune(TuningTable(), tmp_path).source == "model"
-    assert tune(TuningTable(search="never"), tmp_path).source == "model"
+def test_which_runs_have_trials(tmp_path, monkeypatch):
+    monkeypatch.setattr(tuning, "search", lambda *_: FOUND)
+
+    def trials(total=10**9, **wanted):
+        wavefield = quiet()
+        tune(TuningTable(**wanted), tmp_path, wavefield, total=total)
+        return wavefield.trials is not None
+
+    assert trials()
+    assert trials(time_depth=3)
+    assert not trials(total=100)
+    assert not trials(search="never")
+    assert not trials(time_depth=3, block=5, tile=7, team=2)
     assert not list(tmp_path.iterdir())
+    assert not trials(search="always")
+
+
+def test_another_wavefield_of_the_run_goes_on_with_its_trials(tmp_path):
+    first, second, other = quiet(), quiet(), quiet((24, 20, 22))
+    tune(TuningTable(), tmp_path, first, total=10**9)
+    first.trials.tiling, first.trials.trials, first.trials.changes = Tiling(2, 4, 6, 1), 7, 1
+    again = tuning.tune(second, TuningTable(), 5, 10**9, 2, print, tmp_path, first.trials)
+    assert second.trials is first.trials
+    assert (second.tiling, again.source, again.trials) == (Tiling(2, 4, 6, 1), "trials", 7)
+    there = tuning.tune(other, TuningTable(), 5, 10**9, 2, print, tmp_path, first.trials)
+    assert other.trials is not first.trials
+    assert (other.tiling, there.source) == (Tiling(2, 4, 6, 1), "trials")
+    assert (other.trials.outcome.trials, other.trials.outcome.changes) == (7, 1)  # of the run
 
 
 def test_the_survey_has_the_last_word(tmp_path):
@@ -176,7 +271,8 @@ def test_caches_are_read_where_they_are_told(tmp_path):
     tell(2, 2, "Unified", "512K", "0,8")
     tell(3, 3, "Unified", "16384K", "0-3,8-11")
     assert caches(tmp_path) == Caches(512 << 10, 16 << 20, 8)
-    assert caches(tmp_path).of_thread(2) == (512 << 10) + (8 << 20)
+    assert caches(tmp_path).of_thread(8) == (512 << 10) + (2 << 20)
+    assert caches(tmp_path).of_thread(1) == (512 << 10) + (4 << 20)  # more is hardly one thread's
 
 
 @pytest.mark.parametrize(("n", "low", "high"), [(6, 0, 5), (7, 0, 6), (9, 1, 7), (15, 3, 11), (20, 5, 14)])
@@ -196,50 +292,55 @@ def test_few_values_say_how_little_they_cover():
 
 
 @pytest.mark.parametrize(
-    "content",
+    "changes",
     [
-        "[Infinity, 1, 1, 1]",
-        "[2.9, 4, 30, 1]",
-        "[true, 4, 30, 1]",
-        '["5", 4, 30, 1]',
-        "[5, 4, 30]",
-        "null",
-        "[5, 4, 999, 1]",
+        {"tiling": [float("inf"), 1, 1, 1]},
+        {"tiling": [2.9, 4, 30, 1]},
+        {"tiling": [True, 4, 30, 1]},
+        {"tiling": ["5", 4, 30, 1]},
+        {"tiling": [5, 4, 30]},
+        {"tiling": None},
+        {"tiling": [5, 4, 999, 1]},
+        {"trials": 1.5},
+        {"trials": -1},
+        {"gain": "x"},
+        {"rates": [3]},
+        {"rates": {"source": 0}},
+        {"rates": {"source": "x"}},
     ],
 )
-def test_a_damaged_choice_is_a_note(content, tmp_path):
-    key = json.dumps(tuning.key_of(STEPPING))
-    (tmp_path / "tuning.json").write_text(
-        f'{{"schema_version": 1, "choices": {{{key}: {{"tiling": {content}, "gain": 1.5}}}}}}'
-    )
+def test_a_damaged_choice_is_a_note(changes, tmp_path):
+    write_entry(tmp_path / "tuning.json", {})
+    assert recall(STEPPING, print, tmp_path) is not None
+    write_entry(tmp_path / "tuning.json", changes)
     said = []
-    assert tuning.recall(STEPPING, said.append, tmp_path) is None
+    assert recall(STEPPING, said.append, tmp_path) is None
     assert len(said) == 1
 
 
 def test_a_cache_of_endless_brackets_is_a_note(tmp_path):
     (tmp_path / "tuning.json").write_text("[" * 100_000)
     said = []
-    assert tuning.recall(STEPPING, said.append, tmp_path) is None
+    assert recall(STEPPING, said.append, tmp_path) is None
     assert len(said) == 1
 
 
 def test_where_the_cache_lies(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert tuning.cache_file(None) == tmp_path / "fathometer" / "tuning.json"
+    assert tuning_cache.cache_file(None) == tmp_path / "fathometer" / "tuning.json"
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     for ignored in ("", "relative/folder"):
         monkeypatch.setenv("XDG_CACHE_HOME", ignored)
-        assert tuning.cache_file(None) == tmp_path / "home" / ".cache" / "fathometer" / "tuning.json"
+        assert tuning_cache.cache_file(None) == tmp_path / "home" / ".cache" / "fathometer" / "tuning.json"
 
     def homeless():
         raise RuntimeError
 
-    monkeypatch.setattr(tuning.Path, "home", homeless)
-    assert tuning.cache_file(None) is None
+    monkeypatch.setattr(tuning_cache.Path, "home", homeless)
+    assert tuning_cache.cache_file(None) is None
     said = []
-    assert tuning.recall(STEPPING, said.append) is None
-    tuning.remember(STEPPING, tuning.Tuned(PLAIN, "search", 1.0), said.append)
+    assert recall(STEPPING, said.append) is None
+    remember(STEPPING, Kept(PLAIN, 1, True), said.append)
     assert len(said) == 1
 
 

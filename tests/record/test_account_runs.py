@@ -188,6 +188,41 @@ def test_a_search_for_the_tiling_is_no_part_of_the_kernel(tmp_path):
     assert tuning[0]["total_flops"] == 0
 
 
+def test_trials_of_tilings_are_told_and_change_no_bit(migrated, tmp_path):
+    """As many as possible, in both wavefields of a migration with checkpoints: image, steps and messages stay."""
+    plain = migrated((2, 1))
+    inputs(tmp_path)
+    (tmp_path / "tries.py").write_text(
+        "import sys\n"
+        "from fathometer.grid import trials, tuning\n"
+        "from fathometer.grid.tiling import Tiling\n"
+        "tuning.LEAST_UPDATES, trials.BUDGET, trials.TURN_SECONDS, trials.VOID = 0, 1e9, (0.0, 0.0), 1e9\n"
+        "tuning.seeds = lambda stepping, here: [Tiling(depth, 1, 20, 1) for depth in range(2, stepping.steps + 1)]\n"
+        "from fathometer.cli.main import main\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    keys = {"parallel.decomposition": [2, 1], "model.epsilon": 0.1}
+    keys |= {"history.store": "checkpoint", "history.memory_budget": 1e5, "history.states": "disk"}
+    path = survey(tmp_path, MIGRATE | keys)
+    done = finish(start(*mpirun(2), sys.executable, tmp_path / "tries.py", "migrate", path))
+    assert done.code == 0, done.err
+    record, other = (validated(folder / "out" / "run.json") for folder in (tmp_path, plain))
+    tuning = record["results"]["tuning"]
+    assert tuning["trials"] > 3
+    assert tuning["seconds_lost"] >= 0
+    assert (tuning["source"] == "trials") == (tuning["changes"] > 0)
+    [lost] = [figure for figure in record["figures"] if figure["name"] == "lost by trials of tilings"]
+    assert lost["value"] == tuning["seconds_lost"]
+    assert "trials took" in done.err
+    for name in ("image.rsf@", "image-illumination.rsf@"):
+        assert (tmp_path / "out" / name).read_bytes() == (plain / "out" / name).read_bytes()
+    again = record["results"]["history"]["ranks"][0]["recomputed_imaging_steps"]
+    points = [sum(p["total_points"] for p in r["ledger"]["phases"]) for r in (record, other)]
+    results = record["results"]
+    more = math.prod(results["grid"]["padded_shape"]) * again * results["imaging_step"]
+    assert points[0] == points[1] + more
+
+
 def test_updates_are_those_of_all_steps(migrated):
     record = validated(migrated((2, 1)) / "out" / "run.json")
     results = record["results"]

@@ -565,9 +565,10 @@ def _json_change(base: str, name: str) -> Callable[[Path, random.Random], str]:
 
 
 def _tuning_base(folder: Path) -> None:
-    from fathometer.grid.tuning import SCHEMA
+    from fathometer.grid.tuning_cache import SCHEMA
 
-    choices = {"KEY": {"tiling": [2, 8, 8, 1], "gain": 1.2}}
+    rates = {"source": 2e8, "receivers": 1.5e8}
+    choices = {"KEY": {"tiling": [2, 8, 8, 1], "trials": 9, "settled": True, "gain": None, "rates": rates}}
     (folder / "base.json").write_text(json.dumps({"schema_version": SCHEMA, "choices": choices}))
 
 

@@ -130,15 +130,16 @@ def _record(path: str, seed: int) -> None:
 
 
 def _tuning(path: str, seed: int) -> None:
-    from fathometer.grid import tuning
+    from fathometer.grid import tuning_cache
+    from fathometer.grid.tiling import PLAIN, Stepping
 
-    stepping = tuning.Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1, 7)
-    text = Path(path).read_bytes().replace(b'"KEY"', json.dumps(tuning.key_of(stepping)).encode())
+    stepping = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1, 7)
+    text = Path(path).read_bytes().replace(b'"KEY"', json.dumps(tuning_cache.key_of(stepping)).encode())
     Path("tuning.json").write_bytes(text)
     said: list[str] = []
-    tuned = tuning.recall(stepping, said.append, Path())
-    tuning.remember(stepping, tuning.Tuned(tuning.PLAIN, "search", 1.0), said.append, Path())
-    assert tuned is None or stepping.fits(tuned.tiling)
+    kept = tuning_cache.recall(stepping, said.append, Path())
+    tuning_cache.remember(stepping, tuning_cache.Kept(PLAIN, 1, True), said.append, Path())
+    assert kept is None or stepping.fits(kept.tiling)
 
 
 def _strategies(path: str, seed: int) -> None:

@@ -36,8 +36,16 @@ class JobFloat32:
         scale: float = 1.0,
         receivers: object | None = None,
         recorded: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")] | None = None,
-        lo: Sequence[int] = [0, 0, 0],
-        hi: Sequence[int] = [0, 0, 0],
+        active: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
+        | None = None,
+        start: int = 0,
+    ) -> None: ...
+    def add_imaging(
+        self,
+        *,
+        step: int,
+        lo: Sequence[int],
+        hi: Sequence[int],
         snapshot: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
         source: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
@@ -45,10 +53,10 @@ class JobFloat32:
         image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")] | None = None,
         illumination: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
-        active: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
-        | None = None,
-        start: int = 0,
-    ) -> None: ...
+    ) -> None:
+        """
+        What is done with the field after one of the job's steps, counted from 0.
+        """
 
 def zerosFloat32(
     shape: Sequence[int], stagger: int = 0
@@ -82,8 +90,16 @@ class JobFloat64:
         scale: float = 1.0,
         receivers: object | None = None,
         recorded: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = None,
-        lo: Sequence[int] = [0, 0, 0],
-        hi: Sequence[int] = [0, 0, 0],
+        active: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
+        | None = None,
+        start: int = 0,
+    ) -> None: ...
+    def add_imaging(
+        self,
+        *,
+        step: int,
+        lo: Sequence[int],
+        hi: Sequence[int],
         snapshot: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
         source: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
@@ -91,10 +107,10 @@ class JobFloat64:
         image: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")] | None = None,
         illumination: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
         | None = None,
-        active: Annotated[NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
-        | None = None,
-        start: int = 0,
-    ) -> None: ...
+    ) -> None:
+        """
+        What is done with the field after one of the job's steps, counted from 0.
+        """
 
 def zerosFloat64(
     shape: Sequence[int], stagger: int = 0
@@ -169,6 +185,7 @@ def add_exactly(
 ) -> None:
     """
     first += a, second += b, where values = a upper + b lower + rest by truncation.
+    Raises ValueError, the sum being lost, where a value is not finite or not below 2^40 upper.
     """
 
 @overload
@@ -186,7 +203,8 @@ def banded(
     result: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
 ) -> None:
     """
-    result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64.
+    result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64 in the order of t.
+    Nothing lies beyond a series' ends. By the calling thread alone.
     """
 
 @overload
@@ -290,10 +308,10 @@ class WavefieldFloat32:
     def level(self, arg: int, /) -> None: ...
     def advance(self, steps: int, job: JobFloat32, tiling: Sequence[int]) -> None: ...
     def advance_inside(self, steps: int, job: JobFloat32, tiling: Sequence[int], part: int, parts: int) -> None: ...
-    def advance_rim(self, n: int, job: JobFloat32, last: bool, outer: int, inner: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat32, outer: int, inner: int) -> None: ...
     def skew(self, job: JobFloat32) -> int: ...
     def image(self, job: JobFloat32) -> None:
-        """What the job does at its last step, with the field as it is now."""
+        """What the job does at its imaging steps, with the field as it is now."""
 
     def first_nonfinite(self) -> int: ...
 
@@ -336,9 +354,9 @@ class WavefieldFloat64:
     def level(self, arg: int, /) -> None: ...
     def advance(self, steps: int, job: JobFloat64, tiling: Sequence[int]) -> None: ...
     def advance_inside(self, steps: int, job: JobFloat64, tiling: Sequence[int], part: int, parts: int) -> None: ...
-    def advance_rim(self, n: int, job: JobFloat64, last: bool, outer: int, inner: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat64, outer: int, inner: int) -> None: ...
     def skew(self, job: JobFloat64) -> int: ...
     def image(self, job: JobFloat64) -> None:
-        """What the job does at its last step, with the field as it is now."""
+        """What the job does at its imaging steps, with the field as it is now."""
 
     def first_nonfinite(self) -> int: ...

@@ -5,6 +5,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+MOST_SHARED = 8  # times its own cache that a thread is thought to have of the last one
+
 
 def built_library(name: str) -> Path | None:
     """Where a small library of the program lies that is no Python module (CMakeLists.txt); None where it is not built.
@@ -60,8 +62,12 @@ class Caches:
     sharing: int
 
     def of_thread(self, busy: int) -> int:
-        """Bytes of cache for each thread where `busy` hardware threads of the host compute."""
-        return self.own + self.shared // max(1, min(busy, self.sharing))
+        """Bytes of cache for each thread where `busy` hardware threads of the host compute.
+
+        A virtual machine tells of all of a last cache that it shares with others: no more than MOST_SHARED times the
+        thread's own is counted on.
+        """
+        return self.own + min(self.shared // max(1, min(busy, self.sharing)), MOST_SHARED * self.own)
 
 
 def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> Caches:

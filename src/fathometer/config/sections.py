@@ -25,9 +25,15 @@ class TuningTable(Table):
     """How time steps are grouped into sweeps through the memory: of no consequence for the results."""
 
     search: Literal["auto", "always", "never"] = key(
-        "measure what is fastest; auto: once for each machine and kind of run, where the run is long enough", "", "auto"
+        "find what is fastest; auto: by trials in the run's own steps; always: by a search before; never: not at all",
+        "",
+        "auto",
     )
     time_depth: Literal["auto"] | Count = key("time steps a sweep; 1: plain sweeps", "time steps", "auto")
     block: Literal["auto"] | Count = key("width in x of a block that takes these steps in one sweep", "cells", "auto")
-    tile: Literal["auto"] | Count = key("width in y of the strips that threads go along; 2D: in x", "cells", "auto")
+    tile: Literal["auto", "diamonds"] | Count = key(
+        "width in y of the strips that threads go along; 2D: in x; diamonds: of time_depth steps up and as many down",
+        "cells",
+        "auto",
+    )
     team: Literal["auto"] | Count = key("threads that share a strip", "threads", "auto")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from fathometer.base.host import Caches
 from fathometer.parallel.decomposition import Index3
 
+DIAMONDS = 0  # a tiling's tile: diamonds, whose width follows from their depth
+HIGHEST = 8  # steps in which a diamond grows that the model of the caches suggests
+ROWS = 4  # of diamonds in an advance, at least: its ends cut half of a row each
 DEEPEST = 64  # steps a sweep; what is gained by one more falls with their square
 
 
@@ -17,9 +21,10 @@ class Tiling:
 
     Attributes:
         depth: time steps a sweep; 1 is a plain sweep, for which the other numbers do not matter.
+            Of diamonds: steps in which one grows, and then shrinks.
         block: width of a block in x, in cells.
-        tile: width of a tile in y, in cells; in two dimensions, of a block in x.
-        team: threads that share a tile.
+        tile: width of a tile in y, in cells; in two dimensions, of a block in x. DIAMONDS: tiles are diamonds.
+        team: threads that share a tile; of diamonds 1.
     """
 
     depth: int
@@ -35,11 +40,54 @@ class Tiling:
     def __str__(self) -> str:
         if self.depth == 1:
             return "one time step a sweep"
+        if self.tile == DIAMONDS:
+            return f"diamonds of twice {self.depth} time steps in blocks of {self.block} cells"
         shared = f", {self.team} threads each" if self.team > 1 else ""
         return f"{self.depth} time steps a sweep, tiles of {self.tile} cells in blocks of {self.block}{shared}"
 
 
 PLAIN = Tiling(1, 1, 1, 1)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A choice and where it comes from.
+
+    Attributes:
+        source: "survey", "model", "cache", "trials" or "search".
+        gain: rate over that of plain sweeps, both measured in a search; None without one.
+        trials: candidates' turns in this run's own time steps, lost: seconds that they took beyond the incumbent's.
+        changes: how often another tiling became the incumbent.
+    """
+
+    tiling: Tiling
+    source: str
+    gain: float | None = None
+    trials: int = 0
+    lost: float = 0.0
+    changes: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """The same for a record."""
+        return asdict(self.tiling) | {
+            "source": self.source,
+            "gain_over_plain_sweeps": self.gain,
+            "trials": self.trials,
+            "seconds_lost": self.lost,
+            "changes": self.changes,
+        }
+
+    def __str__(self) -> str:
+        sources = {
+            "survey": "as the survey says",
+            "cache": "known from an earlier run",
+            "search": "found by a search",
+            "model": "from the sizes of the caches",
+            "trials": "found by trials",
+        }
+        gain = "" if self.gain is None else f", {self.gain:.2f} times as fast as plain sweeps"
+        tried = f"; trials took {self.lost:.2g} s more than steps without" if self.trials else ""
+        return f"{self.tiling} ({sources[self.source]}{gain}{tried})"
 
 
 @dataclass(frozen=True)
@@ -51,6 +99,7 @@ class Stepping:
         radius: R, the stencil's reach. fields: that are stepped. itemsize: bytes of a number. arrays: of a step, time
             levels of the fields and the model.
         steps: time steps that are taken at a time. threads: of a rank. ranks: that share the host.
+        divided: whether ranks share the grid.
     """
 
     shape: Index3
@@ -61,6 +110,12 @@ class Stepping:
     threads: int
     ranks: int
     arrays: int
+    divided: bool = False
+
+    @property
+    def diamonds(self) -> bool:
+        """Whether tiles can be diamonds: cells next to another rank's wait for messages at every step."""
+        return not (self.flat or self.divided)
 
     @property
     def flat(self) -> bool:
@@ -85,12 +140,24 @@ class Stepping:
 
     def fits(self, tiling: Tiling) -> bool:
         """Whether all choices are in range, and the threads make whole teams."""
-        within = all(low <= getattr(tiling, name) <= high for name, (low, high) in self.ranges.items())
-        return within and self.threads % tiling.team == 0
+        if tiling.tile == DIAMONDS:
+            within = self.diamonds and tiling.team == 1 and tiling.depth > 1
+            return within and all(self._within(tiling, name) for name in ("depth", "block"))
+        return all(self._within(tiling, name) for name in self.ranges) and self.threads % tiling.team == 0
+
+    def _within(self, tiling: Tiling, name: str) -> bool:
+        low, high = self.ranges[name]
+        value: int = getattr(tiling, name)
+        return low <= value <= high
 
     def bytes_in_flight(self, tiling: Tiling) -> int:
         """Bytes that a tile wants to find in the cache: its cells at all its steps, and what the stencil reaches."""
         moved = (tiling.depth + 1) * self.radius
+        if (
+            tiling.tile == DIAMONDS
+        ):  # the last steps of a row of cells lie as far behind the first as it is from the tip
+            half = tiling.depth * self.radius
+            return 2 * half * (half + tiling.block + self.radius) * self.shape[2] * self.cell_bytes
         rows = tiling.tile + moved if self.flat else (tiling.block + moved) * (tiling.tile + moved)
         return rows * self.shape[2] * self.cell_bytes
 
@@ -114,4 +181,15 @@ class Stepping:
                 width -= 1
             if width >= moved or width == self.ranges["tile"][1]:
                 best = Tiling(depth, block, width, team)
-        return best
+        return self._expected_diamonds(thread) or best
+
+    def _expected_diamonds(self, share: int) -> Tiling | None:
+        """The highest that fit a thread's share, where the steps are enough for some rows of them."""
+        if not self.diamonds:
+            return None
+        for height in range(min(self.steps // ROWS, HIGHEST), 2, -1):
+            for block in (2 * self.radius, self.radius):
+                tiling = Tiling(height, min(block, self.shape[0]), DIAMONDS, 1)
+                if self.bytes_in_flight(tiling) <= share:
+                    return tiling
+        return None

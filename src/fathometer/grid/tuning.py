@@ -1,37 +1,33 @@
-"""Which tiling a run uses: the survey's, what a search found, now or earlier, or what a model of the caches suggests.
+"""Which tiling a run uses: the survey's, one that is known from an earlier run, or what a model of the caches suggests.
 
-The search takes real steps of the real wavefield while it is quiet, and so measures the machine, the layers and the
-exchanges between ranks as they are. What it finds is kept in the user's cache folder.
+While the run goes on, trials in its own time steps look for a better one (trials.py). A search beforehand, which takes
+steps of the real wavefield while it is quiet, is made only where it is asked for. What either finds is kept in the
+user's cache folder (tuning_cache.py).
 """
 
 from __future__ import annotations
 
-import json
 import math
-import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
-from typing import Any, Protocol
+from typing import Protocol
 
 from mpi4py import MPI
 
-from fathometer import __version__, _native
-from fathometer.base.errors import FathometerError, InputError
-from fathometer.base.host import Caches, caches, cpu_model
+from fathometer.base.errors import InputError
+from fathometer.base.host import Caches, caches
 from fathometer.base.ledger import Ledger, now
 from fathometer.config.sections import TuningTable
-from fathometer.grid.tiling import DEEPEST, PLAIN, Stepping, Tiling
+from fathometer.grid.tiling import DEEPEST, DIAMONDS, PLAIN, Stepping, Tiling, Tuned
+from fathometer.grid.trials import Trials
+from fathometer.grid.tuning_cache import Kept, recall, remember
 from fathometer.parallel.collectives import barrier
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.storage import atomic
-from fathometer.storage.folder import cache_folder
-from fathometer.storage.json_text import json_values
 
-SCHEMA = 1
 SHORTEST_SECONDS = 0.02  # a measurement; less is the clock's and the neighbours' noise
-LEAST_UPDATES = 4e9  # cell updates of a run that are worth a search: some seconds
+LEAST_UPDATES = 2e8  # cell updates of a thread in a run that are worth trials: a second, of which they may lose 20 ms
 FINALISTS, ROUNDS = 5, 5
 AS_GOOD_AS = 1.05  # times the least time: within what repeats differ by
 KEYS = {"depth": "time_depth", "block": "block", "tile": "tile", "team": "team"}  # in the survey's [tuning]
@@ -41,10 +37,11 @@ class TimeStepper(Protocol):
     """Fields on a grid that are stepped in time, as tuning sees them.
 
     Attributes:
-        tiling: how steps are grouped into sweeps.
+        tiling: how steps are grouped into sweeps. trials: which choose it anew for every advance; None: it stays.
     """
 
     tiling: Tiling
+    trials: Trials | None
 
     @property
     def comm(self) -> MPI.Intracomm:
@@ -77,34 +74,6 @@ class TimeStepper(Protocol):
         """Back to rest."""
 
 
-@dataclass(frozen=True)
-class Tuned:
-    """A choice and where it comes from.
-
-    Attributes:
-        source: "survey", "cache", "search" or "model".
-        gain: rate over that of plain sweeps, both measured in the search; None without one.
-    """
-
-    tiling: Tiling
-    source: str
-    gain: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The same for a record."""
-        return asdict(self.tiling) | {"source": self.source, "gain_over_plain_sweeps": self.gain}
-
-    def __str__(self) -> str:
-        sources = {
-            "survey": "as the survey says",
-            "cache": "found by an earlier search",
-            "search": "found by a search",
-            "model": "from the sizes of the caches",
-        }
-        gain = "" if self.gain is None else f", {self.gain:.2f} times as fast as plain sweeps"
-        return f"{self.tiling} ({sources[self.source]}{gain})"
-
-
 def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
     """Collective. What the tiling of a wavefield's steps depends on; its cells and threads are those of the
     smallest rank: all ranks must come to the same choice, and try the same ones."""
@@ -123,7 +92,13 @@ def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
         fewest,
         ranks,
         wavefield.array_count,
+        comm.size > 1,
     )
+
+
+def modelled_tiling(wavefield: TimeStepper, steps: int, threads: int) -> Tiling:
+    """Collective. What a model of the caches suggests; arguments as of `tune`."""
+    return stepping_of(wavefield, steps, threads).expected(wavefield.comm.bcast(caches()))
 
 
 def tune(
@@ -134,40 +109,127 @@ def tune(
     threads: int,
     say: Callable[[str], None],
     folder: Path | None = None,
+    earlier: Trials | None = None,
 ) -> Tuned:
-    """Collective. Choose the tiling of a quiet wavefield and set it there.
+    """Collective. Choose the tiling of a quiet wavefield and set it there, with trials where there are to be any.
 
     Args:
         steps: time steps that are taken at a time, total: of the run.
         say: prints a line for people, where there is one to say.
         folder: of the cache (tests); None: the user's.
+        earlier: trials of another wavefield of the run: go on where the steps are of the same kind, else what they
+            found is the first incumbent, where nothing is known.
 
     Raises InputError, the same on all ranks, for a choice of the survey that does not fit.
     """
     stepping = stepping_of(wavefield, steps, threads)
+    if earlier is not None and earlier.stepping == stepping:
+        wavefield.tiling, wavefield.trials = earlier.tiling, earlier
+        return earlier.outcome
     comm = wavefield.comm
     here: Caches = comm.bcast(caches())
-    fixed = {choice: value for choice, key in KEYS.items() if isinstance(value := getattr(wanted, key), int)}
-    check_choices(stepping, fixed)
-    tuned = None
+    fixed = _fixed(stepping, wanted)
+    cells = float(comm.allreduce(math.prod(wavefield.block.local_shape), MPI.SUM))
+    kept: Kept | None = None
     if len(fixed) == 4:
         tuned = Tuned(Tiling(**fixed), "survey")
-    elif wanted.search != "always" and not fixed:
-        tuned = comm.bcast(recall(stepping, say, folder) if comm.rank == 0 else None)
-    updates = float(comm.allreduce(math.prod(wavefield.block.local_shape), MPI.SUM)) * total
-    if tuned is None and (wanted.search == "always" or (wanted.search == "auto" and updates >= LEAST_UPDATES)):
-        with Ledger():  # its steps and exchanges are no part of the run's: the phase around keeps their seconds
-            tuned = search(wavefield, stepping, [with_choices(stepping, t, fixed) for t in candidates(stepping, here)])
-        if not fixed and comm.rank == 0:
-            remember(stepping, tuned, say, folder)
-    if tuned is None:
-        tuned = Tuned(with_choices(stepping, stepping.expected(here), fixed), "survey" if fixed else "model")
+    elif wanted.search == "always":
+        tuned = _search_and_keep(wavefield, stepping, here, fixed, say, folder)
+    else:
+        if not fixed:
+            kept = comm.bcast(recall(stepping, say, folder) if comm.rank == 0 else None)
+        if kept is not None:
+            tuned = Tuned(kept.tiling, "cache", kept.gain)
+        elif earlier is not None and stepping.fits(earlier.tiling):
+            tuned = replace(earlier.outcome, gain=None)
+        else:
+            tuned = Tuned(with_choices(stepping, stepping.expected(here), fixed), "survey" if fixed else "model")
+    if earlier is not None:
+        before = earlier.outcome
+        tuned = replace(tuned, trials=before.trials, lost=before.lost, changes=before.changes)
+    wavefield.tiling, wavefield.trials = tuned.tiling, None
+    worth = cells * total >= LEAST_UPDATES * stepping.threads * comm.size
+    if wanted.search == "auto" and len(fixed) < 4 and worth:
+
+        def allowed(tilings: dict[str, Tiling]) -> dict[str, Tiling]:
+            chosen = {name: with_choices(stepping, tiling, fixed) for name, tiling in tilings.items()}
+            return {name: tiling for name, tiling in chosen.items() if stepping.fits(tiling)}
+
+        wavefield.trials = Trials(
+            stepping,
+            comm,
+            cells,
+            tuned,
+            lambda tiling: allowed(around(stepping, tiling)),
+            list(allowed({str(n): seed for n, seed in enumerate(seeds(stepping, here))}).values()),
+            kept,
+            keep=not fixed,
+        )
+    return tuned
+
+
+def best_tiling(
+    wavefield: TimeStepper,
+    wanted: TuningTable,
+    steps: int,
+    threads: int,
+    say: Callable[[str], None],
+    folder: Path | None = None,
+) -> Tuned:
+    """Collective. For benchmarks: the tiling that an earlier search has found, or one now. Arguments as of `tune`."""
+    stepping = stepping_of(wavefield, steps, threads)
+    comm = wavefield.comm
+    fixed = _fixed(stepping, wanted)
+    kept = comm.bcast(recall(stepping, say, folder) if comm.rank == 0 and not fixed else None)
+    if kept is not None and kept.gain is not None:
+        tuned = Tuned(kept.tiling, "cache", kept.gain)
+    else:
+        tuned = _search_and_keep(wavefield, stepping, comm.bcast(caches()), fixed, say, folder)
     wavefield.tiling = tuned.tiling
     return tuned
 
 
+def learned(trials: Trials, say: Callable[[str], None], folder: Path | None = None) -> Tuned:
+    """What trials found; it is kept, by the first of the ranks that share the grid, where it is new."""
+    if trials.comm.rank == 0 and trials.to_keep is not None:
+        remember(trials.stepping, trials.to_keep, say, folder)
+    return trials.outcome
+
+
+def _search_and_keep(
+    wavefield: TimeStepper,
+    stepping: Stepping,
+    here: Caches,
+    fixed: dict[str, int],
+    say: Callable[[str], None],
+    folder: Path | None,
+) -> Tuned:
+    tilings = [with_choices(stepping, tiling, fixed) for tiling in candidates(stepping, here)]
+    with Ledger():  # its steps and exchanges are no part of the run's: the phase around keeps their seconds
+        tuned = search(wavefield, stepping, tilings)
+    if not fixed and wavefield.comm.rank == 0:
+        remember(stepping, Kept(tuned.tiling, len(tilings), True, tuned.gain), say, folder, always=True)
+    return tuned
+
+
+def _fixed(stepping: Stepping, wanted: TuningTable) -> dict[str, int]:
+    """What the survey says. Raises InputError where it does not fit."""
+    fixed = {choice: value for choice, key in KEYS.items() if isinstance(value := getattr(wanted, key), int)}
+    if wanted.tile == "diamonds":
+        fixed["tile"] = DIAMONDS
+    check_choices(stepping, fixed)
+    return fixed
+
+
 def check_choices(stepping: Stepping, fixed: dict[str, int]) -> None:
     """Raises InputError for a choice out of range."""
+    if fixed.get("tile") == DIAMONDS:
+        reason = "in two dimensions" if stepping.flat else "where ranks share the grid"
+        if not stepping.diamonds:
+            raise InputError(f'[tuning] tile: found "diamonds"; allowed {reason}: "auto" or a width')
+        fixed = {name: value for name, value in fixed.items() if name != "tile"}
+        if fixed.get("team", 1) > 1:
+            raise InputError(f"[tuning] team: found {fixed['team']}; allowed with diamonds: 1")
     for name, value in fixed.items():
         low, high = stepping.ranges[name]
         if not low <= value <= high:
@@ -202,6 +264,10 @@ def with_choices(stepping: Stepping, tiling: Tiling, fixed: dict[str, int]) -> T
         tiling = Tiling(
             min(4, stepping.steps), min(stepping.radius, stepping.shape[0]), min(32, stepping.ranges["tile"][1]), 1
         )
+    if tiling.tile == DIAMONDS and (fixed.get("team", 1) > 1 or fixed.get("depth") == 1):
+        tiling = replace(tiling, tile=min(32, stepping.ranges["tile"][1]))
+    if fixed.get("tile") == DIAMONDS:
+        tiling = replace(tiling, team=1)
     return Tiling(**(asdict(tiling) | fixed))
 
 
@@ -221,12 +287,63 @@ def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
     for depth in depths:
         for block, width, team in shapes:
             tilings.append(Tiling(depth, min(block, stepping.shape[0]), min(width, widest), team))
+    for height in (3, 4, 5, 6, 8, 10):
+        tilings += [Tiling(height, min(block, stepping.shape[0]), DIAMONDS, 1) for block in blocks]
     room = 2 * here.of_thread(stepping.threads * stepping.ranks)
     return [
         tiling
         for tiling in dict.fromkeys(tilings)
         if stepping.fits(tiling) and (tiling.depth == 1 or stepping.bytes_in_flight(tiling) <= room * tiling.team)
     ]
+
+
+def seeds(stepping: Stepping, here: Caches) -> list[Tiling]:
+    """Where trials begin beside the model's choice, which is wrong where hosts lend less of a cache than they tell of
+    it: what it says of smaller caches, in blocks twice as wide."""
+    found = []
+    for times in (4, 8, 2, 16, 1):
+        if times * here.own <= 2 * here.of_thread(stepping.threads * stepping.ranks):
+            tiling = stepping.expected(Caches(times * here.own, 0, 1))
+            if tiling.depth > 1 and not stepping.flat:
+                tiling = replace(tiling, block=min(2 * stepping.radius, stepping.shape[0]))
+            found.append(tiling)
+    return list(dict.fromkeys(found))
+
+
+def around(stepping: Stepping, tiling: Tiling) -> dict[str, Tiling]:
+    """The tilings next to one, by what is changed; those come first that gain most often."""
+    if tiling.depth == 1:
+        return {}
+    depth, block, tile, team = tiling.numbers
+    x, widest = stepping.shape[0], stepping.ranges["tile"][1]
+    if tile == DIAMONDS:
+        near = {
+            "higher": Tiling(depth + math.ceil(depth / 4), block, DIAMONDS, 1),
+            "lower": Tiling(depth - math.ceil(depth / 5), block, DIAMONDS, 1),
+            "wider blocks": Tiling(depth, min(2 * block, x), DIAMONDS, 1),
+            "narrower blocks": Tiling(depth, max(1, block // 2), DIAMONDS, 1),
+        }
+        return {name: t for name, t in near.items() if t != tiling and stepping.fits(t)}
+    depths = sorted({-(-stepping.steps // sweeps) for sweeps in range(1, stepping.steps + 1)})
+    deeper = [n for n in depths if depth < n <= DEEPEST]
+    shallower = [n for n in depths if n < depth]
+    near = {
+        "wider blocks": Tiling(depth, min(2 * block, x), tile, team),
+        "narrower tiles": Tiling(depth, block, max(1, round(tile / 1.5)), team),
+        "wider tiles": Tiling(depth, block, min(math.ceil(1.5 * tile), widest), team),
+        "narrower blocks": Tiling(depth, max(1, block // 2), tile, team),
+    }
+    if deeper:
+        near["deeper"] = Tiling(deeper[0], block, tile, team)
+    if shallower:
+        near["shallower"] = Tiling(shallower[-1], block, tile, team) if shallower[-1] > 1 else PLAIN
+    if stepping.flat:  # tiles are blocks in x, which all threads share
+        near = {name: t for name, t in near.items() if "blocks" not in name}
+    else:
+        alone = max(1, round(tile / team))
+        teams = [1, stepping.threads] if stepping.threads <= 4 else [1, _half(stepping.threads), stepping.threads]
+        near |= {f"teams of {n}": Tiling(depth, block, min(alone * n, widest), n) for n in teams if n != team}
+    return {name: t for name, t in near.items() if t != tiling and stepping.fits(t)}
 
 
 def _half(threads: int) -> int:
@@ -266,62 +383,3 @@ def search(wavefield: TimeStepper, stepping: Stepping, tilings: Iterable[Tiling]
         key=lambda tiling: (tiling.team, stepping.bytes_in_flight(tiling)),
     )
     return Tuned(best, "search", typical[PLAIN] / typical[best] if PLAIN in typical else None)
-
-
-def cache_file(folder: Path | None) -> Path | None:
-    """Where choices are kept; None where there is no home."""
-    folder = folder or cache_folder()
-    return folder / "tuning.json" if folder is not None else None
-
-
-def key_of(stepping: Stepping) -> str:
-    """All that a choice holds for: machine, grid, order, physics, threads, ranks."""
-    here = {"cpu": cpu_model(), "cpus": os.cpu_count(), "caches": asdict(caches()), "kernels": _native.variant}
-    here["version"] = __version__
-    return json.dumps(here | asdict(stepping))
-
-
-def recall(stepping: Stepping, say: Callable[[str], None], folder: Path | None = None) -> Tuned | None:
-    """The choice that was kept for this machine and these steps; None where there is none that fits."""
-    path = cache_file(folder)
-    entry = _read(path, say).get(key_of(stepping)) if path else None
-    if entry is None:
-        return None
-    try:
-        depth, block, tile, team = entry["tiling"]
-        tiling, gain = Tiling(depth, block, tile, team), float(entry["gain"])
-        if all(type(n) is int for n in tiling.numbers) and stepping.fits(tiling):
-            return Tuned(tiling, "cache", gain)
-    except (TypeError, ValueError, KeyError, OverflowError):
-        pass
-    say(f"note: {path}: found no tiling that fits where one was kept; it is chosen anew")
-    return None
-
-
-def remember(stepping: Stepping, tuned: Tuned, say: Callable[[str], None], folder: Path | None = None) -> None:
-    """Keep a choice. That it cannot be kept is said, and no reason to end."""
-    path = cache_file(folder)
-    if path is None:
-        say("note: the tuning cannot be kept: there is no home folder, and XDG_CACHE_HOME names none")
-        return
-    kept = _read(path, lambda line: None) | {key_of(stepping): {"tiling": tuned.tiling.numbers, "gain": tuned.gain}}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        atomic.write(path, json.dumps({"schema_version": SCHEMA, "choices": kept}, indent=1).encode())
-    except (OSError, FathometerError) as error:
-        say(f"note: the tuning cannot be kept: {error}")
-
-
-def _read(path: Path, say: Callable[[str], None]) -> dict[str, Any]:
-    """The choices of a cache file; none, with one warning, from a file that is not one."""
-    try:
-        content = json_values(path.read_text(encoding="utf-8"))
-        if content["schema_version"] != SCHEMA:
-            return {}
-        choices: dict[str, Any] = dict(content["choices"])
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, TypeError, KeyError):
-        say(f"note: {path}: not a tuning cache; it is ignored and will be written anew")
-        return {}
-    return choices

@@ -18,8 +18,7 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.grid.tiling import DEEPEST, PLAIN
-from fathometer.grid.tuning import Tuned
+from fathometer.grid.tiling import DEEPEST, PLAIN, Tuned
 from fathometer.lab.statistics import Typical, interleave, timed, typical
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
 from fathometer.parallel.decomposition import Index3, choose_ranks

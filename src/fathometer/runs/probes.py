@@ -16,8 +16,7 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-    from fathometer.grid.tiling import Tiling
-    from fathometer.grid.tuning import Tuned
+    from fathometer.grid.tiling import Tiling, Tuned
     from fathometer.plan.machine_file import Rate
 
 

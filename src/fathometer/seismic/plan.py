@@ -14,7 +14,6 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.stencil import time_step_limit
-from fathometer.grid.tuning import LEAST_UPDATES
 from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
@@ -139,7 +138,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     asked = _asked(layout, time, machine, request)
     recommended, changed = _recommended(layout, time, machine, request)
     notes += weak_epsilon_notes(weak) + more + layout.acquisition.notes + changed
-    notes += _search_note(layout, time) + _over_budget(asked, survey, machine)
+    notes += _over_budget(asked, survey, machine)
     return Plan(
         layout,
         machine,
@@ -340,14 +339,6 @@ def _layouts(
         ranks = best_ranks(shape, shot, layout.halo) if shot <= most else None
         if ranks is not None:
             yield predict(layout, time, ranks, nodes, machine, store, size // shot)
-
-
-def _search_note(layout: SurveyLayout, time: TimeAxis) -> tuple[str, ...]:
-    loops = 2 if layout.imaging else 1
-    updates = float(math.prod(layout.grid.full_shape)) * time.steps * len(layout.acquisition.shots) * loops
-    if layout.survey.tuning.search == "never" or updates < LEAST_UPDATES:
-        return ()
-    return ("the first run of its kind on a machine also searches for its tiling, which is not in these times",)
 
 
 def _over_budget(asked: Prediction | None, survey: Survey, machine: Machine) -> tuple[str, ...]:

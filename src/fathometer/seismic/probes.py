@@ -19,8 +19,8 @@ from mpi4py import MPI
 from fathometer.base.ledger import Ledger
 from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
-from fathometer.grid.tiling import Tiling
-from fathometer.grid.tuning import Tuned, tune
+from fathometer.grid.tiling import Tiling, Tuned
+from fathometer.grid.tuning import best_tiling, tune
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
@@ -38,7 +38,6 @@ from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.points import halo_depth, sinc_points
 
 ITEM_BYTES = 4  # float32
-SEARCH_STEPS = 10**9  # time steps that a search for a tiling is worth: a benchmark wants the best one
 MATERIALS = {"vti": VTI, "isotropic": ISOTROPIC}
 
 # Of the machine file.
@@ -67,7 +66,7 @@ class HomogeneousStepper:
     def tune(self, time_depth: int, steps: int, say: Callable[[str], None]) -> Tuned:
         """Collective. See Stepper."""
         wanted = TuningTable() if time_depth == 0 else TuningTable(time_depth=time_depth)
-        return tune(self._propagator, wanted, steps, SEARCH_STEPS, self._threads.propagate, say)
+        return best_tiling(self._propagator, wanted, steps, self._threads.propagate, say)
 
     def advance(self, steps: int, tiling: Tiling) -> None:
         """Collective. Take time steps."""

@@ -239,10 +239,12 @@ def test_what_goes_wrong_beside_is_not_lost(tmp_path):
 
 def push_and_pop(history, noise, count):
     for number in range(1, count + 1):
-        history.room()[...] = number * noise
-        history.push()
+        [room] = history.rooms(3)  # an encoding takes one at a time
+        room[...] = number * noise
+        history.push(1)
     for number in range(count, 0, -1):
-        assert np.abs(history.pop() - number * noise).max() < 1e-3 * number
+        [snapshot] = history.pop(3)
+        assert np.abs(snapshot - number * noise).max() < 1e-3 * number
 
 
 def test_auto_without_a_disk_that_takes_anything(tmp_path):

@@ -19,7 +19,7 @@ def fields(medium, place, series) -> np.ndarray:
     p.reset()
     found = np.empty((len(series), *p.image_shape))
     for n in range(len(series)):
-        p.advance(1, points, np.ascontiguousarray(series[n : n + 1, None]), snapshot=found[n])
+        p.advance(1, points, np.ascontiguousarray(series[n : n + 1, None]), snapshots=[found[n]])
     return found[:, :, 0]
 
 

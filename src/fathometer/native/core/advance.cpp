@@ -1,6 +1,8 @@
 #include "advance.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -62,7 +64,7 @@ template <class T> class Sweep {
     int64_t tiles() const { return int64_t(edge.size()) - 1; }
 
     // By every thread of a team: the tiles lo to hi, first_step counting the job's steps. `turn` counts the calls.
-    void run(Levels<T> &w, const Job<T> &job, int64_t first_step, bool last, int64_t turn, int64_t lo, int64_t hi) {
+    void run(Levels<T> &w, const Job<T> &job, int64_t first_step, int64_t turn, int64_t lo, int64_t hi) {
         const int64_t me = omp_get_thread_num(), group = me / team, member = me % team;
         if (group >= teams)
             return;
@@ -72,13 +74,13 @@ template <class T> class Sweep {
                     done[y - 1].wait_for(turn * blocks + x + 1);
                 Lookahead<T> ahead;
                 if (x + 1 < blocks)
-                    ahead = Lookahead<T>(w.step(0), share(part(0, x + 1, y).cells, shared_axis, member, team));
+                    ahead.add(w.step(0), share(part(0, x + 1, y).cells, shared_axis, member, team));
                 for (int64_t n = 0; n < steps; ++n) {
                     const Part all = part(n, x, y);
                     const Wavefield<T> &now = w.step(n);
                     if (advance_early(now, all, job.active.rows(first_step + n), shared_axis, member, team))
                         barriers[group].wait(team);
-                    Step<T>(now, *w.stepper, job, first_step + n, last && n + 1 == steps)
+                    Step<T>(now, *w.stepper, job, first_step + n)
                         .compute(share(all, shared_axis, member, team, p), ahead);
                     barriers[group].wait(team);
                 }
@@ -134,6 +136,112 @@ template <class T> class Sweep {
     }
 };
 
+// Many steps of a whole wavefield in diamonds. Row r of diamonds takes the steps from r H on, 2 H of them: H in which a
+// diamond widens, beside those of the row before, which narrow, then H in which it narrows itself. Siblings, the
+// diamonds of a row, never touch: `gap` on either side of the border between them belongs to the row before until it
+// ends, so that half points have one owner whichever sibling is computed first.
+template <class T> class Diamonds {
+  public:
+    Diamonds(const Wavefield<T> &w, int64_t steps, int64_t reach, const Tiling &tiling)
+        : all(inside(w, 0)), ny(w.n[1]), steps(steps), p(half_reach(w)), gap(p), skew(std::max(reach, 2 * p)),
+          height(std::min(tiling.depth, std::max<int64_t>(steps, 1))), block(std::max<int64_t>(tiling.block, 1)),
+          blocks((w.n[0] + (2 * height - 1) * skew + block - 1) / block), lag((height * skew + block - 1) / block) {
+        std::vector<int64_t> before, row; // tiles' numbers
+        for (int64_t r = -1; r * height < steps; ++r) {
+            row.clear();
+            const int64_t width = 2 * skew * height, first = r % 2 ? -width / 2 : 0;
+            for (int64_t y = first; y - width / 2 < ny; y += width) {
+                Tile tile{r, y, {}};
+                for (int64_t parent : before)
+                    if (std::abs(tiles[parent].centre - y) == width / 2)
+                        tile.parents.push_back(parent);
+                if (y + width / 2 > 0) {
+                    row.push_back(int64_t(tiles.size()));
+                    tiles.push_back(tile);
+                }
+            }
+            before = row;
+        }
+        done = std::vector<Progress>(tiles.size());
+    }
+
+    // By every thread.
+    void run(Levels<T> &w, const Job<T> &job) {
+        for (int64_t t = next++; t < int64_t(tiles.size()); t = next++) {
+            const Tile &tile = tiles[t];
+            const int64_t start = tile.row * height, from = std::max<int64_t>(start, 0),
+                          to = std::min(start + 2 * height, steps);
+            for (int64_t x = 0; x < blocks; ++x) {
+                for (int64_t parent : tile.parents)
+                    done[parent].wait_for(std::min(x + 1 + lag, blocks));
+                Lookahead<T> ahead;
+                if (x + 1 < blocks)
+                    look_ahead(w, tile, x + 1, from, std::min(to, start + height), ahead);
+                for (int64_t n = from; n < to; ++n) {
+                    const Part cells = part(tile, n, x);
+                    const Wavefield<T> &now = w.step(n);
+                    advance_early(now, cells, job.active.rows(n), 1, 0, 1);
+                    Step<T>(now, *w.stepper, job, n).compute(share(cells, 1, 0, 1, p), ahead);
+                }
+                done[t].reach(x + 1);
+            }
+        }
+    }
+
+  private:
+    struct Tile {
+        int64_t row, centre; // in y
+        std::vector<int64_t> parents;
+    };
+
+    Part all;
+    int64_t ny, steps, p, gap, skew, height, block, blocks;
+    int64_t lag; // blocks that a parent must be ahead
+    std::vector<Tile> tiles;
+    std::vector<Progress> done;
+    std::atomic<int64_t> next{0};
+
+    // Cells and half points of block x at step n.
+    Part part(const Tile &tile, int64_t n, int64_t x) const {
+        const int64_t q = n - tile.row * height;
+        const bool widens = q < height;
+        const int64_t half = widens ? skew * (q + 1) - gap : skew * (2 * height - 1 - q) + gap;
+        const int64_t lo = tile.centre - half, hi = tile.centre + half;
+        Part part = all;
+        restrict_to(part, 0, x ? x * block - q * skew : -beyond, x + 1 < blocks ? (x + 1) * block - q * skew : beyond,
+                    p);
+        part.cells.lo[1] = std::clamp<int64_t>(lo, 0, ny);
+        part.cells.hi[1] = std::clamp<int64_t>(hi, 0, ny);
+        if (part.cells.lo[1] == part.cells.hi[1]) {
+            for (int axis = 0; axis < 3; ++axis)
+                part.halves.hi[axis] = part.halves.lo[axis];
+            return part;
+        }
+        // What is computed first takes the half points that it needs: a diamond that narrows before its neighbours.
+        if (lo > 0)
+            part.halves.lo[1] = widens ? lo + p - 1 : lo - p;
+        if (hi < ny)
+            part.halves.hi[1] = widens ? hi - p : hi + p - 1;
+        return part;
+    }
+
+    // The rows of a block that no step of the tile before one that needs them has touched.
+    void look_ahead(const Levels<T> &w, const Tile &tile, int64_t x, int64_t from, int64_t to,
+                    Lookahead<T> &ahead) const {
+        Box before{};
+        for (int64_t n = from; n < to; ++n) {
+            Box box = part(tile, n, x).cells, low = box, high = box;
+            if (n > from) {
+                low.hi[1] = std::min(before.lo[1], box.hi[1]);
+                high.lo[1] = std::max(before.hi[1], box.lo[1]);
+                ahead.add(w.step(n), high);
+            }
+            ahead.add(w.step(n), low);
+            before = box;
+        }
+    }
+};
+
 // The axis along which threads share a box: planes go to the threads that touched them first.
 template <class T> int axis_to_share(const Wavefield<T> &w, const Box &cells, int64_t threads) {
     return !w.has_y || cells.hi[0] - cells.lo[0] >= 2 * threads ? 0 : 1;
@@ -141,21 +249,20 @@ template <class T> int axis_to_share(const Wavefield<T> &w, const Box &cells, in
 
 // One step of a part by all threads.
 template <class T>
-void step_part(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last,
-               const Part &part) {
+void step_part(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n, const Part &part) {
     const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
     const int cut = axis_to_share(w, part.cells, threads);
     if (advance_early(w, part, job.active.rows(n), cut, me, threads)) {
 #pragma omp barrier
     }
     Lookahead<T> none;
-    Step<T>(w, stepper, job, n, last).compute(share(part, cut, me, threads, half_reach(w)), none);
+    Step<T>(w, stepper, job, n).compute(share(part, cut, me, threads, half_reach(w)), none);
 }
 
 // One step of parts that touch one another, by all threads: first all their half points, then their cells. Rows leave
 // the half points alone, which those of other parts need too.
 template <class T>
-void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last,
+void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job, int64_t n,
                 const std::vector<Part> &parts) {
     const int64_t threads = omp_get_num_threads(), me = omp_get_thread_num();
     bool halves = false;
@@ -172,7 +279,7 @@ void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job
     if (halves) {
 #pragma omp barrier
     }
-    const Step<T> step(w, stepper, job, n, last);
+    const Step<T> step(w, stepper, job, n);
     for (const Part &part : parts) {
         Lookahead<T> none;
         step.compute({share(part.cells, axis_to_share(w, part.cells, threads), me, threads), {}}, none);
@@ -186,6 +293,15 @@ template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job) {
 }
 
 template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling) {
+    if (w.has_y && tiling.tile == 0) {
+        Diamonds<T> diamonds(w, steps, skew(w, job), tiling);
+        in_team([&] {
+            Levels<T> levels(w);
+            diamonds.run(levels, job);
+        });
+        w.level = (w.level + steps) % 2;
+        return;
+    }
     // As many sweeps as the depth asks for, as equal as they can be: some of `most` steps, then some of one less.
     const int64_t sweeps = (steps + tiling.depth - 1) / std::max<int64_t>(tiling.depth, 1);
     const int64_t most = (steps + sweeps - 1) / std::max<int64_t>(sweeps, 1), of_most = steps - sweeps * (most - 1);
@@ -199,9 +315,9 @@ template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &jo
         for (int64_t sweep = 0, n = 0; sweep < sweeps; ++sweep) {
             const int64_t less = sweep < of_most ? 0 : 1, depth = most - less, turn = less ? sweep - of_most : sweep;
             if (depth > 1)
-                plan[less]->run(levels, job, n, n + depth == steps, turn, 0, plan[less]->tiles());
+                plan[less]->run(levels, job, n, turn, 0, plan[less]->tiles());
             else
-                step_part(levels.step(0), *levels.stepper, job, n, n + 1 == steps, inside(w, 0));
+                step_part(levels.step(0), *levels.stepper, job, n, inside(w, 0));
 #pragma omp barrier
             n += depth;
             if (depth % 2)
@@ -222,7 +338,7 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
                     part + 1 < parts ? lo + n * (part + 1) / parts : beyond, p);
         in_team([&] {
             const auto stepper = w.physics->stepper(w);
-            step_part(w, *stepper, job, 0, true, piece);
+            step_part(w, *stepper, job, 0, piece);
         });
         return;
     }
@@ -231,16 +347,15 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
 #pragma omp single
         plan = std::make_unique<Sweep<T>>(w, steps, s, tiling, omp_get_num_threads());
         Levels<T> levels(w);
-        plan->run(levels, job, 0, true, 0, plan->tiles() * part / parts, plan->tiles() * (part + 1) / parts);
+        plan->run(levels, job, 0, 0, plan->tiles() * part / parts, plan->tiles() * (part + 1) / parts);
     });
 }
 
-template <class T>
-void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, bool last, int64_t outer, int64_t inner) {
+template <class T> void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, int64_t outer, int64_t inner) {
     const std::vector<Part> parts = around(inside(w, outer), inside(w, inner));
     in_team([&] {
         Levels<T> levels(w);
-        step_parts(levels.step(n), *levels.stepper, job, n, last, parts);
+        step_parts(levels.step(n), *levels.stepper, job, n, parts);
     });
 }
 
@@ -248,7 +363,7 @@ void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, bool last,
     template int64_t skew<T>(const Wavefield<T> &, const Job<T> &);                                                    \
     template void advance<T>(Wavefield<T> &, int64_t, const Job<T> &, const Tiling &);                                 \
     template void advance_inside<T>(const Wavefield<T> &, int64_t, const Job<T> &, const Tiling &, int64_t, int64_t);  \
-    template void advance_rim<T>(const Wavefield<T> &, int64_t, const Job<T> &, bool, int64_t, int64_t);
+    template void advance_rim<T>(const Wavefield<T> &, int64_t, const Job<T> &, int64_t, int64_t);
 FATHOMETER_INSTANTIATE(float)
 FATHOMETER_INSTANTIATE(double)
 

@@ -41,7 +41,6 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
                     int64_t parts);
 
 // The cells of step n at least `outer` and less than `inner` away from the cut sides, n counted from the level.
-template <class T>
-void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, bool last, int64_t outer, int64_t inner);
+template <class T> void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, int64_t outer, int64_t inner);
 
 } // namespace fathometer

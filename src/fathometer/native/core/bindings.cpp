@@ -89,15 +89,15 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
         .def("__len__", &Points<T>::size);
 
     nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())
-        .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>, Index3, Index3,
-                      std::optional<Array<T, 3>>, std::optional<Array<T, 3>>, std::optional<Array<T, 3>>,
-                      std::optional<Array<T, 3>>, std::optional<Input<int32_t, 3>>, int64_t>(),
+        .def(nb::init<nb::object, std::optional<Input<T, 2>>, T, nb::object, std::optional<Array<T, 2>>,
+                      std::optional<Input<int32_t, 3>>, int64_t>(),
              nb::kw_only(), "sources"_a.none() = nb::none(), "injected"_a.noconvert().none() = nb::none(),
              "scale"_a = T(1), "receivers"_a.none() = nb::none(), "recorded"_a.noconvert().none() = nb::none(),
-             "lo"_a = Index3{0, 0, 0}, "hi"_a = Index3{0, 0, 0}, "snapshot"_a.noconvert().none() = nb::none(),
-             "source"_a.noconvert().none() = nb::none(), "image"_a.noconvert().none() = nb::none(),
-             "illumination"_a.noconvert().none() = nb::none(), "active"_a.noconvert().none() = nb::none(),
-             "start"_a = 0);
+             "active"_a.noconvert().none() = nb::none(), "start"_a = 0)
+        .def("add_imaging", &BoundJob<T>::add_imaging, nb::kw_only(), "step"_a, "lo"_a, "hi"_a,
+             "snapshot"_a.noconvert().none() = nb::none(), "source"_a.noconvert().none() = nb::none(),
+             "image"_a.noconvert().none() = nb::none(), "illumination"_a.noconvert().none() = nb::none(),
+             "What is done with the field after one of the job's steps, counted from 0.");
 
     m.def(("zeros" + suffix).c_str(),
           [](Index3 shape, std::size_t stagger) {
@@ -137,8 +137,8 @@ template <class T> void bind_sums(nb::module_ &m) {
             add_exactly<T>(view_of<const T>(values), view_of<int64_t>(first), view_of<int64_t>(second), upper, lower);
         },
         "values"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "upper"_a, "lower"_a, Unlocked(),
-        "first += a, second += b, where values = a upper + b lower + rest by truncation. Raises ValueError, the sum "
-        "being lost, where a value is not finite or not below 2^40 upper.");
+        "first += a, second += b, where values = a upper + b lower + rest by truncation.\n"
+        "Raises ValueError, the sum being lost, where a value is not finite or not below 2^40 upper.");
 }
 
 template <class T> void bind_banded(nb::module_ &m) {
@@ -155,9 +155,8 @@ template <class T> void bind_banded(nb::module_ &m) {
             banded<T>(band, series.data(), int64_t(series.shape(0)), int64_t(series.shape(1)), result.data());
         },
         "first"_a.noconvert(), "weights"_a.noconvert(), "series"_a.noconvert(), "result"_a.noconvert(), Unlocked(),
-        "result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64 in the order of t; nothing "
-        "lies "
-        "beyond a series' ends. By the calling thread alone.");
+        "result[r, j] = sum over t of weights[j, t] series[r, first[j] + t], in float64 in the order of t.\n"
+        "Nothing lies beyond a series' ends. By the calling thread alone.");
 }
 
 template <class Bits> void bind_checksum(nb::module_ &m) {

@@ -23,9 +23,7 @@ template <class T> class BoundJob {
     Job<T> job{};
 
     BoundJob(nb::object sources, std::optional<Input<T, 2>> injected, T scale, nb::object receivers,
-             std::optional<Array<T, 2>> recorded, Index3 lo, Index3 hi, std::optional<Array<T, 3>> snapshot,
-             std::optional<Array<T, 3>> source, std::optional<Array<T, 3>> image,
-             std::optional<Array<T, 3>> illumination, std::optional<Input<int32_t, 3>> active, int64_t start)
+             std::optional<Array<T, 2>> recorded, std::optional<Input<int32_t, 3>> active, int64_t start)
         : points{sources, receivers} {
         if (!sources.is_none()) {
             require(injected.has_value(), "sources need a series");
@@ -45,12 +43,6 @@ template <class T> class BoundJob {
             require_columns(*job.receivers, job.recorded.columns);
             series_out = *recorded;
         }
-        require(!source == !image && !image == !illumination, "source, image and illumination belong together");
-        job.imaging.box = {{lo[0], lo[1], lo[2]}, {hi[0], hi[1], hi[2]}};
-        job.imaging.snapshot = keep(snapshot);
-        job.imaging.source = keep(source);
-        job.imaging.image = keep(image);
-        job.imaging.illumination = keep(illumination);
         if (active) {
             require(active->shape(0) == 2, "active rows have a first and a last step");
             for (int axis = 0; axis < 2; ++axis)
@@ -62,6 +54,17 @@ template <class T> class BoundJob {
         }
     }
 
+    // After a step: snapshot = p; or image and illumination of a source's snapshot. Nothing is more than one of these.
+    void add_imaging(int64_t step, const Index3 &lo, const Index3 &hi, const std::optional<Array<T, 3>> &snapshot,
+                     const std::optional<Array<T, 3>> &source, const std::optional<Array<T, 3>> &image,
+                     const std::optional<Array<T, 3>> &illumination) {
+        require(!source == !image && !image == !illumination, "source, image and illumination belong together");
+        require(step >= 0 && !job.imaging_after(step), "one imaging a step");
+        const Box box{{lo[0], lo[1], lo[2]}, {hi[0], hi[1], hi[2]}};
+        job.imaging.push_back(
+            {step, box, keep(snapshot, box), keep(source, box), keep(image, box), keep(illumination, box)});
+    }
+
     void check(const Wavefield<T> &w, int64_t wanted) const {
         require(wanted >= 0 && wanted <= steps, "a row of the series is needed for every step");
         for (const Points<T> *p : {job.sources, job.receivers})
@@ -70,10 +73,9 @@ template <class T> class BoundJob {
         for (int axis = 0; rows_of_steps && axis < 2; ++axis)
             require(int64_t(rows_of_steps->shape(axis + 1)) == Active::margin + w.n[axis],
                     "active rows are those of the block, with their margin");
-        if (job.imaging.snapshot || job.imaging.source)
+        for (const Imaging<T> &imaging : job.imaging)
             for (int axis = 0; axis < 3; ++axis)
-                require(job.imaging.box.lo[axis] >= 0 && job.imaging.box.hi[axis] <= w.n[axis],
-                        "a box leaves the owned cells");
+                require(imaging.box.lo[axis] >= 0 && imaging.box.hi[axis] <= w.n[axis], "a box leaves the owned cells");
     }
 
   private:
@@ -84,12 +86,11 @@ template <class T> class BoundJob {
     std::optional<Input<int32_t, 3>> rows_of_steps;
     std::vector<Array<T, 3>> volumes;
 
-    T *keep(const std::optional<Array<T, 3>> &volume) {
+    T *keep(const std::optional<Array<T, 3>> &volume, const Box &box) {
         if (!volume)
             return nullptr;
         for (int axis = 0; axis < 3; ++axis)
-            require(int64_t(volume->shape(axis)) == job.imaging.box.hi[axis] - job.imaging.box.lo[axis],
-                    "the arrays' shape is the box's");
+            require(int64_t(volume->shape(axis)) == box.hi[axis] - box.lo[axis], "the arrays' shape is the box's");
         volumes.push_back(*volume);
         return volume->data();
     }

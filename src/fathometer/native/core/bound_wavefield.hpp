@@ -71,7 +71,7 @@ template <class T> class BoundWavefield {
 using TilingNumbers = std::array<int64_t, 4>;
 
 inline Tiling tiling_of(const TilingNumbers &t) {
-    require(*std::min_element(t.begin(), t.end()) >= 1, "depth, block, tile and team are at least 1");
+    require(t[0] >= 1 && t[1] >= 1 && t[2] >= 0 && t[3] >= 1, "depth, block and team are at least 1, tile at least 0");
     return {t[0], t[1], t[2], t[3]};
 }
 
@@ -101,20 +101,21 @@ template <class T, class Bound> void bind_propagation(nb::class_<Bound> &wavefie
             "steps"_a, "job"_a, "tiling"_a, "part"_a, "parts"_a, Unlocked())
         .def(
             "advance_rim",
-            [](const Bound &b, int64_t n, const BoundJob<T> &job, bool last, int64_t outer, int64_t inner) {
+            [](const Bound &b, int64_t n, const BoundJob<T> &job, int64_t outer, int64_t inner) {
                 job.check(b.w, n + 1);
-                advance_rim(b.w, n, job.job, last, outer, inner);
+                advance_rim(b.w, n, job.job, outer, inner);
             },
-            "n"_a, "job"_a, "last"_a, "outer"_a, "inner"_a, Unlocked())
+            "n"_a, "job"_a, "outer"_a, "inner"_a, Unlocked())
         .def(
             "skew", [](const Bound &b, const BoundJob<T> &job) { return skew(b.w, job.job); }, "job"_a)
         .def(
             "image",
             [](const Bound &b, const BoundJob<T> &job) {
                 job.check(b.w, 0);
-                image_all(b.w, job.job.imaging);
+                for (const Imaging<T> &imaging : job.job.imaging)
+                    image_all(b.w, imaging);
             },
-            "job"_a, Unlocked(), "What the job does at its last step, with the field as it is now.")
+            "job"_a, Unlocked(), "What the job does at its imaging steps, with the field as it is now.")
         .def("first_nonfinite", [](const Bound &b) { return first_nonfinite(b.w); }, Unlocked());
 }
 

@@ -10,6 +10,7 @@ namespace fathometer {
 // What to do with the field when it has come to an imaging step, in the cells of a box. All arrays are contiguous with
 // the shape of the box; null ones take no part.
 template <class T> struct Imaging {
+    int64_t step; // of the job, after which
     Box box;
     T *snapshot;     // = p
     const T *source; // a snapshot p_s: image += p_s p and illumination += p_s^2 (zero-lag cross-correlation)

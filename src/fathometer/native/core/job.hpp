@@ -1,6 +1,8 @@
 // What happens in a propagation beside the equation itself.
 #pragma once
 
+#include <vector>
+
 #include "active.hpp"
 #include "imaging.hpp"
 #include "points.hpp"
@@ -21,8 +23,16 @@ template <class T> struct Job {
     T scale = 0; // of the injected values: 1 / cell volume
     const Points<T> *receivers = nullptr;
     Series<T> recorded;
-    Imaging<T> imaging{}; // at the last step
+    std::vector<Imaging<T>> imaging;
     Active active;
+
+    // What is done after step n, null where that is nothing.
+    const Imaging<T> *imaging_after(int64_t n) const {
+        for (const Imaging<T> &at : imaging)
+            if (at.step == n)
+                return &at;
+        return nullptr;
+    }
 };
 
 } // namespace fathometer

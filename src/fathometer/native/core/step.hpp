@@ -1,7 +1,7 @@
 // One time step of some cells, with all that belongs to it, row by row while the rows are in the cache:
 //
 //   what absorbs at the sides; record the receivers; "next" from "now"; add the sources; mirror at the free surface;
-//   after the last step: snapshot or image
+//   at an imaging step: snapshot or image
 //
 // Rows that are not computed in this step (active.hpp) are recorded and imaged as they are.
 #pragma once
@@ -24,9 +24,9 @@ template <class T> int64_t block_rows(const Wavefield<T> &w) {
 // Step n of a job: from the level "now" of the wavefield to "next".
 template <class T> class Step {
   public:
-    Step(const Wavefield<T> &wave, RowStepper<T> &stepper, const Job<T> &job, int64_t n, bool last)
-        : w(wave), physics(*wave.physics), stepper(stepper), job(job), active(job.active.rows(n)), n(n),
-          last(last && (job.imaging.snapshot || job.imaging.source)) {}
+    Step(const Wavefield<T> &wave, RowStepper<T> &stepper, const Job<T> &job, int64_t n)
+        : w(wave), physics(*wave.physics), stepper(stepper), job(job), imaging(job.imaging_after(n)),
+          active(job.active.rows(n)), n(n) {}
 
     // A part's cells, block after block, and the half points that its rows advance.
     void compute(const Part &part, Lookahead<T> &ahead) const {
@@ -43,9 +43,9 @@ template <class T> class Step {
     const Physics<T> &physics;
     RowStepper<T> &stepper;
     const Job<T> &job;
+    const Imaging<T> *imaging;
     const ActiveRows active;
     int64_t n;
-    bool last;
 
     void rows(const Box &box, const Box &halves, Lookahead<T> &ahead) const {
         const int64_t k0 = box.lo[2], k1 = box.hi[2];
@@ -58,7 +58,7 @@ template <class T> class Step {
                 if (active(i, j))
                     stepper.step(w, halves, i, j, k0, k1, ahead.next());
             }
-        if (!job.sources && !w.free_surface && !last)
+        if (!job.sources && !w.free_surface && !imaging)
             return;
         for (int64_t i = box.lo[0]; i < box.hi[0]; ++i)
             for (int64_t j = box.lo[1]; j < box.hi[1]; ++j) {
@@ -67,8 +67,8 @@ template <class T> class Step {
                     physics.inject(w, *job.sources, job.injected.row(n), job.scale, i, j, k0, k1);
                 if (computed && w.free_surface)
                     physics.free_surface(w, i, j, k0, k1);
-                if (last)
-                    physics.image(w, 1 - w.level, job.imaging, i, j, k0, k1);
+                if (imaging)
+                    physics.image(w, 1 - w.level, *imaging, i, j, k0, k1);
             }
     }
 };

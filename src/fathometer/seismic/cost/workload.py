@@ -11,11 +11,11 @@ from functools import cached_property
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost.traces import trace_counts
-from fathometer.seismic.modelling.shot import modelling_steps
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import mean_share
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.checked_steps import steps_at_a_time
 from fathometer.seismic.waves.physics import PHYSICS
 
 FLOAT32 = 4  # bytes: rates are those of float32; others move as many more bytes
@@ -127,7 +127,8 @@ class Workload:
     @cached_property
     def calls(self) -> float:
         """Of the propagator, in one loop over all shots of a group."""
-        at_a_time = self.time.every if self.layout.imaging else modelling_steps(self.time)
+        every = self.time.every if self.layout.imaging else 1
+        at_a_time = steps_at_a_time(self.layout.grid, math.prod(self.ranks), self.time.steps, every)
         return self.shots_per_group * math.ceil(self.time.steps / at_a_time)
 
     @cached_property

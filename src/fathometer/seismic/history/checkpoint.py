@@ -94,7 +94,7 @@ class CheckpointHistory:
 
     def __init__(self, stored: StackedHistory, schedule: Schedule, states: States) -> None:
         self._stored, self._schedule, self._states = stored, schedule, states
-        self.snapshot_bytes = stored.snapshot_bytes
+        self.snapshot_bytes, self.together = stored.snapshot_bytes, stored.together
         self._again: list[Segment] = []
         self._numbers: list[int] = []  # of the snapshots that are kept now, ascending
         self._advances = 0
@@ -108,24 +108,37 @@ class CheckpointHistory:
         self._needed = self._schedule.snapshots - 1
         self._start(self._again.pop())
 
-    def room(self) -> np.ndarray | None:
-        return self._stored.room() if self._next in self._wanted else None
+    def rooms(self, most: int) -> list[np.ndarray | None]:
+        """As far as the next state that is saved, and as many as the store gives."""
+        numbers = range(self._next, self._next + most)
+        end = next((number + 1 for number in numbers if number in self._sweep.saved), numbers.stop)
+        wanted = [number for number in numbers if number < end and number in self._wanted]
+        places = self._stored.rooms(len(wanted)) if wanted else []
+        if len(places) < len(wanted):
+            end = wanted[len(places)]
+        given = dict(zip(wanted, places, strict=False))
+        return [given.get(number) for number in range(self._next, end)]
 
-    def push(self) -> None:
-        if self._next in self._wanted:
-            self._stored.push()
-            self._numbers.append(self._next)
-        if self._next in self._sweep.saved:
-            with ledger.phase("save state"):
-                self._states.put(self._next, self._source)
-        self._next += 1
+    def push(self, count: int) -> None:
+        for _ in range(count):
+            if self._next in self._wanted:
+                self._stored.push(1)
+                self._numbers.append(self._next)
+            if self._next in self._sweep.saved:
+                with ledger.phase("save state"):
+                    self._states.put(self._next, self._source)
+            self._next += 1
 
-    def pop(self) -> np.ndarray:
+    def pop(self, most: int) -> list[np.ndarray]:
         if not self._numbers or self._numbers[-1] != self._needed:
             self._compute_again(self._again.pop())
-        self._numbers.pop()
-        self._needed -= 1
-        return self._stored.pop(ahead=bool(self._numbers) and self._numbers[-1] == self._needed)
+        there = 1  # kept ones that follow each other
+        while there < min(most + 1, len(self._numbers)) and self._numbers[-there - 1] == self._needed - there:
+            there += 1
+        snapshots = self._stored.pop(min(most, there), ahead=there > 1)
+        del self._numbers[-len(snapshots) :]
+        self._needed -= len(snapshots)
+        return snapshots
 
     def rewind(self) -> bool:
         return False
@@ -151,12 +164,14 @@ class CheckpointHistory:
         self._start(segment)
         if numbers.start and not self._sweep.first_stays:
             self._states.drop(numbers.start)
-        for number in numbers:
-            room = self.room()
+        [room] = self.rooms(1)
+        with ledger.phase("source recomputation"):
+            if room is not None:
+                self._source.read(room)
+        self.push(1)
+        while left := numbers.stop - self._next:
+            rooms = self.rooms(min(left, self._source.together))
             with ledger.phase("source recomputation"):
-                if number > numbers.start:
-                    self._source.advance(room)
-                    self._advances += 1
-                elif room is not None:
-                    self._source.read(room)
-            self.push()
+                self._source.advance(rooms)
+            self._advances += len(rooms)
+            self.push(len(rooms))

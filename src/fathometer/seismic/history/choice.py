@@ -84,6 +84,11 @@ class HistoryChoice:
         return self.schedule is not None and self.kept < self.snapshots
 
     @property
+    def several(self) -> bool:
+        """Whether the propagation can write and read several snapshots in one advance: plain ones in memory."""
+        return self.store != "disk" and not self.encoded
+
+    @property
     def encoded(self) -> bool:
         """Whether snapshots are not kept as they are."""
         return self.encoding != PLAIN

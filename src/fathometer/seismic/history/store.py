@@ -1,8 +1,8 @@
 """Stores of the source wavefield: what the source loop pushes, the receiver loop pops in reverse order.
 
     history.begin(source)
-    source loop:     source.advance(history.room()); history.push()
-    receiver loop:   snapshot = history.pop()
+    source loop:     rooms = history.rooms(most); source.advance(rooms); history.push(len(rooms))
+    receiver loop:   snapshots = history.pop(most)
 
 Where snapshots are kept (storage/scratch/stack.py: in memory or on disk) and how they are encoded (encoding.py) are
 independent choices; a store that keeps less and computes the rest again is checkpoint.py.
@@ -10,6 +10,7 @@ independent choices; a store that keeps less and computes the rest again is chec
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol
 
@@ -34,8 +35,12 @@ class Source(Protocol):
     def read(self, snapshot: np.ndarray) -> None:
         """Write the pressure now into `snapshot`."""
 
-    def advance(self, snapshot: np.ndarray | None) -> None:
-        """Go on to the next imaging step and write the pressure there into `snapshot`, if given."""
+    @property
+    def together(self) -> int:
+        """Imaging steps that are best taken at a time."""
+
+    def advance(self, snapshots: Sequence[np.ndarray | None]) -> None:
+        """Go on by so many imaging steps and write the pressure there into `snapshots`, where given."""
 
     def save(self, room: np.ndarray | None = None) -> State:
         """A copy of all that changes, in `room` (uint8, Propagator.state_bytes) if given."""
@@ -47,23 +52,29 @@ class Source(Protocol):
 class History(Protocol):
     """Snapshots of one shot, last in, first out. The propagation writes a snapshot while its cells are in the cache.
 
+    Numbers of snapshots at a time are the same on all ranks.
+
     Attributes:
         snapshot_bytes: of one snapshot on this rank, as the propagation writes it.
+        together: snapshots that may be written, or read, at a time; there may be fewer.
     """
 
     snapshot_bytes: int
+    together: int
 
     def begin(self, source: Source) -> None:
         """A shot begins."""
 
-    def room(self) -> np.ndarray | None:
-        """Where the next snapshot is to be written, shape Propagator.image_shape; None where it is not wanted."""
+    def rooms(self, most: int) -> Sequence[np.ndarray | None]:
+        """Where the next snapshots are to be written, one to `most` of them, shape Propagator.image_shape; None where
+        one is not wanted."""
 
-    def push(self) -> None:
-        """The next snapshot was written there, if it was wanted."""
+    def push(self, count: int) -> None:
+        """So many snapshots, as many as rooms were given, were written there, if they were wanted."""
 
-    def pop(self) -> np.ndarray:
-        """The latest snapshot that was not yet popped, shape Propagator.image_shape; valid until the next call.
+    def pop(self, most: int) -> Sequence[np.ndarray]:
+        """One to `most` of the snapshots that were not yet popped, latest first, shape Propagator.image_shape; valid
+        until the next call.
 
         Collective where snapshots are computed again.
         """
@@ -100,6 +111,8 @@ class StackedHistory:
         self._stack, self._encoding = stack, encoding
         self._shape, self._dtype = shape, dtype
         self.snapshot_bytes = int(np.prod(shape)) * dtype.itemsize
+        # On disk records are moved as they come, and an encoding takes one at a time.
+        self.together = snapshots if encoding is None and isinstance(stack, MemoryStack) else 1
         self._pushed = self._left = 0
         self._errors = (0.0, 0.0)
         self._examine = {snapshots * n // (EXAMINED + 1) for n in range(1, EXAMINED + 1)} if encoding else set()
@@ -115,27 +128,30 @@ class StackedHistory:
     def begin(self, source: Source) -> None:
         self._left = 0
 
-    def room(self) -> np.ndarray:
+    def rooms(self, most: int) -> list[np.ndarray]:
         if self._encoding is None:
-            return self._view(self._stack.room())
+            return [self._view(record) for record in self._stack.rooms(min(most, self.together))]
         self._wait(self._at)
-        return self._plain[self._at]
+        return [self._plain[self._at]]
 
-    def push(self) -> None:
-        if self._encoding is None:
-            self._stack.push(self.snapshot_bytes)
-        else:
-            examine = self._pushed in self._examine
-            self._do(self._at, self._encode, examine)
-            self._at = (self._at + 1) % len(self._plain)
-        self._pushed += 1
-        self._left += 1
+    def push(self, count: int) -> None:
+        for _ in range(count):
+            if self._encoding is None:
+                self._stack.push(self.snapshot_bytes)
+            else:
+                examine = self._pushed in self._examine
+                self._do(self._at, self._encode, examine)
+                self._at = (self._at + 1) % len(self._plain)
+            self._pushed += 1
+            self._left += 1
 
-    def pop(self, ahead: bool = True) -> np.ndarray:
+    def pop(self, most: int, ahead: bool = True) -> list[np.ndarray]:
         """ahead: the one before will be popped next, before anything is pushed."""
-        self._left -= 1
         if self._encoding is None:
-            return self._view(self._stack.pop())
+            count = min(most, self.together, self._left)
+            self._left -= count
+            return [self._view(self._stack.pop()) for _ in range(count)]
+        self._left -= 1
         place = self._at
         if not self._ahead:
             for buffer in range(len(self._plain)):
@@ -146,7 +162,7 @@ class StackedHistory:
         if self._ahead:
             self._at = (place + 1) % len(self._plain)
             self._do(self._at, self._decode)
-        return self._plain[place]
+        return [self._plain[place]]
 
     def rewind(self) -> bool:
         if not isinstance(self._stack, MemoryStack):

@@ -275,6 +275,7 @@ class CheckpointStore(MemoryStore):
             states = MemoryStates(state_bytes, stack.slabs[0] if fixed and largest else None)
         twin = request.another()
         twin.threads, twin.tiling = request.wavefield.threads, request.wavefield.tiling
+        twin.trials = request.wavefield.trials
         return CheckpointHistory(history, choice.schedule, states), twin
 
 

@@ -15,15 +15,16 @@ from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal_folder import has_journal
 from fathometer.runs.lifecycle import unfinished_record
-from fathometer.seismic.modelling.shot import model_shots, modelling_steps
+from fathometer.seismic.modelling.shot import model_shots
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.setup.cone import Cone, Saved, record
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record, shot_progress
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.setup.tuned import tuned_for
+from fathometer.seismic.setup.tuned import start_tiling, tuned_by, tuned_for
 from fathometer.seismic.shots.modelled import NAME, ModelledTraces, modelled_traces
 from fathometer.seismic.survey import Survey
+from fathometer.seismic.waves.checked_steps import steps_at_a_time
 from fathometer.seismic.waves.propagator import Propagator
 from fathometer.storage.folder import results_folder
 
@@ -54,9 +55,14 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         with ledger.phase("set up"):
             wavefield = setup.propagator()
         shots = len(setup.acquisition.shots)
-        tuned = tuned_for(setup, wavefield, context, modelling_steps(setup.time), shots)
+        at_a_time = steps_at_a_time(setup.grid, setup.comm.size, setup.time.steps)
+        start_tiling(setup, wavefield, context, at_a_time)
+        tuned = tuned_for(setup, wavefield, context, at_a_time, shots)
+        if wavefield.trials is not None:
+            wavefield.trials.expect(shots * (setup.time.steps // at_a_time))
         saved = Saved()
         _model_shots(setup, wavefield, saved, modelled, context)
+        tuned = tuned_by(wavefield, tuned, context)
         with ledger.phase("finish"):
             wavefield.close()
         done, facts = WorkDone(shots, saved.computed), {"cone": record({"source": saved})}

@@ -15,8 +15,7 @@ from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.traces.dispersion import inverse_transform
 from fathometer.seismic.traces.resampling import resample
-from fathometer.seismic.traces.time_axis import TimeAxis
-from fathometer.seismic.waves.checked_steps import finish_steps
+from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator
 
@@ -42,11 +41,6 @@ def model_shots(
         yield shot, all_traces
 
 
-def modelling_steps(time: TimeAxis) -> int:
-    """Time steps that are taken at a time: several sweeps, and little enough for progress to be seen."""
-    return min(24, time.steps)
-
-
 def record_shot(
     setup: Setup, wavefield: Propagator, shot: Shot, rows: ActiveRows | None, progress: Progress
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +53,7 @@ def record_shot(
         series = source_series(setup.wavelet, time, setup.corrected, len(source.indices), setup.scheme.dtype)
         recorded = np.zeros((time.steps, len(receivers.indices)), setup.scheme.dtype)
         wavefield.reset(rows)
-    at_a_time = modelling_steps(time)
+    at_a_time = steps_at_a_time(setup.grid, setup.comm.size, time.steps)
     for start in range(0, time.steps, at_a_time):
         count = min(at_a_time, time.steps - start)
         steps = slice(start, start + count)

@@ -34,12 +34,12 @@ from fathometer.seismic.rtm.fingerprint import MigrationInput
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import product_files, remove_outdated, write_products
 from fathometer.seismic.rtm.results import MigrationWork, earlier_outcome, failed_shots, migration_results, task_errors
-from fathometer.seismic.rtm.worker import ShotWorkers, history_request
+from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record
 from fathometer.seismic.setup.run_record import partial_record
 from fathometer.seismic.setup.setup import Setup, on_shot
-from fathometer.seismic.setup.tuned import tuned_for
+from fathometer.seismic.setup.tuned import start_tiling, tuned_for
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 from fathometer.seismic.survey import Survey
 from fathometer.storage.folder import results_folder
@@ -145,8 +145,9 @@ def check_startable(setup: Setup, context: Context) -> None:
     wavefield = of_shot.propagator()
     try:
         quiet = replace(context, say=lambda line: None)
-        tuned_for(of_shot, wavefield, quiet, of_shot.time.every, 2)
-        choose(history_request(of_shot, wavefield, context))
+        start_tiling(of_shot, wavefield, quiet, of_shot.time.every)
+        choice = choose(history_request(of_shot, wavefield, context))
+        tuned_for(of_shot, wavefield, quiet, steps_with(of_shot, choice), 2)
     finally:
         wavefield.close()
     barrier(setup.comm)

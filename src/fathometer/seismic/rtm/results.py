@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.grid.tuning import Tuned
+from fathometer.grid.tiling import Tuned
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.groups import Group
 from fathometer.record.envelope import RECORD
@@ -66,7 +66,9 @@ def migration_results(
             loops[name].add(saved)
     results["cone"] = record(loops)
     updates = sum(saved.computed for saved in loops.values())
-    return first.tuned if first is not None else None, WorkDone(len(done), updates), results, reasons
+    tilings = [rank.tuned for rank in work if rank.tuned is not None]
+    tuned = max(tilings, key=lambda tuned: tuned.lost, default=None)  # of the group whose trials lost most
+    return tuned, WorkDone(len(done), updates), results, reasons
 
 
 def task_errors(work: Sequence[MigrationWork]) -> dict[int, FathometerError]:

@@ -8,6 +8,7 @@ The receiver loop has a wavefield of its own where the history goes back to the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 
 import numpy as np
@@ -24,7 +25,7 @@ from fathometer.seismic.shots.injection import ReversedTraces, source_series
 from fathometer.seismic.shots.offsets import receivers_by_bin, volumes_of
 from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.traces.series import STRATEGIES, ReceiverSeries, SeriesRequest
-from fathometer.seismic.waves.checked_steps import finish_steps
+from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import PointSet, Propagator, State
 
@@ -72,11 +73,17 @@ def migrate_shot(
     return saved
 
 
+def steps_of_advance(setup: Setup) -> int:
+    """Time steps that a migration takes at a time, where its history takes several snapshots at a time."""
+    return steps_at_a_time(setup.grid, setup.comm.size, setup.time.steps, setup.time.every)
+
+
 class SourceWavefield:
     """The source's wavefield of a shot, at rest at first, from imaging step to imaging step (history.Source)."""
 
     def __init__(self, setup: Setup, wavefield: Propagator, shot: Shot, rows: ActiveRows | None) -> None:
         self.time, self.wavefield, self._rows = setup.time, wavefield, rows
+        self._together = steps_of_advance(setup) // setup.time.every
         self.where = f"{shot.name}, source loop"
         with ledger.phase("set up"):
             self._source = wavefield.injectors(setup.points(shot.source))
@@ -89,10 +96,15 @@ class SourceWavefield:
         """Write the pressure now into `snapshot` (Propagator.image_shape)."""
         self.wavefield.pressure(snapshot)
 
-    def advance(self, snapshot: np.ndarray | None) -> None:
-        """Go on to the next imaging step and write the pressure there into `snapshot` (image_shape), if given."""
-        start, every = self.wavefield.step, self.time.every
-        self.wavefield.advance(every, self._source, self._series[start : start + every], snapshot=snapshot)
+    @property
+    def together(self) -> int:
+        """Imaging steps that are best taken at a time."""
+        return self._together
+
+    def advance(self, snapshots: Sequence[np.ndarray | None]) -> None:
+        """Go on by so many imaging steps and write the pressure there into `snapshots` (image_shape), where given."""
+        start, steps = self.wavefield.step, len(snapshots) * self.time.every
+        self.wavefield.advance(steps, self._source, self._series[start : start + steps], snapshots=snapshots)
 
     def save(self, room: np.ndarray | None = None) -> State:
         """See Propagator.save."""
@@ -110,18 +122,20 @@ def source_loop(source: SourceWavefield, history: History, progress: Progress) -
     """Propagate the source's series and push a snapshot every imaging step, the first and last state included."""
     history.begin(source)
     with ledger.phase("history push", bytes=history.snapshot_bytes):
-        room = history.room()
-        if room is not None:
-            source.read(room)
-        history.push()
-        room = history.room()
-    for left in reversed(range(source.time.snapshots - 1)):
+        [first] = history.rooms(1)
+        if first is not None:
+            source.read(first)
+        history.push(1)
+        left = source.time.snapshots - 1
+        rooms: Sequence[np.ndarray | None] = history.rooms(min(left, source.together))
+    while left:
         with ledger.phase("source propagation"):
-            source.advance(room)
-        with ledger.phase("history push", bytes=history.snapshot_bytes):
-            history.push()
-            room = history.room() if left else None
-        finish_steps(source.wavefield, source.time.every, progress, source.where)
+            source.advance(rooms)
+        left -= (taken := len(rooms))
+        with ledger.phase("history push", bytes=taken * history.snapshot_bytes):
+            history.push(taken)
+            rooms = history.rooms(min(left, source.together)) if left else []
+        finish_steps(source.wavefield, taken * source.time.every, progress, source.where)
     source.wavefield.check(source.where)
 
 
@@ -141,16 +155,21 @@ def receiver_loop(
     with ledger.phase("set up"):
         wavefield.reset(active)
     with ledger.phase("history pop", bytes=history.snapshot_bytes):
-        snapshot = history.pop()
+        [last] = history.pop(1)
     with ledger.phase("imaging"):
-        wavefield.correlate(condition.correlation(snapshot))
-    for _ in range(0, time.steps, time.every):
-        with ledger.phase("history pop", bytes=history.snapshot_bytes):
-            correlation = condition.correlation(history.pop())
-        rows = series.rows(time.every)
+        wavefield.correlate(condition.correlation(last))
+    left, together = time.snapshots - 1, steps_of_advance(setup) // time.every
+    while left:
+        with ledger.phase("history pop"):
+            snapshots = history.pop(min(left, together))
+            ledger.work(bytes=len(snapshots) * history.snapshot_bytes)
+        correlations = [condition.correlation(snapshot) for snapshot in snapshots]
+        steps = len(snapshots) * time.every
+        rows = series.rows(steps)
         with ledger.phase("receiver propagation"):
-            wavefield.advance(time.every, receivers, rows, correlation=correlation)
-        finish_steps(wavefield, time.every, progress, where)
+            wavefield.advance(steps, receivers, rows, correlations=correlations)
+        left -= len(snapshots)
+        finish_steps(wavefield, steps, progress, where)
     wavefield.check(where)
 
 
@@ -173,7 +192,7 @@ def receivers_of(
         own_share=len(points.owned(setup.block)) / max(1, len(receivers.indices)),
         count=len(among),
         steps=time.steps,
-        every=time.every,
+        most=steps_of_advance(setup),
         dtype=dtype,
         folder=setup.scratch_folder,
         worker=lambda: wavefield.threads.background_thread("slices"),

@@ -9,7 +9,8 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
-from fathometer.grid.tuning import Tuned
+from fathometer.grid.tiling import Tuned
+from fathometer.grid.trials import Trials
 from fathometer.runs.context import Context
 from fathometer.runs.contributions import Window
 from fathometer.runs.task_loop import merged
@@ -18,10 +19,10 @@ from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.fingerprint import traces_hash
-from fathometer.seismic.rtm.shot import migrate_shot
+from fathometer.seismic.rtm.shot import migrate_shot, steps_of_advance
 from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup, on_shot
-from fathometer.seismic.setup.tuned import tuned_for
+from fathometer.seismic.setup.tuned import start_tiling, tuned_by, tuned_for
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.trace_hashes import TraceHashes
@@ -35,27 +36,48 @@ class Worker:
     """Collective, each of its methods too. What shots on the same grid share: wavefield, history, image.
 
     Args:
-        setup: on the grid of its shots. shots: how many there are to come. tuned: an earlier worker's tiling.
+        setup: on the grid of its shots. shots: how many there are to come. tuned, trials: of another worker of the
+            run.
+
+    Attributes:
+        tuned: the tiling, and what trials have found when it is closed. trials: of other tilings.
 
     Raises FathometerError or InputError on all ranks: a history that does not fit, a disk that is full.
     """
 
-    def __init__(self, setup: Setup, context: Context, shots: int, tuned: Tuned | None = None) -> None:
-        self.setup = setup
+    def __init__(
+        self,
+        setup: Setup,
+        context: Context,
+        shots: int,
+        tuned: Tuned | None = None,
+        trials: Trials | None = None,
+    ) -> None:
+        self.setup, self._context = setup, context
         with ledger.phase("set up"):
             self._wavefield = setup.propagator()
         self._cone = Cone.of(setup)
-        self.tuned = tuned_for(setup, self._wavefield, context, setup.time.every, 2 * shots, tuned)
         with ledger.phase("set up"):
             shape, dtype, imaging = self._wavefield.image_shape, setup.scheme.dtype, setup.survey.imaging
             self.condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)
+        start_tiling(setup, self._wavefield, context, setup.time.every)
+        with ledger.phase("set up"):
             request = history_request(setup, self._wavefield, context)
             self.choice = choose(request)
+        self._steps = steps_with(setup, self.choice)
+        self.tuned = tuned_for(setup, self._wavefield, context, self._steps, 2 * shots, tuned, trials)
+        self.trials = self._wavefield.trials
+        self._one_by_one = setup.survey.imaging.aperture is not None  # the next shot may be on another grid
+        if not self._one_by_one and self.trials is not trials:
+            self._expect(shots)
+        with ledger.phase("set up"):
             self._history, self._source_wavefield = open_history(request, self.choice)
 
     def migrate(self, shot: Shot, progress: Progress) -> tuple[str, dict[str, Saved]]:
         """Make the image of a shot in `condition`; the hash of its traces, and the updates of cells of its loops."""
         hashes = TraceHashes(len(shot.receivers))
+        if self._one_by_one:
+            self._expect(1)
         updates = migrate_shot(
             self.setup,
             self._wavefield,
@@ -72,6 +94,7 @@ class Worker:
 
     def close(self) -> dict[str, Any]:
         """Free everything, which takes its time where it is large; what became of this rank's snapshots."""
+        self.tuned = tuned_by(self._wavefield, self.tuned, self._context)
         with ledger.phase("finish"):
             figures = self._history.statistics()
             self.abandon()
@@ -80,9 +103,18 @@ class Worker:
                     wavefield.close()
         return figures
 
+    def _expect(self, shots: int) -> None:
+        if self.trials is not None:
+            self.trials.expect(2 * shots * (self.setup.time.steps // self._steps))
+
     def abandon(self) -> None:
         """Let go of what would outlast the process, on this rank alone."""
         self._history.close()
+
+
+def steps_with(setup: Setup, choice: HistoryChoice) -> int:
+    """Time steps that are taken at a time with a history."""
+    return steps_of_advance(setup) if choice.several else setup.time.every
 
 
 def history_request(setup: Setup, wavefield: Propagator, context: Context) -> HistoryRequest:
@@ -113,6 +145,7 @@ class ShotWorkers:
         self._survey, self._ranks, self._shots, self._context = survey, ranks, shots, context
         self._worker: Worker | None = None
         self.tuned: Tuned | None = None
+        self._trials: Trials | None = None
         self.choice: HistoryChoice | None = None
         self.history: dict[str, Any] = {}
         self.updates: dict[int, dict[str, Saved]] = {}
@@ -125,8 +158,8 @@ class ShotWorkers:
                 return
             self.reset()
         setup = survey if survey.model is not None else on_shot(survey, shot, self._ranks)
-        self._worker = Worker(setup, self._context, tasks, self.tuned)
-        self.tuned = self._worker.tuned
+        self._worker = Worker(setup, self._context, tasks, self.tuned, self._trials)
+        self.tuned, self._trials = self._worker.tuned, self._worker.trials
         if self.choice is None:
             self.choice = self._worker.choice
             self._context.say(str(self.choice))
@@ -149,6 +182,7 @@ class ShotWorkers:
         worker, self._worker = self._worker, None
         if worker is not None:
             self.history = merged(self.history, worker.close(), ADDED)
+            self.tuned = worker.tuned
 
     def close(self) -> None:
         self.reset()

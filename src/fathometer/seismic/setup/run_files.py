@@ -14,7 +14,7 @@ from fathometer.base.errors import InputError, naming
 from fathometer.base.ledger import now
 from fathometer.base.names import visible_name
 from fathometer.base.progress import Progress
-from fathometer.grid.tuning import Tuned
+from fathometer.grid.tiling import Tuned
 from fathometer.parallel.collectives import collective_errors
 from fathometer.record.envelope import PAGE, RECORD, write_record
 from fathometer.runs.application import Panel
@@ -105,6 +105,8 @@ def finish(
     What the page shows of the files is read before the record is made, which so accounts for it.
     """
     comm, folder = setup.comm, setup.survey.output_directory
+    if tuned is not None and tuned.trials:
+        context.say(str(tuned))
     written, files = files, {**files, "record": folder / RECORD}
     if context.publish is not None:
         files["report"] = folder / PAGE

@@ -9,7 +9,7 @@ from typing import Any
 
 from fathometer.base import ledger
 from fathometer.base.host import peak_memory
-from fathometer.grid.tuning import Tuned
+from fathometer.grid.tiling import Tuned
 from fathometer.parallel.collectives import allgather
 from fathometer.parallel.threads import thread_counts
 from fathometer.record.envelope import Figure, record
@@ -88,7 +88,7 @@ def finished_record(
         input=_input(setup),
         machine=_machine(setup, [rank["binding"] for rank in ranks]),
         account=combined,
-        figures=_figures(combined, done),
+        figures=_figures(combined, done, tuned),
         results={"files": files}
         | _facts(setup)
         | _conditioning(setup, dead)
@@ -111,7 +111,7 @@ def _machine(setup: Setup, bindings: list[dict[str, Any]]) -> dict[str, Any]:
     return machine(paths) | {"ranks": setup.comm.size, "binding": bindings}
 
 
-def _figures(combined: dict[str, Any], done: WorkDone) -> list[Figure]:
+def _figures(combined: dict[str, Any], done: WorkDone, tuned: Tuned | None) -> list[Figure]:
     """The run in numbers. Times are those of the slowest rank."""
     total, kernel = combined["wall_seconds"]["max"], seconds(combined, KERNEL)
     peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in combined["ranks"])
@@ -119,6 +119,7 @@ def _figures(combined: dict[str, Any], done: WorkDone) -> list[Figure]:
         Figure("total", total, "seconds", "lower"),
         Figure("kernel", kernel, "seconds", "lower", "context"),
         Figure("kernel share", kernel / total, "1", "higher"),
+        Figure("lost by trials of tilings", tuned.lost if tuned is not None else 0.0, "seconds", "lower", "context"),
         Figure("grid point updates", done.updates / kernel if kernel else 0.0, "points_per_second", "higher"),
         Figure("shots", 3600 * done.shots / total, "shots_per_hour", "higher"),
         Figure("peak memory", peak, "bytes", "lower"),

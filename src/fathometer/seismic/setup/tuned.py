@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from fathometer.base import ledger
 from fathometer.base.errors import naming
-from fathometer.grid.tuning import Tuned, tune
+from fathometer.grid.tiling import Tuned
+from fathometer.grid.trials import Trials
+from fathometer.grid.tuning import learned, modelled_tiling, tune
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.waves.propagator import Propagator
+
+
+def start_tiling(setup: Setup, wavefield: Propagator, context: Context, steps: int) -> None:
+    """Collective. Threads of a wavefield, and the tiling that the sizes of the caches suggest."""
+    survey = setup.survey
+    with naming(str(survey.path)), ledger.phase("tuning"):
+        with collective_errors(setup.comm):
+            wavefield.threads = thread_counts(survey.threads.model_dump(), context.binding, "[threads]")
+        wavefield.tiling = modelled_tiling(wavefield, steps, wavefield.threads.propagate)
 
 
 def tuned_for(
@@ -18,17 +29,26 @@ def tuned_for(
     context: Context,
     steps: int,
     propagations: int,
-    tuned: Tuned | None = None,
+    earlier: Tuned | None = None,
+    trials: Trials | None = None,
 ) -> Tuned:
-    """Collective. Threads and tiling of a wavefield that takes `steps` time steps at a time; `tuned`, if known."""
+    """Collective. Tiling of a wavefield that takes `steps` time steps at a time, and trials of other tilings where the
+    survey allows for them; earlier, trials: those of another wavefield of this run."""
     survey = setup.survey
     with naming(str(survey.path)), ledger.phase("tuning"):
-        with collective_errors(setup.comm):
-            wavefield.threads = thread_counts(survey.threads.model_dump(), context.binding, "[threads]")
-        if tuned is not None:
-            wavefield.tiling = tuned.tiling
-            return tuned
-        total = setup.time.steps * propagations
-        choice = tune(wavefield, survey.tuning, steps, total, wavefield.threads.propagate, context.say)
-    context.say(str(choice))
-    return choice
+        if earlier is not None and trials is None:
+            wavefield.tiling = earlier.tiling
+            return earlier
+        total, threads = setup.time.steps * propagations, wavefield.threads.propagate
+        tuned = tune(wavefield, survey.tuning, steps, total, threads, context.say, earlier=trials)
+    if earlier is None:
+        context.say(str(tuned))
+    return tuned
+
+
+def tuned_by(wavefield: Propagator, tuned: Tuned, context: Context) -> Tuned:
+    """After the last step: what `tuned_for` chose, or trials have found meanwhile, which is kept for later runs."""
+    if wavefield.trials is None:
+        return tuned
+    with ledger.phase("tuning"):
+        return learned(wavefield.trials, context.say)

@@ -34,7 +34,7 @@ class SeriesRequest:
         read: (receivers, share) -> series (steps, n) of the receivers (n,), indices into those of the shot; reads and
             resamples their traces. share: fraction of these traces that no other rank reads, for the ledger.
         own: (m,), indices of the receivers that touch this rank's cells. own_share: their share.
-        count: number of all receivers. steps: time steps of a shot. every: most time steps requested at a time.
+        count: number of all receivers. steps: time steps of a shot. most: time steps requested at a time, at most.
         folder: gives the folder of scratch files. worker: starts a thread that reads ahead. Called only where needed.
     """
 
@@ -43,7 +43,7 @@ class SeriesRequest:
     own_share: float
     count: int
     steps: int
-    every: int
+    most: int
     dtype: np.dtype[Any]
     folder: Callable[[], Path]
     worker: Callable[[], ThreadPoolExecutor]
@@ -100,7 +100,7 @@ class SlicedSeries:
 
     Args:
         read: the series (steps, n) of the receivers with these indices (n,). count: number of receivers.
-        steps: time steps of a shot. every: most time steps requested at a time.
+        steps: time steps of a shot. most: time steps requested at a time, at most.
         folder: of the scratch file. worker: the thread that reads ahead; shut down by `close`.
 
     Raises FathometerError for a missing folder, a full or failing disk, and what `read` raises.
@@ -111,7 +111,7 @@ class SlicedSeries:
         read: Callable[[np.ndarray], np.ndarray],
         count: int,
         steps: int,
-        every: int,
+        most: int,
         dtype: np.dtype[Any],
         folder: Path,
         worker: ThreadPoolExecutor,
@@ -119,7 +119,7 @@ class SlicedSeries:
         self._worker = worker
         self._steps, self._count, self._dtype = steps, count, dtype
         row = max(1, count * dtype.itemsize)
-        self._group = min(steps, every * max(1, GROUP_BYTES // (row * every)))
+        self._group = min(steps, most * max(1, GROUP_BYTES // (row * most)))
         each = max(1, CHUNK_BYTES // (steps * dtype.itemsize))
         self._chunks = [(first, min(first + each, count)) for first in range(0, count, each)]
         self._file = Scratch(folder, "slices", "time slices of traces")
@@ -144,7 +144,7 @@ class SlicedSeries:
             lambda indices: request.read(receivers[indices], share),
             len(receivers),
             request.steps,
-            request.every,
+            request.most,
             request.dtype,
             request.folder(),
             request.worker(),
@@ -158,6 +158,9 @@ class SlicedSeries:
     def rows(self, steps: int) -> np.ndarray:
         if self._at == len(self._rows):
             self._next_group()
+        left = len(self._rows) - self._at
+        if steps > left:
+            return np.concatenate([self.rows(left), self.rows(steps - left)])
         self._at += steps
         return self._rows[self._at - steps : self._at]
 

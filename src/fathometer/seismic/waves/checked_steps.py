@@ -1,12 +1,27 @@
-"""Between time steps: progress, and a check now and then that the wavefield is finite."""
+"""How many time steps are taken at a time; between them progress, and now and then a check that all is finite."""
 
 from __future__ import annotations
 
+import math
+
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
+from fathometer.grid.grid import Grid
 from fathometer.seismic.waves.propagator import Propagator
 
 STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
+MOST_STEPS = 40  # of an advance: more gain nothing
+MOST_UPDATES = 1e10  # of a rank's cells in an advance: some ten seconds
+
+
+def steps_at_a_time(grid: Grid, ranks: int, steps: int, every: int = 1) -> int:
+    """Of so many time steps, those of an advance, whole imaging steps of `every`.
+
+    Many, since an advance begins and ends with all cells at the same time, which costs tiles of several steps; few
+    enough for progress to be seen and signals to be heard. ranks: that share the grid.
+    """
+    most = min(steps, MOST_STEPS, int(MOST_UPDATES * ranks / math.prod(grid.full_shape)))
+    return max(1, most // every) * every
 
 
 def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: str) -> None:

@@ -10,6 +10,7 @@ The kernel is the same for sources and, on reversed time, for receivers: the sch
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from fathometer.grid.arrays import allocate, field_layout, padded
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import second_derivative_weights, staggered_weights
 from fathometer.grid.tiling import PLAIN
+from fathometer.grid.trials import Trials
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.halo import HaloExchange, HaloField
@@ -54,6 +56,9 @@ class Correlation:
     illumination: np.ndarray
 
 
+AtStep = tuple[np.ndarray | None, Correlation | None]  # what is done at an imaging step
+
+
 @dataclass(frozen=True)
 class State:
     """A saved wavefield: the step, which time level is now, and copies of all that changes on the owned cells."""
@@ -75,6 +80,7 @@ class Propagator:
 
     Attributes:
         tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
+        trials: which set it for every advance; None: it stays.
         threads: of each task; 0: as many as the process has.
     """
 
@@ -90,9 +96,11 @@ class Propagator:
         self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
         self.step = 0
         self.tiling = PLAIN
+        self.trials: Trials | None = None
         self.threads = ThreadCounts(0, 0, 1)
         self._active: np.ndarray | None = None
-        self._computed: np.ndarray | None = None
+        self._computed: np.ndarray | None = None  # rows, before each step
+        self._computed_by_all: np.ndarray | None = None
         self._depth = halo_depth(scheme.radius, off_grid)
         self._first, shape = field_layout(block, self._depth, scheme.dtype)
         self.physics = physics_of(model)
@@ -184,6 +192,7 @@ class Propagator:
         self.step = 0
         self._active = None if active is None else active.on(self.block)
         self._computed = None if active is None else active.computed(self.block)
+        self._computed_by_all = None if active is None or self.trials is None else active.computed()
 
     def save(self, room: np.ndarray | None = None) -> State:
         """A copy of the whole wavefield as it is now, less the halos, which are exchanged before they are used.
@@ -250,38 +259,51 @@ class Propagator:
         injected: np.ndarray | None = None,
         receivers: PointSet | None = None,
         recorded: np.ndarray | None = None,
-        snapshot: np.ndarray | None = None,
-        correlation: Correlation | None = None,
+        snapshots: Sequence[np.ndarray | None] = (),
+        correlations: Sequence[Correlation] = (),
     ) -> None:
-        """Take `steps` time steps.
+        """Take `steps` time steps, with imaging steps among them at equal distances, the last one after the last step.
+
+        Collective where there are neighbours or trials.
 
         Args:
             injected: (steps, sources) in the propagation's dtype: row n is injected in step n.
             recorded: (steps, receivers), written: row n is the pressure before step n.
-            snapshot: image_shape, written: the pressure after the last step.
-            correlation: accumulated after the last step.
+            snapshots: image_shape each, written: the pressure at the imaging steps; None where it is not wanted.
+            correlations: accumulated at the imaging steps. The number of either divides `steps`.
         """
         self.threads.use(self.threads.propagate)
+        begin = ledger.now()
+        if self.trials is not None:
+            kind = "receivers" if correlations else "source, snapshots" if snapshots else "source"
+            self.tiling = self.trials.tiling_for(steps, kind, self._share(steps))
         points = float(self._rows(steps)) * self.block.local_shape[2]
         ledger.work(points, self._flops * points)
         make_job = partial(self._make_job, sources, injected, receivers, recorded)
+        imaging = _at_imaging_steps(steps, snapshots, correlations)
         if not self._exchanges:
-            self._wave.advance(steps, make_job(slice(None), snapshot, correlation), self.tiling.numbers)
+            self._wave.advance(steps, make_job(slice(0, steps), imaging), self.tiling.numbers)
         else:
             depth = min(self.tiling.depth, max(steps, 1))
             sweeps = -(-steps // depth)
             for sweep in range(sweeps):
-                first, end = steps * sweep // sweeps, steps * (sweep + 1) // sweeps
-                at_end = (snapshot, correlation) if sweep + 1 == sweeps else ()
-                self._exchanged_sweep(end - first, make_job(slice(first, end), *at_end))
+                rows = slice(steps * sweep // sweeps, steps * (sweep + 1) // sweeps)
+                self._exchanged_sweep(rows.stop - rows.start, make_job(rows, imaging))
         self.step += steps
+        if self.trials is not None:
+            self.trials.took(ledger.now() - begin)
 
     def _rows(self, steps: int) -> int:
         """Rows of this rank that the next steps compute."""
         if self._computed is None:
             return steps * math.prod(self.block.local_shape[:2])
-        last = len(self._computed) - 1
-        return int(self._computed[min(self.step + steps, last)] - self._computed[min(self.step, last)])
+        return _between(self._computed, self.step, steps)
+
+    def _share(self, steps: int) -> float:
+        """Of the cells of all ranks that the next steps compute."""
+        if self._computed_by_all is None:
+            return 1.0
+        return _between(self._computed_by_all, self.step, steps) / (max(steps, 1) * math.prod(self.grid.full_shape[:2]))
 
     def _make_job(
         self,
@@ -290,9 +312,9 @@ class Propagator:
         receivers: PointSet | None,
         recorded: np.ndarray | None,
         steps: slice,
-        snapshot: np.ndarray | None = None,
-        correlation: Correlation | None = None,
+        imaging: Mapping[int, AtStep],
     ) -> Any:
+        """The job of the steps `steps` of an advance. imaging: what is done after which of the advance's steps."""
         arguments: dict[str, Any] = {}
         if self._active is not None:
             arguments |= {"active": self._active, "start": self.step + (steps.start or 0)}
@@ -300,14 +322,24 @@ class Propagator:
             arguments |= {"sources": sources.native, "injected": injected[steps], "scale": self._scale}
         if receivers is not None and recorded is not None and len(receivers.indices):
             arguments |= {"receivers": receivers.native, "recorded": recorded[steps]}
+        job = self._job(**arguments)
+        for step in range(steps.start, steps.stop):
+            if step in imaging:
+                self._add_imaging(job, step - steps.start, *imaging[step])
+        return job
+
+    def _add_imaging(
+        self, job: Any, step: int, snapshot: np.ndarray | None, correlation: Correlation | None = None
+    ) -> None:
         lo, hi = self.image_box
+        products = {}
         if correlation is not None:
-            arguments |= {
+            products = {
                 "source": correlation.snapshot,
                 "image": correlation.image,
                 "illumination": correlation.illumination,
             }
-        return self._job(lo=lo, hi=hi, snapshot=snapshot, **arguments)
+        job.add_imaging(step=step, lo=lo, hi=hi, snapshot=snapshot, **products)
 
     def _exchanged_sweep(self, steps: int, job: Any) -> None:
         wave, skew = self._wave, self._wave.skew(job)
@@ -317,13 +349,12 @@ class Propagator:
             wave.advance_inside(steps, job, self.tiling.numbers, piece, PIECES)
             halo.test()
         for n in range(steps):
-            last = n + 1 == steps
             if n:
                 halo = self._exchanges[(wave.level + n) % 2]
                 halo.start()
-                wave.advance_rim(n, job, last, skew, (n + 1) * skew)
+                wave.advance_rim(n, job, skew, (n + 1) * skew)
             halo.wait()
-            wave.advance_rim(n, job, last, 0, skew)
+            wave.advance_rim(n, job, 0, skew)
         wave.level = (wave.level + steps) % 2
 
     def pressure(self, out: np.ndarray) -> None:
@@ -336,7 +367,9 @@ class Propagator:
 
     def _image(self, snapshot: np.ndarray | None, correlation: Correlation | None) -> None:
         self.threads.use(self.threads.imaging)
-        self._wave.image(self._make_job(None, None, None, None, slice(None), snapshot, correlation))
+        job = self._job()
+        self._add_imaging(job, 0, snapshot, correlation)
+        self._wave.image(job)
 
     def check(self, where: str) -> None:
         """Collective. Raises NotFiniteError on all ranks, with step and place, if a field is not finite.
@@ -391,3 +424,22 @@ class Propagator:
         for exchange in self._exchanges:
             exchange.close()
         self._exchanges = []
+
+
+def _at_imaging_steps(
+    steps: int, snapshots: Sequence[np.ndarray | None], correlations: Sequence[Correlation]
+) -> dict[int, AtStep]:
+    """What is done after which of so many steps, counted from 0."""
+    at: dict[int, AtStep] = {}
+    for n in range(count := max(len(snapshots), len(correlations))):
+        snapshot = snapshots[n] if snapshots else None
+        correlation = correlations[n] if correlations else None
+        if snapshot is not None or correlation is not None:
+            at[steps * (n + 1) // count - 1] = snapshot, correlation
+    return at
+
+
+def _between(computed: np.ndarray, step: int, steps: int) -> int:
+    """Rows that so many steps compute from this one on; computed: before each step."""
+    last = len(computed) - 1
+    return int(computed[min(step + steps, last)] - computed[min(step, last)])

@@ -1,6 +1,7 @@
 """Stacks of records (last in, first out) in memory or on disk.
 
     room = stack.room()      # buffer for the next record: `largest` bytes, or a given number
+    rooms = stack.rooms(n)   # the same for the next records, one to n of them
     stack.push(used)         # keep the first `used` bytes of it
     record = stack.pop()     # the latest record not yet popped; valid until the next call
 
@@ -57,6 +58,8 @@ class Stack(Protocol):
 
     def room(self, size: int | None = None) -> Bytes: ...
 
+    def rooms(self, most: int) -> list[Bytes]: ...
+
     def push(self, used: int) -> None: ...
 
     def pop(self) -> Bytes: ...
@@ -71,23 +74,27 @@ class _Slabs:
         self.largest, self.slab_bytes = padded(largest), slab_bytes
         self.records: list[tuple[int, int, int]] = []
         self.stored_bytes = 0
-        self._next = 0, 0
+        self._next: list[tuple[int, int]] = []  # the last one first
 
-    def take(self, size: int | None) -> tuple[int, int, int]:
-        """Slab, first byte and end of the space for the next record of at most `size` bytes."""
+    def take(self, size: int | None, count: int = 1) -> list[tuple[int, int, int]]:
+        """Slab, first byte and end of the spaces for the next records of at most `size` bytes."""
         size = self.largest if size is None else size
-        slab, first = 0, 0
+        slab, end = 0, 0
         if self.records:
             slab, first, used = self.records[-1]
-            first += padded(used)
-            if first + size > self.slab_bytes:
-                slab, first = slab + 1, 0
-        self._next = slab, first
-        return slab, first, first + size
+            end = first + padded(used)
+        places = []
+        for _ in range(count):
+            if end + size > self.slab_bytes:
+                slab, end = slab + 1, 0
+            places.append((slab, end, end + size))
+            end += padded(size)
+        self._next = [(slab, first) for slab, first, _ in reversed(places)]
+        return places
 
     def push(self, used: int) -> None:
-        """Add a record at the position that `take` returned."""
-        self.records.append((*self._next, used))
+        """Add a record at the next of the positions that `take` returned."""
+        self.records.append((*self._next.pop(), used))
         self.stored_bytes += used
 
     def filled(self, slab: int) -> int:
@@ -120,7 +127,12 @@ class MemoryStack:
         return self._at.stored_bytes
 
     def room(self, size: int | None = None) -> Bytes:
-        slab, first, end = self._at.take(size)
+        return self._memory(*self._at.take(size)[0])
+
+    def rooms(self, most: int) -> list[Bytes]:
+        return [self._memory(*place) for place in self._at.take(None, most)]
+
+    def _memory(self, slab: int, first: int, end: int) -> Bytes:
         if slab == len(self.slabs):
             try:
                 if (slab + 1) * self._at.slab_bytes > self._limit:
@@ -195,8 +207,12 @@ class DiskStack:
     def stored_bytes(self) -> int:
         return self._at.stored_bytes
 
+    def rooms(self, most: int) -> list[Bytes]:
+        """One: what is written goes to the disk as it comes."""
+        return [self.room()]
+
     def room(self, size: int | None = None) -> Bytes:
-        slab, first, end = self._at.take(size)
+        [(slab, first, end)] = self._at.take(size)
         if slab and not first:  # the slab before is full
             if (slab + 1) * self._at.slab_bytes > self._limit:
                 raise FathometerError(

@@ -1,0 +1,164 @@
+"""Time steps and a whole migration beside Devito's, which is installed into an environment of its own.
+
+Luporini et al. (2020, ACM TOMS 46(1)), Louboutin et al. (2019, Geosci. Model Dev. 12): kernels from symbolic equations.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+import tempfile
+import venv
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+
+from benchmarks.command import clean, fathometer
+from benchmarks.stencil import SURVEY
+from benchmarks.table import Table
+from fathometer import _native
+from fathometer.config.sections import TuningTable
+from fathometer.grid.tuning import best_tiling
+from fathometer.lab.statistics import interleave
+from fathometer.parallel.threads import ThreadCounts
+from fathometer.record.ranks import seconds
+from fathometer.seismic.waves.homogeneous import SPACING, VELOCITY, VTI, Homogeneous, NoBoundary
+
+RELEASE = "devito==4.8.23"
+ENVIRONMENT = Path(__file__).resolve().parent.parent / "build" / "devito"
+PROGRAM = Path(__file__).resolve().parent / "devito_program.py"
+STEPS, CHECKED, EVERY = 40, 12, 5
+
+
+class Devito:
+    """A process of Devito's environment that does one task after the other; a context manager."""
+
+    def __init__(self, threads: int, **wanted: object) -> None:
+        environment = clean() | {"OMP_NUM_THREADS": str(threads), "DEVITO_LANGUAGE": "openmp"}
+        command = [str(_python()), str(PROGRAM), json.dumps(wanted)]
+        self._process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self._answer()
+
+    def ask(self, *words: object) -> float:
+        """Have a task done; its answer."""
+        assert self._process.stdin is not None
+        print(*words, file=self._process.stdin, flush=True)
+        return float(self._answer())
+
+    def _answer(self) -> str:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("Devito's process has ended")
+        return line.strip()
+
+    def __enter__(self) -> Devito:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def _python() -> Path:
+    """Python of Devito's environment, which is made where it is not there."""
+    python = ENVIRONMENT / "bin" / "python"
+    if not (ENVIRONMENT / "ready").exists():
+        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", RELEASE], check=True)
+        (ENVIRONMENT / "ready").touch()
+    return python
+
+
+def devito(threads: int, quick: bool) -> Table:
+    """Both with `threads` threads."""
+    rounds = 2 if quick else 7
+    side, shape, steps = (96, (64, 64, 48), 60) if quick else (320, (240, 240, 200), 600)
+    rows = [_time_steps(side, threads, rounds), _migration(shape, steps, threads, rounds)]
+    return Table(
+        f"Beside Devito, {threads} threads",
+        f"{RELEASE.replace('==', ' ')} with OpenMP and its most thorough tuning, the same VTI equations, order 8, "
+        f"float32; in turns, medians of {rounds} rounds, and the range of the ratios. Time steps: {STEPS} at a time, "
+        "no absorbing sides, the tiling from a search; both come to the same pressure. Migration: a step of the source "
+        f"loop and one of the receiver loop, {steps} steps of one shot, every {EVERY}th imaged, snapshots in memory; "
+        "Fathometer's are those of the command `migrate` from its first run on, with its absorbing layers, and with "
+        "what history and imaging take between the steps; Devito's have a damping mask of as many cells.",
+        ("what", "Devito", "Fathometer", "ratio", "range", "wanted"),
+        tuple(rows),
+    )
+
+
+def _row(what: str, theirs: list[float], ours: list[float], scale: float, wanted: str) -> tuple[str, ...]:
+    """Of seconds; scale: to what is shown."""
+    ratios = [t / o for t, o in zip(theirs, ours, strict=True)]
+    return (
+        what,
+        f"{scale * median(theirs):.2f}",
+        f"{scale * median(ours):.2f}",
+        f"{median(ratios):.2f}",
+        f"{min(ratios):.2f} to {max(ratios):.2f}",
+        wanted,
+    )
+
+
+def _time_steps(side: int, threads: int, rounds: int) -> tuple[str, ...]:
+    _native.set_threads(threads)
+    medium = Homogeneous((side,) * 3, VTI, NoBoundary())
+    wave = medium.propagator
+    wave.threads = ThreadCounts(threads, threads, threads)
+    best_tiling(wave, TuningTable(), STEPS, threads, print)
+    squared = (medium.dt * VELOCITY / SPACING) ** 2
+    model = [squared * (1 + 2 * (VTI.epsilon or 0)), squared * math.sqrt(1 + 2 * (VTI.delta or 0)), squared]
+    with Devito(threads, side=side, model=model) as other:
+        line = np.exp(-((np.arange(side) - side // 2) ** 2) / 50.0)
+        for field in (*wave.fields()[0], *wave.fields()[1]):
+            field[...] = line[:, None, None] * line[:, None] * line
+        wave.advance(CHECKED)
+        u, v = wave.fields()[0]
+        ours, theirs = float(np.linalg.norm((u + v) / 2)), other.ask("check", CHECKED)
+        if abs(ours - theirs) > 1e-4 * ours:
+            raise RuntimeError(f"Devito's pressure has another norm: {theirs:.6g}, not {ours:.6g}")
+        times = interleave({"theirs": partial(other.ask, "steps", STEPS), "ours": partial(wave.advance, STEPS)}, rounds)
+    return _row(f"a time step of {side}³ cells, ms", times["theirs"], times["ours"], 1e3 / STEPS, "2.3")
+
+
+def _migration(shape: tuple[int, int, int], steps: int, threads: int, rounds: int) -> tuple[str, ...]:
+    """Ours as a user has it: with a cache of tilings that is empty at first."""
+    x, y = (50.0 * ((n - 16) // 4) for n in shape[:2])  # of the last receivers
+    geometry = (
+        f"sources = {{x = {x / 2}, y = {y / 2}, z = 60.0}}\n"
+        f"receivers = {{x = [100.0, {x}, 50.0], y = [100.0, {y}, 50.0], z = 56.0}}"
+    )
+    theirs, ours = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_CACHE_HOME"] = folder
+        depth = np.arange(shape[2], dtype=np.float32)
+        np.save(f"{folder}/vp.npy", np.broadcast_to(1800 + 5 * depth, shape))
+        for name, acquisition, imaging in (
+            ("shots", geometry, ""),
+            ("image", 'gathers = "shots/shots.segy"', f"[imaging]\nevery = {EVERY}\n"),
+        ):
+            text = SURVEY.format(acquisition=acquisition, name=name, duration=steps / 600) + imaging
+            (Path(folder) / f"{name}.toml").write_text(text)
+        fathometer("model", f"{folder}/shots.toml", "--quiet")
+        padded = [n + 16 for n in shape]
+        with Devito(threads, shape=padded, steps=steps, every=EVERY, model=[0.08, 0.07, 0.065]) as other:
+            for _ in range(rounds):
+                theirs.append(sum(other.ask(loop) for loop in ("forward", "backward")) / steps)
+                fathometer("migrate", f"{folder}/image.toml", "--quiet", "--overwrite")
+                ours.append(_pair_seconds(Path(folder) / "image" / "run.json"))
+    what = f"a pair of steps in a migration of {' x '.join(map(str, shape))} cells, ms"
+    return _row(what, theirs, ours, 1e3, "1.8; 2.0 with the cone")
+
+
+def _pair_seconds(record: Path) -> float:
+    """Of both loops in a migration of one shot, over the steps of one."""
+    run = json.loads(record.read_text())
+    loops = ("source propagation", "receiver propagation", "history push", "history pop", "between time steps")
+    return seconds(run["ledger"], loops) / int(run["results"]["steps"])
