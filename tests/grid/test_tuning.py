@@ -21,7 +21,7 @@ from fathometer.base.errors import InputError
 from fathometer.base.host import Caches, caches
 from fathometer.config.sections import TuningTable
 from fathometer.grid import tuning, tuning_cache
-from fathometer.grid.tiling import PLAIN, Stepping, Tiling
+from fathometer.grid.tiling import DIAMONDS, PLAIN, Stepping, Tiling
 from fathometer.grid.tuning_cache import SCHEMA, Kept, key_of, recall, remember
 from fathometer.lab.statistics import typical
 
@@ -232,6 +232,38 @@ def test_a_choice_that_does_not_fit_is_an_error_with_the_range(wanted, words, tm
 def test_threads_make_whole_teams(tmp_path):
     with pytest.raises(InputError, match=r"team: found 2; allowed: 1, 3, since a rank has 3 threads"):
         tune(TuningTable(team=2), tmp_path, threads=3)
+
+
+MANY = replace(STEPPING, steps=40)
+
+
+def test_many_steps_at_a_time_are_taken_in_diamonds():
+    """As high as fit a thread's share, where one rank has a grid of three dimensions."""
+    tiling = MANY.expected(HERE)
+    assert tiling.tile == DIAMONDS
+    assert MANY.bytes_in_flight(tiling) <= HERE.of_thread(2)
+    assert MANY.bytes_in_flight(replace(tiling, depth=tiling.depth + 1)) > HERE.of_thread(2)
+    assert STEPPING.expected(HERE).tile != DIAMONDS
+    for other in (replace(MANY, divided=True), replace(MANY, shape=(900, 1, 900))):
+        assert other.expected(HERE).tile != DIAMONDS
+        assert not other.fits(tiling)
+        assert not any(t.tile == DIAMONDS for t in tuning.candidates(other, HERE))
+    assert not MANY.fits(replace(tiling, team=2))
+    near = tuning.around(MANY, tiling)
+    assert {"higher", "lower", "wider blocks", "narrower blocks"} == set(near)
+    assert all(t.tile == DIAMONDS and MANY.fits(t) for t in near.values())
+
+
+def test_diamonds_by_name(tmp_path):
+    assert tune(TuningTable(tile="diamonds"), tmp_path).tiling.tile == DIAMONDS
+    assert tune(TuningTable(tile="diamonds", time_depth=3, block=5, team=1), tmp_path).tiling == Tiling(3, 5, 0, 1)
+    assert tune(TuningTable(tile=9), tmp_path, steps=40).tiling.tile == 9
+    assert tune(TuningTable(time_depth=1), tmp_path, steps=40).tiling.depth == 1
+    with pytest.raises(InputError, match=r"team: found 2; allowed with diamonds: 1"):
+        tune(TuningTable(tile="diamonds", team=2), tmp_path)
+    flat = Medium((24, 1, 18), 12.5, 2000.0, dtype=np.float32).propagator
+    with pytest.raises(InputError, match=r'tile: found "diamonds"; allowed in two dimensions: "auto" or a width'):
+        tune(TuningTable(tile="diamonds"), tmp_path, flat)
 
 
 @given(

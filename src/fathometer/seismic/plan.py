@@ -139,20 +139,11 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     recommended, changed = _recommended(layout, time, machine, request)
     notes += weak_epsilon_notes(weak) + more + layout.acquisition.notes + changed
     notes += _over_budget(asked, survey, machine)
-    return Plan(
-        layout,
-        machine,
-        time,
-        slowest,
-        fastest,
-        limit,
-        weak,
-        origin,
-        expected(layout, time, speeds),
-        notes,
-        asked or recommended,
-        recommended,
-    )
+    cone = expected(layout, time, speeds)
+    shares = {loop: 1 - saved.share for loop, saved in (cone or {}).items()}
+    recommended = recommended.with_computed(shares)
+    asked = recommended if asked is None else asked.with_computed(shares)
+    return Plan(layout, machine, time, slowest, fastest, limit, weak, origin, cone, notes, asked, recommended)
 
 
 def _velocities(

@@ -54,7 +54,7 @@ def lines(plan: Plan) -> list[str]:
 
 def _saved(loops: dict[str, Saved]) -> str:
     shares = " and ".join(f"{100 * saved.share:.0f} % of the {name} loop" for name, saved in loops.items())
-    return f"cone: about {shares} is left out, which the seconds below do not count"
+    return f"cone: about {shares} is left out"
 
 
 def _snapshots(prediction: Prediction) -> str:

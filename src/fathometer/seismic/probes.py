@@ -46,7 +46,7 @@ SIZES: dict[int, tuple[Index3, ...]] = {
     2: ((100, 1, 100), (500, 1, 400), (2500, 1, 1200)),
 }
 ORDERS = (4, 8, 12, 16)
-STEPS = 8  # taken at a time: an image is made every five to twelve
+STEPS = 24  # taken at a time: of modelling and of most migrations up to 40, which are little faster
 TRACES, TRACE_STEPS = (8, 200), 2000
 POINTS = 4000
 

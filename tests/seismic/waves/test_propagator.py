@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from support import Medium, heterogeneous, ricker
 
+from fathometer.grid.grid import Grid
+from fathometer.seismic.waves.checked_steps import steps_at_a_time
+
 
 @pytest.mark.parametrize("free_surface", [False, True])
 @pytest.mark.parametrize("steps", [3, 4])
@@ -27,3 +30,16 @@ def test_a_restored_wavefield_goes_on_as_it_did(steps, free_surface):
     for first, second in zip(*outcomes, strict=True):
         assert np.abs(first).max() > 0
         assert np.array_equal(first, second)
+
+
+def test_steps_at_a_time_are_whole_imaging_steps():
+    def grid(*shape):
+        return Grid(shape, (10.0,) * 3, (0.0,) * 3, ((0, 0),) * 3)
+
+    small, large = grid(100, 100, 100), grid(1000, 1000, 1000)
+    assert steps_at_a_time(small, 1, 1000) == 40
+    assert steps_at_a_time(small, 1, 30) == 30
+    assert steps_at_a_time(small, 1, 1001, 7) == 35
+    assert steps_at_a_time(small, 1, 90, 45) == 45  # at least one
+    assert steps_at_a_time(large, 1, 1000, 4) == 8  # ten thousand million updates
+    assert steps_at_a_time(large, 8, 1000, 4) == 40

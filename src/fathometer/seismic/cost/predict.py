@@ -166,6 +166,8 @@ def _modelling_phases(run: Workload, trace_bytes: int) -> list[Phase]:
 def _migration_phases(run: Workload, history: HistoryChoice, store: Store | None, trace_bytes: int) -> list[Phase]:
     """The source loop, and a receiver loop for each bin of offset."""
     loops, seconds = run.receiver_loops, _history_seconds(run, history, store)
+    # A shot's first snapshot is handed over by itself, the others with the advances that write them.
+    handed = run.groups * (run.shots_per_group + run.calls) if history.several else run.snapshots
     writing, correlating = (
         run.moved_seconds(run.group_snapshots * run.image_cells * run.itemsize * moves)
         for moves in (SNAPSHOT_MOVES, IMAGE_MOVES)
@@ -174,10 +176,10 @@ def _migration_phases(run: Workload, history: HistoryChoice, store: Store | None
         Phase("read traces", run.stored_seconds(trace_bytes, run.machine.read_bytes_per_second), trace_bytes),
         Phase("resample traces", _resampling_seconds(run)),
         Phase("source propagation", run.stepping_seconds + writing, calls=run.calls),
-        Phase("history push", seconds.push, run.snapshot_bytes, run.snapshots),
+        Phase("history push", seconds.push, run.snapshot_bytes, handed),
         *([Phase("source recomputation", seconds.recomputation)] if seconds.recomputation else []),
         Phase("receiver propagation", loops * (run.stepping_seconds + correlating), calls=loops * run.calls),
-        Phase("history pop", loops * seconds.pop, loops * run.snapshot_bytes, loops * run.snapshots),
+        Phase("history pop", loops * seconds.pop, loops * run.snapshot_bytes, loops * handed),
     ]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fathometer.parallel.decomposition import Index3
@@ -47,6 +48,12 @@ class Prediction:
     def kernel_seconds(self) -> float:
         """Of the time steps, exchanges included."""
         return sum(phase.seconds for phase in self.phases if phase.name in KERNEL)
+
+    def with_computed(self, shares: Mapping[str, float]) -> Prediction:
+        """The same where only a share of the cells is computed in the loops of a shot, by their names."""
+        names = {"source recomputation": "source"} | {f"{loop} propagation": loop for loop in shares}
+        phases = [replace(p, seconds=p.seconds * shares.get(names.get(p.name, ""), 1.0)) for p in self.phases]
+        return replace(self, phases=tuple(phases))
 
     @property
     def rank_bytes(self) -> int:
