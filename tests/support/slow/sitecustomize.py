@@ -25,9 +25,9 @@ class Slowing(MetaPathFinder):
             load(module)
             migrate = module.Worker.migrate
 
-            def later(self: Any, *words: Any) -> None:
+            def later(self: Any, *words: Any) -> Any:
                 time.sleep(SECONDS)
-                migrate(self, *words)
+                return migrate(self, *words)
 
             module.Worker.migrate = later
 
