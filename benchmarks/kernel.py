@@ -20,7 +20,7 @@ from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.propagator import Propagator
 
-STEPS = 6  # of a measurement
+STEPS = 24  # of a measurement
 
 
 def kernel(threads: int, quick: bool) -> Table:

@@ -25,7 +25,7 @@ from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Ma
 from fathometer.seismic.waves.physics import PHYSICS
 from fathometer.seismic.waves.propagator import Propagator
 
-STEPS = 12  # of one measurement
+STEPS = 24  # of one measurement
 PRIME, LONG = (311, 313, 317), (640, 320, 320)
 
 

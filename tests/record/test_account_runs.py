@@ -196,6 +196,8 @@ def test_trials_of_tilings_are_told_and_change_no_bit(migrated, tmp_path):
         "import sys\n"
         "from fathometer.grid import trials, tuning\n"
         "from fathometer.grid.tiling import Tiling\n"
+        "from fathometer.seismic.waves import checked_steps\n"
+        "checked_steps.MOST_STEPS = 1  # advances are imaging steps\n"
         "tuning.LEAST_UPDATES, trials.BUDGET, trials.TURN_SECONDS, trials.VOID = 0, 1e9, (0.0, 0.0), 1e9\n"
         "tuning.seeds = lambda stepping, here: [Tiling(depth, 1, 20, 1) for depth in range(2, stepping.steps + 1)]\n"
         "from fathometer.cli.main import main\n"

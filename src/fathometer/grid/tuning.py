@@ -20,7 +20,7 @@ from fathometer.base.errors import InputError
 from fathometer.base.host import Caches, caches
 from fathometer.base.ledger import Ledger, now
 from fathometer.config.sections import TuningTable
-from fathometer.grid.tiling import DEEPEST, DIAMONDS, PLAIN, Stepping, Tiling, Tuned
+from fathometer.grid.tiling import DEEPEST, DIAMONDS, PLAIN, ROWS, Stepping, Tiling, Tuned
 from fathometer.grid.trials import Trials
 from fathometer.grid.tuning_cache import Kept, recall, remember
 from fathometer.parallel.collectives import barrier
@@ -284,6 +284,8 @@ def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
         )
         shapes = [(block, width * team, team) for block in blocks for width in (16, 24, 40) for team in teams]
     depths = sorted({min(stepping.steps, depth) for depth in (3, 4, 6, 8)} | {-(-stepping.steps // 2)})
+    if stepping.diamonds and stepping.steps >= 3 * ROWS:  # where they are faster, few others are worth their time
+        shapes, depths = [(block, width, 1) for block in blocks for width in (40, 80)], [8]
     for depth in depths:
         for block, width, team in shapes:
             tilings.append(Tiling(depth, min(block, stepping.shape[0]), min(width, widest), team))

@@ -41,5 +41,5 @@ def test_steps_at_a_time_are_whole_imaging_steps():
     assert steps_at_a_time(small, 1, 30) == 30
     assert steps_at_a_time(small, 1, 1001, 7) == 35
     assert steps_at_a_time(small, 1, 90, 45) == 45  # at least one
-    assert steps_at_a_time(large, 1, 1000, 4) == 8  # ten thousand million updates
-    assert steps_at_a_time(large, 8, 1000, 4) == 40
+    assert steps_at_a_time(large, 8, 1000, 4) == 16  # two thousand million updates of each rank
+    assert steps_at_a_time(large, 32, 1000, 4) == 40

@@ -11,7 +11,7 @@ from fathometer.seismic.waves.propagator import Propagator
 
 STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
 MOST_STEPS = 40  # of an advance: more gain nothing
-MOST_UPDATES = 1e10  # of a rank's cells in an advance: some ten seconds
+MOST_UPDATES = 2e9  # of a rank's cells in an advance: a few seconds, for which a signal may wait
 
 
 def steps_at_a_time(grid: Grid, ranks: int, steps: int, every: int = 1) -> int:
