@@ -54,6 +54,7 @@ class Kept:
             not all(type(n) is int for n in (*numbers, trials))
             or trials < 0
             or any(not 0 < r < 1e18 for r in rates.values())
+            or not (gain is None or 0 < float(gain) < 1e18)
         ):
             raise ValueError
         tiling = Tiling(depth, block, tile, team)

@@ -104,8 +104,8 @@ def test_what_is_saved_is_told_and_counted(case, name, loops):
     if name.startswith("full"):
         assert set(shares.values()) == {0.0}
     else:
-        assert shares["source_loop_saved_share"] > 0.08
-        assert loops == 1 or shares["receiver_loop_saved_share"] > 0.08
+        assert shares["source_loop_saved_share"] > 0.05
+        assert loops == 1 or shares["receiver_loop_saved_share"] > 0.05
         assert "first arrivals" in record["ledger"]["ranks"][0]["phases"]
 
 
@@ -149,3 +149,41 @@ def test_another_word_is_refused(tmp_path):
     done = here("model", survey(tmp_path, keys_of("3D vti", propagation__cone="on")))
     assert done.code == 2
     assert '[propagation] cone: found "on"; allowed: "auto" or "off"' in done.err
+
+
+@pytest.mark.parametrize(("order", "weights", "peak"), [(16, "taylor", 6.5), (8, "optimised", 6.5)])
+def test_what_is_far_away_is_the_same(order, weights, peak, tmp_path):
+    """Over 400 cells: waves above the wavelet's highest frequency, which are faster on time steps, get far ahead of the
+    others where the stencil is accurate."""
+    vp = np.full((600, 60), 1500.0, np.float32)
+    vp[:, 45:] = 1400.0
+    np.save(tmp_path / "vp.npy", vp)
+    keys = COMMON | {
+        "model.vp": "vp.npy",
+        "model.spacing": [20.0, 20.0],
+        "wavelet.peak_frequency": peak,
+        "propagation.order": order,
+        "propagation.space_weights": weights,
+        "propagation.duration": 9.0,
+        "acquisition.sources": {"x": 403.0, "z": 101.0},
+        "acquisition.receivers": {"x": [8020.0, 11220.0, 160.0], "z": 100.0},
+    }
+    traces = []
+    for cone in ("off", "auto"):
+        path = survey(tmp_path, keys | {"output.directory": cone, "propagation.cone": cone})
+        assert here("model", path, "--quiet").code == 0
+        segy = tmp_path / cone / "shots.segy"
+        traces.append(read_traces(segy, np.arange(len(scan(segy).ffid))))
+    assert record_of(tmp_path, "auto")["results"]["cone"]["saved_share"] > 0.2
+    assert difference(*traces) < LARGEST
+    (tmp_path / "recorded.segy").write_bytes((tmp_path / "off" / "shots.segy").read_bytes())
+    images = []
+    for cone in ("off", "auto"):
+        recorded = {key: value for key, value in keys.items() if key not in NOT_TO_MIGRATE}
+        recorded |= {"acquisition.gathers": "recorded.segy", "propagation.cone": cone}
+        path = survey(tmp_path, recorded | {"output.directory": f"{cone}-image"})
+        assert here("migrate", path, "--quiet").code == 0
+        images.append([load(file) for file in sorted((tmp_path / f"{cone}-image").glob("*.rsf"))])
+    assert len(images[0]) == 3
+    for one, other in zip(*images, strict=True):
+        assert difference(one, other) < LARGEST

@@ -293,7 +293,7 @@ template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job) {
 }
 
 template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling) {
-    if (w.has_y && tiling.tile == 0) {
+    if (w.has_y && tiling.tile == 0 && tiling.depth > 1) {
         Diamonds<T> diamonds(w, steps, skew(w, job), tiling);
         in_team([&] {
             Levels<T> levels(w);

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ from fathometer.seismic.waves.points import sinc_points
 
 PHASE = "first arrivals"
 ONSET = 1e-5  # a wavelet begins where no more than this has passed of its L2 norm
+HIGHEST = 1e-6  # the part of a wavelet's L2 norm beyond its highest frequency
+STOP_BAND = 1.5  # times the wavelet's highest frequency: traces have nothing beyond
+MOST_OF_STEP = 0.45  # periods of a time step, whatever a wavelet holds: beyond is what no scheme resolves
 MARGIN = 0.5  # periods of the highest frequency before a first arrival
 # `auto` weighs what arrivals cost, in updates of cells for each block, against the saving that is expected.
 BLOCK_UPDATES, EXPECTED = 1000, 0.1
@@ -82,8 +86,7 @@ class Cone:
         if self.speeds is None:
             return None
         with ledger.phase(PHASE):
-            series = source_series(self.layout.wavelet, time, self.layout.corrected, 1, np.dtype(float))
-            passed = np.cumsum(series**2)
+            passed = np.cumsum(self._series**2)
             onset = int(np.searchsorted(passed, ONSET**2 * passed[-1]))
             arrivals = self._arrivals(shot.source)
             first = np.where(arrivals > 0, arrivals + onset, 0)
@@ -110,8 +113,23 @@ class Cone:
         points = sinc_points(cells, surface_of(self.layout.free_surface))
         # Waves of the highest frequency are the fastest on time steps: their group speed is c / cos(pi f dt).
         period = 1 / (self.layout.wavelet.fmax * self.time.dt)
-        steps = self.speeds.first_arrivals(points) / self.time.dt * math.cos(math.pi / period)
+        steps = self.speeds.first_arrivals(points) / self.time.dt * math.cos(math.pi * self._highest * self.time.dt)
         return np.asarray(np.floor(steps - MARGIN * period))
+
+    @cached_property
+    def _series(self) -> np.ndarray:
+        """What a source injects, (steps,) float64."""
+        return source_series(self.layout.wavelet, self.time, self.layout.corrected, 1, np.dtype(float))[:, 0]
+
+    @cached_property
+    def _highest(self) -> float:
+        """Frequency, Hz, beyond which sources inject no more than HIGHEST of their L2 norm, and traces, which have been
+        low-passed (traces/resampling.py), nothing."""
+        series, dt = self._series, self.time.dt
+        power = np.abs(np.fft.rfft(series, 2 * len(series))) ** 2
+        beyond = np.cumsum(power[::-1])[::-1]
+        frequencies = np.fft.rfftfreq(2 * len(series), dt)[beyond > HIGHEST**2 * beyond[0]]
+        return min(max(float(frequencies.max(initial=0.0)), STOP_BAND * self.layout.wavelet.fmax), MOST_OF_STEP / dt)
 
     def updates(self, rows: ActiveRows | None) -> Saved:
         """Of the cells of all ranks in a loop."""
@@ -129,15 +147,15 @@ def expected(layout: SurveyLayout, time: TimeAxis, speeds: np.ndarray) -> dict[s
     for index in np.unique(np.linspace(0, len(shots) - 1, EXPECTED_FROM).astype(int)):
         shot = shots[index]
         on = layout.on(shot) if layout.imaging else layout
-        if not is_wanted(on, time):
-            return None
-        cone = cones.setdefault(on.grid, Cone(on, time, Speeds.of_depths(on.grid, speeds)))
+        cone = cones.setdefault(
+            on.grid, Cone(on, time, Speeds.of_depths(on.grid, speeds) if is_wanted(on, time) else None)
+        )
         rows = cone.source(shot)
         loops["source"].add(cone.updates(rows))
         for among in receivers_by_bin(layout.survey.imaging, shot) if layout.imaging else ():
             if len(among):
                 loops["receiver"].add(cone.updates(cone.receivers(shot, among, rows)))
-    return loops
+    return loops if any(cone.speeds is not None for cone in cones.values()) else None
 
 
 def record(loops: Mapping[str, Saved]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from fathometer.seismic.waves.points import SincPoints
 BLOCK = 4  # cells of the widest axis in a block
 MOST_BLOCKS = 200_000  # for which the arrivals take some tenths of a second
 MARGIN_ROWS = 8  # in front of a rank's own: native/core/active.hpp
+AGAIN = 0.5  # blocks by which waves that spread anew may be late
 NEAR = 3.0  # blocks around points where a wave's time is the distance over the highest speed
 
 
@@ -112,9 +113,11 @@ class Speeds:
         earliest = times.min(axis=2)
         for axis in (0, 1):  # of the corners of each block
             earliest = np.minimum(*_neighbours(earliest, axis))
-        # A wave from one place meets a face of a block before its corners.
+        # A wave from one place meets a face of a block before its corners; and where a fast body ends waves spread
+        # anew, which the scheme has late.
         slowest = self.fastest.min(axis=2)
         earliest = np.sqrt(np.maximum(earliest**2 - (size / slowest) ** 2 / 2, 0))
+        earliest = np.maximum(earliest - AGAIN * size / slowest, 0)
         rows = np.repeat(np.repeat(earliest, self.cells[0], axis=0), self.cells[1], axis=1)
         rows = np.ascontiguousarray(rows[: self.grid.full_shape[0], : self.grid.full_shape[1]])
         for (i, j, _), (m, n, _) in zip(np.maximum(points.first, 0), points.first + points.count, strict=True):
