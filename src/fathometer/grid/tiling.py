@@ -153,9 +153,8 @@ class Stepping:
     def bytes_in_flight(self, tiling: Tiling) -> int:
         """Bytes that a tile wants to find in the cache: its cells at all its steps, and what the stencil reaches."""
         moved = (tiling.depth + 1) * self.radius
-        if (
-            tiling.tile == DIAMONDS
-        ):  # the last steps of a row of cells lie as far behind the first as it is from the tip
+        if tiling.tile == DIAMONDS:
+            # The last steps of a row of cells lie as far behind the first as it is from the tip.
             half = tiling.depth * self.radius
             return 2 * half * (half + tiling.block + self.radius) * self.shape[2] * self.cell_bytes
         rows = tiling.tile + moved if self.flat else (tiling.block + moved) * (tiling.tile + moved)

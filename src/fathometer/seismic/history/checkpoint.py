@@ -94,7 +94,7 @@ class CheckpointHistory:
 
     def __init__(self, stored: StackedHistory, schedule: Schedule, states: States) -> None:
         self._stored, self._schedule, self._states = stored, schedule, states
-        self.snapshot_bytes, self.together = stored.snapshot_bytes, stored.together
+        self.snapshot_bytes = stored.snapshot_bytes
         self._again: list[Segment] = []
         self._numbers: list[int] = []  # of the snapshots that are kept now, ascending
         self._advances = 0

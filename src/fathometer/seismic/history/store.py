@@ -56,11 +56,9 @@ class History(Protocol):
 
     Attributes:
         snapshot_bytes: of one snapshot on this rank, as the propagation writes it.
-        together: snapshots that may be written, or read, at a time; there may be fewer.
     """
 
     snapshot_bytes: int
-    together: int
 
     def begin(self, source: Source) -> None:
         """A shot begins."""
@@ -112,7 +110,7 @@ class StackedHistory:
         self._shape, self._dtype = shape, dtype
         self.snapshot_bytes = int(np.prod(shape)) * dtype.itemsize
         # On disk records are moved as they come, and an encoding takes one at a time.
-        self.together = snapshots if encoding is None and isinstance(stack, MemoryStack) else 1
+        self._together = snapshots if encoding is None and isinstance(stack, MemoryStack) else 1
         self._pushed = self._left = 0
         self._errors = (0.0, 0.0)
         self._examine = {snapshots * n // (EXAMINED + 1) for n in range(1, EXAMINED + 1)} if encoding else set()
@@ -130,7 +128,7 @@ class StackedHistory:
 
     def rooms(self, most: int) -> list[np.ndarray]:
         if self._encoding is None:
-            return [self._view(record) for record in self._stack.rooms(min(most, self.together))]
+            return [self._view(record) for record in self._stack.rooms(min(most, self._together))]
         self._wait(self._at)
         return [self._plain[self._at]]
 
@@ -148,7 +146,7 @@ class StackedHistory:
     def pop(self, most: int, ahead: bool = True) -> list[np.ndarray]:
         """ahead: the one before will be popped next, before anything is pushed."""
         if self._encoding is None:
-            count = min(most, self.together, self._left)
+            count = min(most, self._together, self._left)
             self._left -= count
             return [self._view(self._stack.pop()) for _ in range(count)]
         self._left -= 1

@@ -21,7 +21,7 @@ from fathometer.seismic.setup.cone import Cone, Saved, record
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record, shot_progress
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.setup.tuned import start_tiling, tuned_by, tuned_for
+from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.modelled import NAME, ModelledTraces, modelled_traces
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import steps_at_a_time
@@ -56,7 +56,7 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
             wavefield = setup.propagator()
         shots = len(setup.acquisition.shots)
         at_a_time = steps_at_a_time(setup.grid, setup.comm.size, setup.time.steps)
-        start_tiling(setup, wavefield, context, at_a_time)
+        set_threads(setup, wavefield, context)
         tuned = tuned_for(setup, wavefield, context, at_a_time, shots)
         if wavefield.trials is not None:
             wavefield.trials.expect(shots * (setup.time.steps // at_a_time))

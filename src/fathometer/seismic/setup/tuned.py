@@ -14,12 +14,17 @@ from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.waves.propagator import Propagator
 
 
+def set_threads(setup: Setup, wavefield: Propagator, context: Context) -> None:
+    """Collective. Threads of a wavefield, as the survey asks for them."""
+    survey = setup.survey
+    with naming(str(survey.path)), ledger.phase("tuning"), collective_errors(setup.comm):
+        wavefield.threads = thread_counts(survey.threads.model_dump(), context.binding, "[threads]")
+
+
 def start_tiling(setup: Setup, wavefield: Propagator, context: Context, steps: int) -> None:
     """Collective. Threads of a wavefield, and the tiling that the sizes of the caches suggest."""
-    survey = setup.survey
-    with naming(str(survey.path)), ledger.phase("tuning"):
-        with collective_errors(setup.comm):
-            wavefield.threads = thread_counts(survey.threads.model_dump(), context.binding, "[threads]")
+    set_threads(setup, wavefield, context)
+    with ledger.phase("tuning"):
         wavefield.tiling = modelled_tiling(wavefield, steps, wavefield.threads.propagate)
 
 
