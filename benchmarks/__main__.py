@@ -48,14 +48,14 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
 ON_REQUEST = {"devito": devito}  # what installs other programs
 
 
-def replaced(text: str, table: Table) -> str:
-    """The page with a new table under an old title."""
-    title = f"## {table.title}\n"
-    before, found, rest = text.partition(title)
+def replaced(text: str, table: Table, about: str) -> str:
+    """The page with a new table under an old title; about: when and on what it was measured."""
+    new = f"{table.markdown()}\n{about}"
+    before, found, rest = text.partition(f"## {table.title}\n")
     if not found:
-        return text.rstrip("\n") + "\n\n" + table.markdown()
+        return f"{text.rstrip()}\n\n{new}"
     _, following, after = rest.partition("\n## ")
-    return before + table.markdown() + following + after
+    return before + new + following + after
 
 
 def main() -> None:
@@ -84,7 +84,7 @@ def main() -> None:
     if options.only:
         text = options.page.read_text(encoding="utf-8")
         for table in tables:
-            text = replaced(text, table)
+            text = replaced(text, table, about)
     else:
         text = "\n".join([EXPLANATION, about, *(t.markdown() for t in tables)])
     options.page.write_text(text, encoding="utf-8")

@@ -104,6 +104,13 @@ def peak_memory() -> int:
     return peak
 
 
+def resident_memory() -> int:
+    """Bytes of this process's resident set now."""
+    resident = _kilobytes(Path("/proc/self/status"), "VmRSS")
+    assert resident is not None, "Linux shows VmRSS of every process"
+    return resident
+
+
 def cpu_model() -> str | None:
     """The processor's model name; None where the system does not give one."""
     for line in _lines(Path("/proc/cpuinfo")):

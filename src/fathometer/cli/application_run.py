@@ -6,13 +6,13 @@ import argparse
 import json
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import phase
 from fathometer.cli import registry
-from fathometer.cli.command import Command, RankCall
+from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.output import labelled, print_text
 from fathometer.cli.pages import publish
 
@@ -44,19 +44,25 @@ def application_command(
         examples,
         add_arguments,
         run_on_ranks=partial(_run_input, name, run_options),
-        import_modules=lambda: registry.of_command(name).import_modules(name),
+        prepare=partial(_load, name),
     )
+
+
+def _load(name: str, options: Options) -> Any:
+    """The input, and the modules that its run needs."""
+    application = registry.of_command(name)
+    input = application.load(options.survey)
+    application.import_modules(name)
+    return input
 
 
 def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None:
     application = registry.of_command(name)
 
     def work(application: Application, call: RankCall, context: Context) -> Outcome:
-        with phase("set up"):
-            input = application.load(call.options.survey)
         if call.trace is not None:
-            application.protect_inputs(input, [call.trace])
-        return application.run(name, input, call.comm, context)
+            application.protect_inputs(call.prepared, [call.trace])
+        return application.run(name, call.prepared, call.comm, context)
 
     run_application(application, call, work, run_options)
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -25,6 +25,7 @@ class RankCall:
         comm: all ranks. binding: cores and threads of this rank.
         say: prints a line for people on standard error; nothing on ranks above 0 and with --quiet.
         trace_zero: the trace's origin on this rank's clock, s; 0 without --trace.
+        prepared: what the command's `prepare` returned.
     """
 
     options: Options
@@ -33,6 +34,7 @@ class RankCall:
     binding: Binding
     say: Callable[[str], None]
     trace_zero: float = 0.0
+    prepared: Any = None
 
     @property
     def trace(self) -> Path | None:
@@ -50,7 +52,8 @@ class Command:
         add_arguments: declares its arguments on a parser.
         run: does the work in this process, before or without MPI.
         run_on_ranks: does it on all ranks (collective), after they were started and bound.
-        import_modules: imports what `run_on_ranks` needs, so that this counts as start-up time.
+        prepare: reads the input, where there is one, and then imports what `run_on_ranks` needs, so that this counts
+            as start-up time and a wrong input is told at once; what it returns is RankCall.prepared.
         default_ranks: how many ranks are started where --ranks is left out; None: as launched, or one.
 
     What they raise ends the command: InputError with exit code 2, FathometerError with 1, each with one line.
@@ -63,7 +66,7 @@ class Command:
     add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[Options], None] | None = None
     run_on_ranks: Callable[[RankCall], None] | None = None
-    import_modules: Callable[[], object] = lambda: None
+    prepare: Callable[[Options], Any] = lambda options: None
     default_ranks: Callable[[], int] | None = None
 
 

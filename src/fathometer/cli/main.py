@@ -143,7 +143,7 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
     from fathometer.parallel.threads import bind, unbind
     from fathometer.record import trace
 
-    command.import_modules()
+    prepared = command.prepare(options)
     path = trace_of(options)
     with collective_errors(comm):
         if comm.rank == 0:
@@ -161,7 +161,7 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
     zero = trace.zero(comm) if path is not None else 0.0
     account.begin_ends()
     try:
-        command.run_on_ranks(RankCall(options, ("fathometer", *words), comm, binding, say, zero))
+        command.run_on_ranks(RankCall(options, ("fathometer", *words), comm, binding, say, zero, prepared))
     finally:
         unbind(binding)
 

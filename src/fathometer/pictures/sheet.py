@@ -99,6 +99,9 @@ def save(figure: Figure, path: Path) -> None:
     png = BytesIO()
     with style():
         # The version of matplotlib stays out of the file: pictures are compared byte by byte.
-        figure.savefig(png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
+        # Compressed less than by default, in half its time; the file is a tenth larger.
+        figure.savefig(
+            png, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None}, pil_kwargs={"compress_level": 4}
+        )
     with ledger.file("picture", "write"):
         atomic.write(path, png.getvalue())

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from fathometer.base import ledger
-from fathometer.base.host import caches
+from fathometer.base.host import caches, peak_memory, resident_memory
 from fathometer.base.ledger import now
 from fathometer.parallel.collectives import allgather, barrier
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CACHE_MULTIPLE = 4  # size of the three arrays on all ranks of a host over that of its last-level caches
 MAX_BYTES = 1 << 28  # of a rank's three arrays
+OWN_MULTIPLE = 4  # their least size over that of the second-level caches of a rank's threads
 ITEM_BYTES = 4  # float32
 MAX_ROUNDS, MAX_SECONDS = 5, 0.08  # of each kernel; at least two rounds
 MULTIPLY_ADD_ROUNDS = 300_000  # in registers: a millisecond or two
@@ -32,6 +33,10 @@ def measure_roofline(comm: MPI.Intracomm, threads: ThreadCounts, ranks_on_host: 
     """Collective. Sums over all ranks, each with its threads for time steps: triad_bytes_per_second (float32, 12 bytes
     per element), multiply_add_flops_per_second; and a sentence on their source.
 
+    The arrays exceed the last-level caches, but not the memory that this rank once had and has no more: of others the
+    first touch can take longer than the measurement, on virtual machines ten times as long, and a small run gets the
+    bandwidth of arrays of its own size.
+
     threads: of this rank. ranks_on_host: number of ranks on this host, which share its last-level caches.
     """
     from fathometer import _native
@@ -40,7 +45,8 @@ def measure_roofline(comm: MPI.Intracomm, threads: ThreadCounts, ranks_on_host: 
     busy = ranks_on_host * threads.propagate
     cache = caches()
     last = cache.shared * -(-busy // max(1, cache.sharing))
-    elements = max(1, min(MAX_BYTES, CACHE_MULTIPLE * last // ranks_on_host) // (3 * ITEM_BYTES))
+    known = max(OWN_MULTIPLE * cache.own * threads.propagate, peak_memory() - resident_memory())
+    elements = max(1, min(MAX_BYTES, CACHE_MULTIPLE * last // ranks_on_host, known) // (3 * ITEM_BYTES))
     arrays = [_native.zerosFloat32((1, 1, elements), n) for n in range(3)]
     _native.triad(*arrays)  # first touch of the pages
     _native.multiply_adds(1000)

@@ -16,8 +16,8 @@ application in this sense, in about a hundred lines.
 
 The course of a run, on all ranks (methods marked collective are called by all of them):
 
-    application.import_modules(command)                     the rest of the start-up time
     input = application.load(path)                          checked; InputError names file, key, place, what is allowed
+    application.import_modules(command)                     the rest of the start-up time
     application.protect_inputs(input, [trace file, ...])    outputs named on the command line replace no input
     outcome = application.run(command, input, comm, context)
         ... writes its results and run.json; context.publish(page, record, panels) writes the page

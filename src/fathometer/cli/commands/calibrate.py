@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathometer.cli import argument_groups, registry
-from fathometer.cli.command import Command, RankCall
+from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.output import require_writable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _probes() -> list[Probes]:
     return [probes for app in registry.applications() if (probes := app.probes()) is not None]
 
 
-def import_modules() -> None:
+def prepare(options: Options) -> None:
     """The measurements, and those of the applications."""
     import_module("fathometer.lab.calibrate")
     _probes()
@@ -80,6 +80,6 @@ COMMAND = Command(
     EXAMPLES,
     add_arguments,
     run_on_ranks=run_on_ranks,
-    import_modules=import_modules,
+    prepare=prepare,
     default_ranks=ranks_for_messages,
 )

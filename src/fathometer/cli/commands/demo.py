@@ -48,5 +48,5 @@ COMMAND = Command(
     EXAMPLES,
     add_arguments,
     run_on_ranks=run_on_ranks,
-    import_modules=lambda: registry.application(APPLICATION).import_modules("demo"),
+    prepare=lambda options: registry.application(APPLICATION).import_modules("demo"),
 )

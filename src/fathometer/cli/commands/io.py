@@ -126,5 +126,5 @@ COMMAND = Command(
     EXAMPLES,
     add_arguments,
     run_on_ranks=run_on_ranks,
-    import_modules=lambda: import_module("fathometer.lab.io.benchmark"),
+    prepare=lambda options: import_module("fathometer.lab.io.benchmark"),
 )

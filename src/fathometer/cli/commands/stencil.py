@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fathometer.base.errors import FathometerError
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.benchmark import run_benchmark
-from fathometer.cli.command import Command, RankCall
+from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.option_types import count, grid, time_depth
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _probes(equation: str) -> Probes:
     return probes
 
 
-def import_modules() -> None:
+def prepare(options: Options) -> None:
     """The measurements, and those of the applications."""
     import_module("fathometer.lab.stencil")
     for app in registry.applications():
@@ -102,5 +102,5 @@ COMMAND = Command(
     EXAMPLES,
     add_arguments,
     run_on_ranks=run_on_ranks,
-    import_modules=import_modules,
+    prepare=prepare,
 )

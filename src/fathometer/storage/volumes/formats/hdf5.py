@@ -18,7 +18,6 @@ from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,6 +62,8 @@ def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
 
 def parallel() -> bool:
     """Whether h5py was built with MPI."""
+    import h5py
+
     return bool(h5py.get_config().mpi)
 
 
@@ -112,6 +113,8 @@ class Hdf5Sink:
     """See registry.Sink."""
 
     def __init__(self, part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        import h5py
+
         check_opening(part, comm, os.O_RDWR)
         self._comm, self._strategy, self._part, self._path = comm, strategy, part, path
         self._shared = comm.size > 1
@@ -181,6 +184,8 @@ class Hdf5Sink:
 
     def close(self) -> None:
         """See registry.Sink."""
+        import h5py
+
         with collective_errors(self._comm), atomic.writing(self._path), _system_errors(), ledger.io():
             if self._shared:
                 self._file.close()
@@ -232,6 +237,8 @@ class Hdf5Volume(BlockReader):
     no convention for them."""
 
     def __init__(self, path: Path, key: str | None) -> None:
+        import h5py
+
         readable(path)
         with reading(path), ledger.io():
             probe(path, HDF5, "HDF5")
@@ -285,6 +292,8 @@ class Hdf5Volume(BlockReader):
 
 def _load_filters(values: Any) -> None:
     """Load hdf5plugin where a dataset is compressed by one of its filters."""
+    import h5py
+
     properties = values.id.get_create_plist()
     codes = [properties.get_filter(number)[0] for number in range(properties.get_nfilters())]
     if not all(h5py.h5z.filter_avail(code) for code in codes):
@@ -296,6 +305,8 @@ class Hdf5Source:
     """See registry.Source."""
 
     def __init__(self, volume: Hdf5Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:
+        import h5py
+
         check_opening(volume.path, comm, os.O_RDONLY)
         self._path, self._comm, self._strategy = volume.path, comm, strategy
         driver = {"driver": "mpio", "comm": comm, "info": mpi_hints(strategy.hints)} if comm.size > 1 else {}
@@ -325,6 +336,8 @@ def _move(
 ) -> None:
     """Collective. Write or read this rank's block, which may be empty, from cell `lo` of a dataset on; all ranks make
     the same number of calls."""
+    import h5py
+
     # Ranks that share a compressed chunk would read the same bytes in one collective call: see
     # SharedVolume._without_overlap.
     compressed = values.id.get_create_plist().get_nfilters() > 0
@@ -365,6 +378,8 @@ def _calls(values: Any, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Box]:
 
 
 def _call(values: Any, part: NDArray[Any] | None, box: Box | None, access: Any, write: bool) -> None:
+    import h5py
+
     space = values.id.get_space()
     if part is None or box is None:
         space.select_none()

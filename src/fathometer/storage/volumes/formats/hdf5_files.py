@@ -12,8 +12,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import h5py
-
 from fathometer.base.errors import InputError
 
 MOST = 100_000  # files of a dataset, and links on the way to one: more go in circles
@@ -25,6 +23,8 @@ def files_of_dataset(file: Any, key: str) -> list[Path]:
     Files that are missing are among them: a virtual dataset has its fill value in their place.
     InputError where the links go in circles. Errors of the library as they are.
     """
+    import h5py
+
     files: dict[Path, None] = {}
     done: set[tuple[Path, str]] = set()
     waiting = [(Path(os.fsdecode(file.filename)), key)]
@@ -49,6 +49,8 @@ def files_of_dataset(file: Any, key: str) -> list[Path]:
 
 def _leads(holder: Any, path: Path, name: str, files: dict[Path, None]) -> list[tuple[Path, str]]:
     """Where a name in a file leads on: (file, name) of further datasets. Files of raw values are added to `files`."""
+    import h5py
+
     parts = [part for part in name.split("/") if part not in ("", ".")]
     for count in range(1, len(parts) + 1):
         way, rest = "/".join(parts[:count]), parts[count:]
