@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from pydantic import BaseModel
 
 from fathometer.base.errors import InputError
+from fathometer.config.settings import with_settings
 from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
 from fathometer.record.machine import machine
 from fathometer.record.ranks import account, own_account
@@ -50,9 +51,10 @@ class TidesApplication:
         """The pydantic class."""
         return Input
 
-    def load(self, path):
+    def load(self, path, settings=()):
         """An input file and where it lies."""
-        return SimpleNamespace(path=path, heights=Input(**tomllib.loads(path.read_text())).tides.heights)
+        values = with_settings(tomllib.loads(path.read_text()), settings)
+        return SimpleNamespace(path=path, heights=Input(**values).tides.heights)
 
     def protect_inputs(self, input, outputs):
         """Raises InputError where the input file itself would be replaced."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import phase
-from fathometer.cli import registry
+from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.output import labelled, print_text
 from fathometer.cli.pages import publish
@@ -33,7 +33,7 @@ def application_command(
     add_arguments: Callable[[argparse.ArgumentParser], None],
     run_options: OptionsOf | None = None,
 ) -> Command:
-    """A command of an application's `commands`: its input file is the argument `survey`.
+    """A command of an application's `commands`: its input file is the argument `survey`, keys of which --set sets.
 
     run_options: what is to become of an earlier run in the same folder, from the command's options.
     """
@@ -42,16 +42,21 @@ def application_command(
         summary,
         description,
         examples,
-        add_arguments,
+        partial(_add_arguments, add_arguments),
         run_on_ranks=partial(_run_input, name, run_options),
         prepare=partial(_load, name),
     )
 
 
+def _add_arguments(add_own: Callable[[argparse.ArgumentParser], None], parser: argparse.ArgumentParser) -> None:
+    add_own(parser)
+    argument_groups.add_set(parser)
+
+
 def _load(name: str, options: Options) -> Any:
     """The input, and the modules that its run needs."""
     application = registry.of_command(name)
-    input = application.load(options.survey)
+    input = application.load(options.survey, options.set)
     application.import_modules(name)
     return input
 

@@ -13,9 +13,27 @@ def add_survey(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
 
 
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """--set, of commands that read an input file to run or plan it."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="set a key of the survey file, such as history.store=disk, for this run; any number of times",
+    )
+
+
 def add_quiet(parser: argparse.ArgumentParser) -> None:
     """--quiet."""
     parser.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    """--output, of commands that read a study file."""
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="folder of the results, in place of what the study file says"
+    )
 
 
 def add_sample_interval(parser: argparse.ArgumentParser) -> None:

@@ -30,8 +30,12 @@ def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
         return " or ".join(f'"{value}"' for value in arguments)
     if origin in (Union, UnionType):
         return " or ".join(constraint(branch) for branch in arguments if branch is not NoneType)
+    if origin is tuple and arguments[-1] is Ellipsis and not any(isinstance(item, Len) for item in metadata):
+        return f"a list of {_plural(constraint(arguments[0]))}"
     if origin is tuple:
         return _list(arguments, metadata)
+    if origin is dict:
+        return f"a table of {_plural(constraint(arguments[1]))}"
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return f"a table {{{', '.join(_keys(annotation))}}}"
     if annotation is bool:
@@ -60,6 +64,12 @@ def _list(items: Sequence[Any], metadata: Sequence[Any]) -> str:
         if isinstance(item, Len):
             counts = [str(count) for count in range(item.min_length, (item.max_length or 0) + 1)]
     return f"a list of {' or '.join(counts)} {noun}s{' ' + limits if limits else ''}"
+
+
+def _plural(words: str) -> str:
+    """Of "a string" that is "strings"; what has no article stays."""
+    noun, _, rest = words.removeprefix("an ").removeprefix("a ").partition(" ")
+    return words if noun == words else f"{noun}s{' ' + rest if rest else ''}"
 
 
 def _number(noun: str, metadata: Sequence[Any]) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -17,6 +17,8 @@ _BRANCHES = frozenset({"str", "float", "int", "bool"})
 # Of the problems that the branches of a union report for one key, the last of these explains most.
 _PRECEDENCE = ("union_tag_not_found", "union_tag_invalid", "value_error")
 
+Place = tuple[str | int, ...]  # keys, and of [[tables]] which of them, from 0
+
 
 def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[BaseModel]) -> str:
     """The first problem in one line, with the number of the others.
@@ -25,7 +27,7 @@ def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[
     misspelt key is also a missing one, and the spelling explains both. The problems of a union's branches
     count as one.
     """
-    problems: dict[tuple[str, ...], list[Any]] = {}
+    problems: dict[Place, list[Any]] = {}
     for item in error.errors(include_url=False, include_input=False):
         problems.setdefault(_place(item["loc"], root), []).append(item)
     lines: list[tuple[int, str]] = []
@@ -40,8 +42,8 @@ def first_problem(error: ValidationError, values: Mapping[str, Any], root: type[
     return " ".join(lines[0][1].split()) + more  # a quoted key may hold a line end
 
 
-def _line(place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, Any], root: type[BaseModel]) -> str:
-    name = _name(place)
+def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root: type[BaseModel]) -> str:
+    name = _name(place, root)
     if item["type"] == "extra_forbidden":
         return _unknown(place, values, root)
     field = _field(place, values, root)
@@ -53,21 +55,35 @@ def _line(place: tuple[str, ...], item: Mapping[str, Any], values: Mapping[str, 
     if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
         return f"{name}: missing; needed: {_allowed(field)}"
     if item["type"] == TOO_LARGE:
-        return f"{_name((*place, item['ctx']['key']))}: {item['ctx']['error']}"
+        return f"{_name((*place, item['ctx']['key']), root)}: {item['ctx']['error']}"
     if item["type"] == "value_error":
-        return f"{name}{': ' if len(place) > 1 else ' '}{item['ctx']['error']}".strip()
+        section = len(place) < 2 and name.startswith("[")  # the error itself begins with the key
+        return f"{name}{' ' if section or not name else ': '}{item['ctx']['error']}".strip()
     return f"{name}: found {_value(place, values)}; allowed: {_allowed(field)}"
 
 
-def _name(place: tuple[str, ...]) -> str:
-    """("acquisition", "sources", "x") is [acquisition] sources.x; the whole file has no name."""
+def _name(place: Place, root: type[BaseModel]) -> str:
+    """("acquisition", "sources", "x") is [acquisition] sources.x, ("job", 1, "name") is [[job]] 2 name; a key outside
+    all sections is itself, and the whole file has no name."""
     if not place:
         return ""
-    return f"[{place[0]}] {'.'.join(place[1:])}".strip()
+    last = max((n for n, part in enumerate(place) if isinstance(part, int)), default=None)
+    if last is not None:
+        names = [str(part) for part in place[:last] if isinstance(part, str)]
+        return f"[[{'.'.join(names)}]] {int(place[last]) + 1} {_dotted(place[last + 1 :])}".strip()
+    field = root.model_fields.get(str(place[0]))
+    if len(place) == 1 and field is not None and not _models(field.annotation) and not _is_free(field.annotation):
+        return str(place[0])
+    return f"[{place[0]}] {_dotted(place[1:])}".strip()
 
 
-def _unknown(place: tuple[str, ...], values: Mapping[str, Any], root: type[BaseModel]) -> str:
-    *parents, key = place
+def _dotted(place: Place) -> str:
+    return ".".join(map(str, place))
+
+
+def _unknown(place: Place, values: Mapping[str, Any], root: type[BaseModel]) -> str:
+    *parents, last = place
+    key = str(last)
     holder = _field(tuple(parents), values, root) if parents else None
     models = _models(holder.annotation) if holder is not None else [root]
     model = _chosen(models, _get(tuple(parents), values))
@@ -88,31 +104,45 @@ def _unknown(place: tuple[str, ...], values: Mapping[str, Any], root: type[BaseM
         hint = f"did you mean {near[0]}?"
     else:
         hint = f"known: {', '.join(known)}"
-    return f"{_name(place)}: unknown key; {hint}"
+    return f"{_name(place, root)}: unknown key; {hint}"
 
 
 def _keys(field: FieldInfo) -> set[str]:
     return {key for model in _models(field.annotation) for key in model.model_fields}
 
 
-def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> tuple[str, ...]:
-    """The keys in a pydantic location: without the names of union branches and without list indices."""
-    place: list[str] = []
+def _place(loc: tuple[int | str, ...], root: type[BaseModel]) -> Place:
+    """The keys in a pydantic location: without the names of union branches, and without indices but those of tables."""
+    place: list[str | int] = []
     models = [root]
+    annotation: Any = None
     for part in loc:
         if isinstance(part, int):
-            break
+            if not models:
+                break
+            if not isinstance(place[-1], int):
+                place.append(part)
+            continue
         fields = [model.model_fields[part] for model in models if part in model.model_fields]
         if fields:
             place.append(part)
-            models = _models(fields[0].annotation)
+            annotation = fields[0].annotation
+            models = _models(annotation)
         elif part in _tags(models):
             models = [model for model in models if part in _tags([model])]
         elif part in {model.__name__ for model in models}:  # a table that may also be something else
             models = [model for model in models if part == model.__name__]
         elif part == loc[-1] and models and "[" not in part and part not in _BRANCHES:
             place.append(part)  # an unknown key
+        elif not models and _is_free(annotation):
+            place.append(part)
+            annotation = None
     return tuple(place)
+
+
+def _is_free(annotation: Any) -> bool:
+    """Whether a type is a table whose keys are free."""
+    return get_origin(annotation) is dict or any(_is_free(argument) for argument in get_args(annotation))
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:
@@ -141,10 +171,12 @@ def _chosen(models: list[type[BaseModel]], value: Any) -> type[BaseModel] | None
     return None
 
 
-def _field(place: tuple[str, ...], values: Mapping[str, Any], root: type[BaseModel]) -> FieldInfo | None:
+def _field(place: Place, values: Mapping[str, Any], root: type[BaseModel]) -> FieldInfo | None:
     field: FieldInfo | None = None
     models = [root]
     for depth, key in enumerate(place):
+        if isinstance(key, int):
+            continue
         model = _chosen(models, _get(place[:depth], values))
         if model is None or key not in model.model_fields:
             return None
@@ -166,16 +198,21 @@ def _allowed(field: FieldInfo | None) -> str:
     return f"{words} ({unit})" if unit else words
 
 
-def _get(place: tuple[str, ...], values: Mapping[str, Any]) -> Any:
+def _get(place: Place, values: Mapping[str, Any]) -> Any:
     value: Any = values
     for key in place:
-        if not isinstance(value, Mapping) or key not in value:
+        inside = (
+            key < len(value)
+            if isinstance(key, int) and isinstance(value, list)
+            else isinstance(value, Mapping) and key in value
+        )
+        if not inside:
             return None
         value = value[key]
     return value
 
 
-def _value(place: tuple[str, ...], values: Mapping[str, Any]) -> str:
+def _value(place: Place, values: Mapping[str, Any]) -> str:
     """The value in TOML's notation, cut where it is long."""
     value = _get(place, values)
     text = str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)

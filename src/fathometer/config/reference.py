@@ -1,7 +1,7 @@
 """The reference of an input file's keys in Markdown, generated from its models."""
 
-from collections.abc import Iterator
-from typing import Any, get_args
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -14,12 +14,15 @@ END_MARKER = "<!-- keys:end -->"
 
 
 def reference(root: type[BaseModel]) -> str:
-    """The reference of an input model in Markdown: a table for each section, and for each table within it, with key,
-    meaning, unit, allowed values and default."""
-    parts = []
+    """The reference of an input model in Markdown: a table of the keys outside all sections, if there are any, then one
+    for each section, and for each table within it, with key, meaning, unit, allowed values and default."""
+    plain = {name: field for name, field in root.model_fields.items() if not _models(field.annotation)}
+    parts = [f"### Keys outside of tables\n\n{_rows(plain)}"] if plain else []
     for section, field in root.model_fields.items():
+        if section in plain:
+            continue
         optional = "" if field.is_required() else " May be left out."
-        parts.append(f"### `[{section}]`\n\n{_sentence(field.description)}{optional}")
+        parts.append(f"### `{_heading(section, field)}`\n\n{_sentence(field.description)}{optional}")
         for path, model in _tables((section,), field):
             parts += _part(path, model)
     return "\n\n".join(parts) + "\n"
@@ -57,9 +60,18 @@ def _part(path: tuple[str, ...], model: type[BaseModel]) -> list[str]:
         name = f"`[{path[0]}]{' ' if len(path) > 1 else ''}{'.'.join(path[1:])}`"
         with_kind = f" with `kind = {constraint(kind.annotation)}`" if kind is not None else ""
         parts.append(f"**{name}{with_kind}.** {model.__doc__}")
-    rows = ["| key | meaning | unit | allowed | default |", "|---|---|---|---|---|"]
-    rows += [_row(key, field) for key, field in model.model_fields.items()]
-    return [*parts, "\n".join(rows)]
+    return [*parts, _rows(model.model_fields)]
+
+
+def _heading(section: str, field: FieldInfo) -> str:
+    """[section], or [[section]] of a list of tables."""
+    listed = get_origin(field.annotation) is tuple
+    return f"[[{section}]]" if listed else f"[{section}]"
+
+
+def _rows(fields: Mapping[str, FieldInfo]) -> str:
+    head = ["| key | meaning | unit | allowed | default |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *(_row(key, field) for key, field in fields.items())])
 
 
 def _row(key: str, field: FieldInfo) -> str:
@@ -72,10 +84,12 @@ def _row(key: str, field: FieldInfo) -> str:
 def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "**needed**"
-    if field.default is None or field.default_factory is not None:
+    if field.default is None or field.default_factory is not None or field.default in ((), {}):
         return "none"
     if isinstance(field.default, bool):
         return f"`{str(field.default).lower()}`"
+    if isinstance(field.default, tuple):
+        return f"`{list(field.default)}`"
     return f'`"{field.default}"`' if isinstance(field.default, str) else f"`{field.default}`"
 
 

@@ -40,7 +40,7 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
         "launcher": _launcher(),
         "mpi": MPI.Get_library_version().rstrip("\0").splitlines()[0].strip(),
         "kernels": _native.variant,
-        "commit": _own_commit(),
+        "commit": own_commit(),
         "networks": networks(),
         "file_systems": file_systems(paths),
         "environment": environment(),
@@ -48,7 +48,7 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
 
 
 @cache
-def _own_commit() -> str | None:
+def own_commit() -> str | None:
     """The commit of this program, cached in the process."""
     return commit(Path(__file__).resolve().parents[1])
 

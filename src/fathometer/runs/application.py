@@ -16,7 +16,7 @@ application in this sense, in about a hundred lines.
 
 The course of a run, on all ranks (methods marked collective are called by all of them):
 
-    input = application.load(path)                          checked; InputError names file, key, place, what is allowed
+    input = application.load(path, settings)                checked; InputError names file, key, place, what is allowed
     application.import_modules(command)                     the rest of the start-up time
     application.protect_inputs(input, [trace file, ...])    outputs named on the command line replace no input
     outcome = application.run(command, input, comm, context)
@@ -132,8 +132,12 @@ class Application(RecordPanels, Protocol):
         """The pydantic class of its input files; its fields are their sections."""
         ...
 
-    def load(self, path: Path) -> Any:
-        """Read and validate an input file. Raises InputError of one line with the file and the first wrong key."""
+    def load(self, path: Path, settings: Sequence[str] = ()) -> Any:
+        """Read and validate an input file. settings: those of --set, KEY=VALUE each, which `with_settings` of
+        config/settings.py puts among the values of the file before they are validated.
+
+        Raises InputError of one line with the file and the first wrong key.
+        """
         ...
 
     def protect_inputs(self, input: Any, outputs: Iterable[Path]) -> None:

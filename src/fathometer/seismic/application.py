@@ -53,11 +53,11 @@ class SeismicApplication:
 
         return Survey
 
-    def load(self, path: Path) -> Survey:
+    def load(self, path: Path, settings: Sequence[str] = ()) -> Survey:
         """Read and check a survey file; see Application."""
         from fathometer.seismic.survey import load_survey
 
-        return load_survey(path)
+        return load_survey(path, settings)
 
     def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
         """See Application."""

@@ -4,6 +4,7 @@ The tables of this package are the only definition of the keys. The messages abo
 the tables of the user guide (config/reference.py) are generated from them.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ from pydantic import model_validator
 
 from fathometer.config.input_file import InputFile, read_toml, validated
 from fathometer.config.sections import ThreadsTable, TuningTable
+from fathometer.config.settings import with_settings
 from fathometer.config.table import key, section
 from fathometer.seismic.survey.acquisition import AcquisitionTable, SourcesTable
 from fathometer.seismic.survey.history import HistoryTable
@@ -94,10 +96,10 @@ def survey_of(values: dict[str, Any], path: Path) -> Survey:
     return validated(Survey, values, path)
 
 
-def load_survey(path: Path | str) -> Survey:
-    """Read and check a survey file (TOML).
+def load_survey(path: Path | str, settings: Sequence[str] = ()) -> Survey:
+    """Read and check a survey file (TOML); settings: keys in place of the file's, see config.settings.
 
     Raises InputError with one line that names the file and the first wrong key.
     """
     path = Path(path)
-    return survey_of(read_toml(path, "the survey file"), path)
+    return survey_of(with_settings(read_toml(path, "the survey file"), settings), path)
