@@ -23,7 +23,7 @@ from benchmarks.table import Table
 from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tuning import best_tiling
-from fathometer.lab.statistics import interleave
+from fathometer.lab.turns import interleave
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.record.ranks import seconds
 from fathometer.seismic.waves.homogeneous import SPACING, VELOCITY, VTI, Homogeneous, NoBoundary

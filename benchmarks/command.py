@@ -7,7 +7,7 @@ import subprocess
 import sys
 from functools import partial
 
-from fathometer.lab.statistics import timed
+from fathometer.lab.turns import timed
 from fathometer.launch.mpirun import find_mpirun, mpirun_command
 
 

@@ -12,8 +12,8 @@ from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import best_tiling
-from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.lab.turns import interleave
 from fathometer.seismic.probes import MATERIALS
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary

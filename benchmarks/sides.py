@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.reflection import Reflection
 from benchmarks.table import Table
 from fathometer import _native
-from fathometer.lab.statistics import interleave
+from fathometer.lab.turns import interleave
 from fathometer.seismic.waves.boundary import Boundary, Pml, Sponge
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous
 

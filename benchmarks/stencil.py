@@ -18,8 +18,8 @@ from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import best_tiling
-from fathometer.lab.statistics import interleave
 from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.lab.turns import interleave
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS

@@ -1,12 +1,10 @@
 """How a run chooses its tiling: the survey's word, the cache, the search, the model of the caches."""
 
 import json
-import math
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from statistics import median
 
 import numpy as np
 import pytest
@@ -23,7 +21,6 @@ from fathometer.config.sections import TuningTable
 from fathometer.grid import tuning, tuning_cache
 from fathometer.grid.tiling import DIAMONDS, PLAIN, Stepping, Tiling
 from fathometer.grid.tuning_cache import SCHEMA, Kept, key_of, recall, remember
-from fathometer.lab.statistics import typical
 
 STEPPING = Stepping((320, 320, 320), 4, 2, 4, 5, 2, 1, 7)
 HERE = Caches(1 << 20, 24 << 20, 2)
@@ -305,22 +302,6 @@ def test_caches_are_read_where_they_are_told(tmp_path):
     assert caches(tmp_path) == Caches(512 << 10, 16 << 20, 8)
     assert caches(tmp_path).of_thread(8) == (512 << 10) + (2 << 20)
     assert caches(tmp_path).of_thread(1) == (512 << 10) + (4 << 20)  # more is hardly one thread's
-
-
-@pytest.mark.parametrize(("n", "low", "high"), [(6, 0, 5), (7, 0, 6), (9, 1, 7), (15, 3, 11), (20, 5, 14)])
-def test_order_statistic_interval(n, low, high):
-    """Ranks as in the tables of Conover 1999."""
-    values = np.random.default_rng(3).permutation(np.arange(float(n)))
-    found = typical(values)
-    assert (found.low, found.high) == (low, high)
-    assert found.median == median(values)
-    assert found.coverage >= 0.95
-    assert math.isclose(found.coverage, 1 - sum(math.comb(n, k) for k in range(low + 1)) / 2 ** (n - 1))
-
-
-def test_few_values_say_how_little_they_cover():
-    assert typical([3.0, 1.0, 2.0]).coverage == 0.75
-    assert typical([1.0]).coverage == 0.0
 
 
 @pytest.mark.parametrize(

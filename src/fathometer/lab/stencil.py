@@ -19,7 +19,8 @@ from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.grid.tiling import DEEPEST, PLAIN, Tuned
-from fathometer.lab.statistics import Typical, interleave, timed, typical
+from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.turns import interleave, timed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
@@ -61,10 +62,10 @@ class Measured:
     ranks: int
     threads: int
     tuned: Tuned
-    tiled: Typical
-    plain: Typical
-    triad: Typical
-    flops: Typical
+    tiled: Estimate
+    plain: Estimate
+    triad: Estimate
+    flops: Estimate
     bytes_per_point: int
 
     @property
@@ -132,7 +133,7 @@ def measure(
 
     with ledger.phase("measurement"):
         seconds = interleave(tasks, options.repeat, slowest)
-    rates = {name: typical([work[name] / s for s in times]) for name, times in seconds.items()}
+    rates = {name: interval([work[name] / s for s in times]) for name, times in seconds.items()}
     stepper.close()
     return Measured(
         comm.size,

@@ -14,7 +14,7 @@ from typing import Any
 from fathometer.base.errors import FathometerError
 from fathometer.lab.io.cases import Case
 from fathometer.lab.io.trial import MOST_RESIDENT, PHASES, Bench, Sample
-from fathometer.lab.statistics import Typical, typical
+from fathometer.lab.statistics.interval import Estimate, interval
 from fathometer.parallel.decomposition import Index3
 from fathometer.record.envelope import Figure
 from fathometer.storage.volumes.strategy import ROOT
@@ -54,9 +54,9 @@ class DeviceRates:
     rates: dict[str, dict[bool, list[float]]]
     seconds: float = 0.0
 
-    def sequential(self, operation: str) -> Typical:
+    def sequential(self, operation: str) -> Estimate:
         """The rate that strategies are compared with."""
-        return typical(self.rates[operation][False])
+        return interval(self.rates[operation][False])
 
     def bound(self, operation: str) -> float:
         """Bytes a second beyond which data came from memory or has not left it."""
@@ -69,7 +69,7 @@ class DeviceRates:
             entries[operation] = {"cached_beyond_bytes_per_second": self.bound(operation)}
             for direct, rates in kinds.items():
                 name = "direct" if direct else "sequential"
-                rate = typical(rates) if rates else None
+                rate = interval(rates) if rates else None
                 entries[operation][f"{name}_bytes_per_second"] = rate.median if rate else None
                 entries[operation][f"{name}_interval"] = [rate.low, rate.high] if rate else None
         return entries
@@ -81,7 +81,7 @@ def row_of(
     """One row of the results: a strategy and an operation. verified is None where a format loses digits by intent, and
     all are numbers still."""
     size = bench.bytes
-    rate = typical([size / sample.seconds for sample in samples])
+    rate = interval([size / sample.seconds for sample in samples])
     resident = max(sample.resident for sample in samples)
     wrong = sum(sample.wrong for sample in samples)
     errors = [sample.error for sample in samples if sample.error is not None]

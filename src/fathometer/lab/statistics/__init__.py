@@ -1,0 +1,1 @@
+"""Statistics of repeated measurements: medians, their intervals, and what follows from them."""

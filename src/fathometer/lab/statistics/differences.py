@@ -1,0 +1,79 @@
+"""Which cases differ: ratios whose interval leaves 1, at a level corrected for how many are looked at.
+
+The test is the sign test of the paired ratios, which is exact for any law: the order-statistic interval of the level
+1 - a leaves 1 if and only if the test's p-value is at most a. Among many comparisons, Holm's procedure keeps the
+probability that any difference is false below 1 - level, whatever depends on what (Holm 1979, Scandinavian Journal of
+Statistics 6): the smallest p-value is compared with (1 - level) / m, the next one with (1 - level) / (m - 1), …, until
+one is above.
+
+n ratios cannot have a p-value below 2^(1-n), so a table of many comparisons needs some rounds before it can tell
+anything: `rounds_needed`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from fathometer.base.errors import InputError
+from fathometer.lab.statistics.interval import LEVEL, Estimate
+from fathometer.lab.statistics.ratios import ratio_interval
+
+K = TypeVar("K", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A comparison among others.
+
+    Attributes:
+        differs: whether the cases differ, beyond what chance would show in a table of such size.
+        corrected: the ratio and the interval that had to leave 1. p_value: of the sign test, not corrected.
+        rounds_needed: with fewer, no comparison of the table could be told to differ.
+    """
+
+    differs: bool
+    corrected: Estimate
+    p_value: float
+    rounds_needed: int
+
+    @property
+    def could_differ(self) -> bool:
+        """Whether there were enough rounds to tell a difference, had there been one."""
+        return self.corrected.count >= self.rounds_needed
+
+
+def differences(ratios: Mapping[K, Sequence[float]], level: float = LEVEL) -> dict[K, Difference]:
+    """What is known of each comparison of a table, from its paired ratios (`paired_ratios`), one or more each.
+
+    level: the probability that no difference of the table is false; StoppingRule.level with a stopping rule.
+    Raises InputError for a comparison without ratios and as `interval`.
+    """
+    count = len(ratios)
+    p_values = {name: sign_test(values) for name, values in ratios.items()}
+    found: dict[K, Difference] = {}
+    refused, allowed = False, 1 - level
+    for place, name in enumerate(sorted(ratios, key=lambda name: p_values[name])):
+        if not refused:  # those after the first that is refused keep its level: their intervals then hold 1 too
+            allowed = (1 - level) / (count - place)
+            refused = p_values[name] > allowed
+        corrected = ratio_interval(ratios[name], 1 - allowed, interpolated=False)
+        found[name] = Difference(not refused, corrected, p_values[name], rounds_needed(count, level))
+    return {name: found[name] for name in ratios}
+
+
+def sign_test(ratios: Sequence[float]) -> float:
+    """Two-sided p-value of ratios whose median is 1. A ratio of exactly 1 counts for the side that is rarer, as the
+    closed interval does."""
+    n = len(ratios)
+    if not n:
+        raise InputError("differences: found a comparison without ratios; allowed: one or more")
+    rarer = n - max(sum(value > 1 for value in ratios), sum(value < 1 for value in ratios))
+    return min(1.0, sum(math.comb(n, k) for k in range(rarer + 1)) / (1 << (n - 1)))
+
+
+def rounds_needed(comparisons: int, level: float = LEVEL) -> int:
+    """The fewest rounds with which one of so many comparisons can be told to differ: 2^(1-n) <= (1 - level) / m."""
+    return 1 + math.ceil(math.log2(max(1, comparisons) / (1 - level)))
