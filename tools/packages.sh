@@ -22,6 +22,11 @@ sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.
         chromium-driver) command -v chromedriver ;;
         slurm-wlm) command -v sbatch && PATH=$PATH:/usr/sbin command -v slurmctld && PATH=$PATH:/usr/sbin command -v slurmd ;;
         munge) PATH=$PATH:/usr/sbin command -v munged ;;
+        libopm-simulators-bin) command -v flow ;;
+        ncbi-blast+) command -v blastp && command -v makeblastdb ;;
+        netpipe-openmpi) command -v NPopenmpi ;;
+        lammps) command -v lmp ;;
+        hpcc) command -v hpcc ;;
         hdf5-tools) command -v h5dump ;;
         netcdf-bin) command -v ncdump ;;
         *) dpkg -s "$1" ;; # whatever is added to a list without a line here

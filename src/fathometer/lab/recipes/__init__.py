@@ -1,0 +1,1 @@
+"""Recipes: how programs of others are run, and what they say."""

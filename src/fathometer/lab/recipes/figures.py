@@ -1,0 +1,145 @@
+"""The figures that a run has left: in its output, in JSON or CSV files, or made from other figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from fathometer.base.errors import InputError, shortened
+from fathometer.lab.recipes import expression
+from fathometer.lab.recipes.csv_column import column
+from fathometer.lab.recipes.json_path import values_at
+from fathometer.lab.recipes.keys import FigureTable
+from fathometer.lab.recipes.line_search import TIME_LIMIT, Found, Search, found_in
+from fathometer.lab.recipes.taking import Taken, number_of
+from fathometer.lab.recipes.template import Values, fill
+from fathometer.storage.json_text import json_values
+
+LARGEST_JSON = 1 << 28  # bytes; it is read whole
+
+
+def figures_of(
+    tables: Sequence[FigureTable], folder: Path, values: Values, seconds: float = TIME_LIMIT
+) -> tuple[dict[str, float], list[str]]:
+    """The figures of a run, by name, in their units; and a line for each that is missing or no number.
+
+    Args:
+        tables: names are unique. folder: of the run, with its output in the files `stdout` and `stderr`.
+        values: of the names in braces and in expressions, with wall_seconds. seconds: for the patterns of one file.
+
+    Raises InputError for a name in braces that has no value.
+    """
+    reading = _Reading(tables, folder, values, seconds)
+    figures: dict[str, float] = {}
+    problems: list[str] = []
+    for table in tables:
+        try:
+            number = reading.number(table, figures)
+        except _MissingError as missing:
+            if not (table.optional and missing.absent):
+                problems.append(f"{table.name}: {missing}")
+        else:
+            figures[table.name] = number
+    return figures, problems
+
+
+def variable(name: str) -> str:
+    """The name of a figure in expressions."""
+    return "_".join(name.split())
+
+
+class _MissingError(Exception):
+    """Why a figure has no number. absent: it is not there; else there is something that cannot be right."""
+
+    def __init__(self, reason: str, absent: bool = True) -> None:
+        super().__init__(shortened(reason, 400))
+        self.absent = absent
+
+
+class _Reading:
+    """The files of a run, of which each is searched once."""
+
+    def __init__(self, tables: Sequence[FigureTable], folder: Path, values: Values, seconds: float) -> None:
+        self._folder, self._values, self._seconds = folder, values, seconds
+        self._files = {table.name: fill(table.file, values) for table in tables}
+        self._found: dict[str, Found] = {}
+        self._search([table for table in tables if table.pattern is not None])
+
+    def _search(self, tables: Sequence[FigureTable]) -> None:
+        for file in dict.fromkeys(self._files[table.name] for table in tables):
+            path = self._folder / file
+            if path.is_file():
+                here = [table for table in tables if self._files[table.name] == file]
+                searches = [Search(table.pattern or "", table.take, table.skip, table.not_after) for table in here]
+                found = found_in(path, searches, self._seconds)
+                self._found |= dict(zip((table.name for table in here), found, strict=True))
+
+    def number(self, table: FigureTable, figures: Mapping[str, float]) -> float:
+        """A figure in its unit. Raises _MissingError."""
+        if table.expression is not None:
+            number = self._calculated(table.expression, figures)
+        elif not (self._folder / self._files[table.name]).is_file():
+            raise _MissingError(f"no file {self._files[table.name]}")
+        elif table.pattern is not None:
+            number = self._matched(table)
+        else:
+            number = self._read(table)
+        if not math.isfinite(number * table.scale):
+            raise _MissingError(f"{number:g} times {table.scale:g} is not a finite number", absent=False)
+        return number * table.scale
+
+    def _matched(self, table: FigureTable) -> float:
+        found, file = self._found[table.name], self._files[table.name]
+        if found.problem:
+            raise _MissingError(f"{file}: {found.problem}", absent=False)
+        if not found.count:
+            raise _MissingError(f"no match of '{table.pattern}' in {file}")
+        if found.value is None:
+            raise _MissingError(f"{found.count} matches of '{table.pattern}' in {file}, none of which is left to count")
+        return found.value
+
+    def _read(self, table: FigureTable) -> float:
+        """A number of a JSON or CSV file."""
+        file = self._files[table.name]
+        taken = Taken(table.take, table.skip)
+        try:
+            for value in self._json(file, table.json_path) if table.json_path else self._column(file, table.csv_column):
+                taken.add(_number(value))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise _MissingError(f"{file}: {reason}", absent=False) from None
+        if taken.value is None:
+            left = f", after {table.skip} that are left out" if taken.count else ""
+            raise _MissingError(f"nothing at {table.json_path or table.csv_column} in {file}{left}")
+        return taken.value
+
+    def _json(self, file: str, path: str) -> Iterable[object]:
+        source = self._folder / file
+        if (size := source.stat().st_size) > LARGEST_JSON:
+            raise ValueError(f"JSON of {size} bytes; allowed: {LARGEST_JSON}")
+        return values_at(path, json_values(source.read_bytes()))
+
+    def _column(self, file: str, name: str | None) -> Iterable[object]:
+        return column(self._folder / file, name or "")
+
+    def _calculated(self, text: str, figures: Mapping[str, float]) -> float:
+        known = {name: value for name, value in self._values.items() if isinstance(value, bool | int | float | str)}
+        known |= {variable(name): value for name, value in figures.items()}
+        read = expression.read(text)
+        for name in read.names:
+            if name not in known:
+                raise _MissingError(f"no {name}, of which it is made")
+        try:
+            return _number(read(known))
+        except (InputError, ValueError) as error:
+            raise _MissingError(str(error), absent=False) from None
+
+
+def _number(value: object) -> float:
+    """Of a value in a file: a number, or a text that is one. Raises ValueError."""
+    if isinstance(value, str):
+        return number_of(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError(f"found {shortened(value, 40)}; allowed: a number")
+    return float(value)

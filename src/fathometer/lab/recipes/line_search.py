@@ -1,0 +1,131 @@
+"""Regular expressions, line by line, in a file of any size.
+
+A pattern may take for ever on a line that somebody else's program wrote, and nothing ends a match within this process.
+So `found_in` starts another one for each file, which it ends when its time is over: searches in JSON on its standard
+input, what they found on its standard output. It imports the standard library only, and starts in some hundredths of a
+second.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fathometer.lab.recipes.taking import Taken, number_of
+
+LONGEST_LINE = 1 << 16  # letters; what is beyond is not searched
+TIME_LIMIT = 60.0  # s, for a file
+# Without site, which takes most of Python's start: the folder of the package is given as a word.
+_PROGRAM = (
+    "import sys; sys.path.append(sys.argv[1]); from fathometer.lab.recipes.line_search import main; main(sys.argv[2])"
+)
+_PACKAGES = Path(__file__).parents[3]
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is looked for in a file.
+
+    Attributes:
+        pattern: its first group is the number. take: see taking.py. skip: so many first matches are left out.
+        not_after: a pattern after which the next match is left out, whether or not that is one of the first.
+        numbers: whether there are any; else matches are counted.
+    """
+
+    pattern: str
+    take: str = "last"
+    skip: int = 0
+    not_after: str | None = None
+    numbers: bool = True
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found: the number taken of all matches, how often the pattern matched, what went wrong."""
+
+    value: float | None = None
+    count: int = 0
+    problem: str = ""
+
+
+def found_in(path: Path, searches: Sequence[Search], seconds: float = TIME_LIMIT) -> list[Found]:
+    """What each search finds in a text file, within so many seconds; a file that cannot be read is a problem of all."""
+    words = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(_PACKAGES), str(path)]
+    request = json.dumps([asdict(search) for search in searches])
+    try:
+        done = subprocess.run(words, input=request, capture_output=True, text=True, timeout=seconds, check=False)
+    except subprocess.TimeoutExpired:
+        problem = f"its patterns took more than {seconds:g} s; allowed: patterns without repetitions of repetitions"
+        return [Found(problem=problem)] * len(searches)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        return [Found(problem=f"cannot be searched: {reason}")] * len(searches)
+    return [Found(**found) for found in json.loads(done.stdout)]
+
+
+def lines_of(path: Path) -> Iterator[str]:
+    """The lines of a text, those that end in a carriage return too, without their ends. Of a line that is too long, the
+    words that begin and end within LONGEST_LINE."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        while line := file.readline(LONGEST_LINE):
+            if not line.endswith("\n") and len(line) == LONGEST_LINE:
+                line = line if line[-1].isspace() else "".join(line.rsplit(maxsplit=1)[:-1])
+                while (rest := file.readline(LONGEST_LINE)) and not rest.endswith("\n"):
+                    pass
+            yield line.rstrip("\n")
+
+
+def search(path: Path, searches: Sequence[Search]) -> list[Found]:
+    """As `found_in`, in this process and for as long as it takes. Raises OSError."""
+    running = [_Running(wanted) for wanted in searches]
+    for line in lines_of(path):
+        for each in running:
+            each.line(line)
+    return [each.found() for each in running]
+
+
+class _Running:
+    """A search on its way through a file."""
+
+    def __init__(self, wanted: Search) -> None:
+        self._pattern = re.compile(wanted.pattern)
+        self._not_after = re.compile(wanted.not_after) if wanted.not_after is not None else None
+        self._taken = Taken(wanted.take)
+        self._numbers, self._skip = wanted.numbers, wanted.skip
+        self._count = 0
+        self._leave_out = False
+        self._problem = ""
+
+    def line(self, text: str) -> None:
+        """Search the next line."""
+        if self._not_after is not None and self._not_after.search(text):
+            self._leave_out = True
+        for match in self._pattern.finditer(text):
+            self._count += 1
+            leave_out, self._leave_out = self._leave_out or self._count <= self._skip, False
+            if self._numbers and not leave_out:
+                self._add(match[1])
+
+    def _add(self, text: str | None) -> None:
+        try:
+            self._taken.add(number_of(text or ""))
+        except ValueError as error:
+            self._problem = self._problem or str(error)
+
+    def found(self) -> Found:
+        """At the end of the file."""
+        return Found(self._taken.value, self._count, self._problem)
+
+
+def main(path: str) -> None:
+    """The other process."""
+    try:
+        results = search(Path(path), [Search(**wanted) for wanted in json.load(sys.stdin)])
+    except OSError as error:
+        sys.exit(error.strerror or str(error))
+    json.dump([asdict(found) for found in results], sys.stdout)

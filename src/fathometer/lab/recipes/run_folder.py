@@ -1,0 +1,86 @@
+"""What a recipe or a study puts into a run's folder before it begins."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fathometer.base.errors import InputError, naming
+from fathometer.lab.recipes.template import Values, fill, fill_words
+
+LARGEST_TEXT = 1 << 24  # bytes, of a file that is filled in
+
+
+def place_files(
+    folder: Path,
+    directory: Path,
+    values: Values,
+    copy_files: Sequence[str] = (),
+    link_files: Sequence[str] = (),
+    fill_files: Sequence[str] = (),
+) -> None:
+    """Copy, link and fill in files and folders; each keeps its name.
+
+    directory: where relative names start. values: of names in braces; an empty name is left out, one with * or ? is all
+    that it fits. Links are kept as links within folders that are copied. Raises InputError for a file that is not
+    there, and for two of the same name.
+    """
+    for words, place in ((copy_files, _copy), (link_files, _link)):
+        for source, target in _pairs(words, folder, directory, values):
+            place(source, target)
+    for source, target in _pairs(fill_files, folder, directory, values):
+        with naming(str(source)):
+            target.write_text(fill(_text(source), values), encoding="utf-8")
+
+
+def copy_inputs(copies: Mapping[Path, Path]) -> None:
+    """Copy files and folders from where to where; folders are made."""
+    for source, target in copies.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        _copy(source, target)
+
+
+def _pairs(words: Sequence[str], folder: Path, directory: Path, values: Values) -> list[tuple[Path, Path]]:
+    pairs = []
+    for name in fill_words(words, values):
+        for source in _sources(name, directory) if name else ():
+            target = folder / source.name
+            if target.exists():
+                raise InputError(f"{source}: found a second {source.name} for a run's folder; allowed: one of a name")
+            pairs.append((source, target))
+    return pairs
+
+
+def _sources(name: str, directory: Path) -> list[Path]:
+    found = [path for path in fitting(name, directory) if path.exists()]
+    if not found:
+        raise InputError(f"{Path(directory, name).absolute()}: no such file or folder; needed in the folder of a run")
+    return found
+
+
+def fitting(name: str, directory: Path) -> list[Path]:
+    """What a name with * or ? fits; where that is nothing, and of other names, the path itself."""
+    path = Path(directory, name).absolute()
+    fits = sorted(path.parent.glob(path.name)) if any(letter in path.name for letter in "*?") else []
+    return fits or [path]
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        shutil.copy(source, target)
+
+
+def _link(source: Path, target: Path) -> None:
+    target.symlink_to(source)
+
+
+def _text(source: Path) -> str:
+    if source.stat().st_size > LARGEST_TEXT:
+        raise InputError(f"found {source.stat().st_size} bytes; allowed: a text of {LARGEST_TEXT}")
+    try:
+        return source.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not text in UTF-8 (byte {error.start}); allowed: a text file") from None
