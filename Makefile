@@ -24,7 +24,7 @@ check: setup ## some tests of every part, in a minute or two (tests/check.txt)
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q $(ARGS)
 
-verify: build ## the verifications at full size
+verify: build $(STAMPS)/verify-packages ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
 
 trials: setup ## kills, failed calls and fuzzed inputs: a quarter of an hour
@@ -48,7 +48,7 @@ bench: build ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: build ## write the generated parts of docs/ anew
-	@$(BIN)/python tools/reference.py docs/guide/survey-file.md
+	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md)
 
 # An editable install is not compiled by pip, and some environments forbid Python to keep what it compiles: each start
 # of the program would take half a second more.
@@ -84,6 +84,10 @@ $(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
 # Asked for once: whoever cannot install them is told, and the tests that need them are skipped.
 $(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(STAMPS)/venv
 	@tools/packages.sh --optional packages-test.txt
+	@touch $@
+
+$(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(STAMPS)/venv
+	@tools/packages.sh --optional packages-verify.txt
 	@touch $@
 
 # Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped.

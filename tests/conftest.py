@@ -50,3 +50,12 @@ def migrated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[tuple[int, i
         return made[cut]
 
     return on_ranks
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium without a screen; the test is skipped where there is none."""
+    from tests.support.browser_support import opened_browser
+
+    with opened_browser() as opened:
+        yield opened

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the optional formats of volumes need into the environment of a Python, and builds h5py against the
+# Installs what the optional formats of volumes, and queries of studies, need into the environment of a Python, and builds h5py against the
 # system's parallel HDF5 where that is there. It is no error where something cannot be had.
 # Usage: tools/formats.sh PYTHON
 set -u
@@ -11,6 +11,7 @@ pip() { "$python" -m pip --disable-pip-version-check --quiet "$@"; }
 
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 "$python" tools/requirements.py formats >"$work/requirements.txt"
+"$python" tools/requirements.py query >>"$work/requirements.txt"
 pip install -r "$work/requirements.txt" || echo "· going on without some formats (their tests are skipped)"
 
 hdf5=$(mpicc -show >/dev/null 2>&1 && ls -d /usr/lib/*/hdf5/openmpi 2>/dev/null | head -n 1)

@@ -1,11 +1,15 @@
-"""Brings the reference of the survey's keys in Markdown pages up to date: python tools/reference.py PAGE…"""
+"""Brings the reference of an input file's keys in Markdown pages up to date: python tools/reference.py PAGE…"""
 
 import sys
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.config.reference import with_reference
+from fathometer.lab.recipes.recipe import Recipe
+from fathometer.lab.studies.study_file import Study
 from fathometer.seismic.survey import Survey
+
+MODELS = {"survey-file.md": Survey, "recipes.md": Recipe, "study-file.md": Study}  # by page
 
 
 def main(arguments: list[str]) -> int:
@@ -13,7 +17,9 @@ def main(arguments: list[str]) -> int:
     try:
         for name in arguments:
             page = Path(name)
-            page.write_text(with_reference(page.read_text(encoding="utf-8"), name, Survey), encoding="utf-8")
+            if page.name not in MODELS:
+                raise InputError(f"{name}: no input file is described there; allowed: {', '.join(MODELS)}")
+            page.write_text(with_reference(page.read_text(encoding="utf-8"), name, MODELS[page.name]), encoding="utf-8")
     except FathometerError as error:
         print(error, file=sys.stderr)
         return error.exit_code

@@ -331,7 +331,7 @@ def test_help_and_version(capsys):
     done = run(capsys, "--help")
     assert done.code == 0
     assert all(f"  {command} " in done.out for command in COMMANDS)
-    assert "exit codes: 0 done, 1 failed, 2 wrong input, 75 interrupted where --resume goes on, 130" in done.out
+    assert "exit codes: 0 done, 1 failed, 2 wrong input, 3 a figure of a study's [gate] got worse, 75" in done.out
     assert run(capsys, "--version").out == f"fathometer {__version__}\n"
     assert run(capsys).code == 2
 

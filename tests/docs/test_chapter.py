@@ -1,10 +1,11 @@
-"""The pages on a first survey and on field data work when they are followed word for word."""
+"""The pages on a first survey, on field data and on studies work when they are followed word for word."""
 
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,10 @@ from cli_support import clean_environment
 from paths import ROOT
 from patience import PATIENCE
 
+from fathometer.lab.studies.report.asked import Answer, check
+from fathometer.lab.studies.store import read_results
+from fathometer.lab.studies.study import cases_and_designs, parts_of
+from fathometer.lab.studies.study_file import load_study
 from fathometer.storage.traces.segy import read_traces, scan
 
 GUIDE = ROOT / "docs" / "guide"
@@ -61,3 +66,42 @@ def test_every_command_of_the_page_on_field_data(shared_data, tmp_path):
     assert read_traces(tmp_path / "modelled/shots.segy", range(480)).any(axis=1).all()
     for name in ("line.png", "line-vp-epsilon.rsf", "image/image.rsf", "image/image.png", "image/report.html"):
         assert (tmp_path / name).stat().st_size > 0
+
+
+def test_the_first_study_and_its_comparison(tmp_path):
+    """The gate is on the sizes, which are the same each time: it holds however busy the machine is."""
+    (tmp_path / "gzip.toml").write_text(blocks("studies.md", "toml")[0])
+    commands = blocks("studies.md", "sh")
+    assert len(commands) == 3
+    done = follow(commands, tmp_path)
+    assert "2 cases of level; 1 warm-up, 8 rounds" in done.stdout
+    assert "Gate: none of" in done.stdout
+    for name in ("gzip.study/study.html", "gzip.study/study.md", "page.html", "runs.csv", "compared.md"):
+        assert (tmp_path / name).stat().st_size > 0
+    for folder in ("gzip.study", "today.study"):
+        results = read_results(tmp_path / folder)
+        sizes = [set(case.values("size").values()) for case in results.cases.values()]
+        assert [len(one) for one in sizes] == [1, 1]
+        assert max(sizes[1]) < min(sizes[0])  # level 9 saves something
+        assert results.rounds() == 8
+
+
+def test_every_excerpt_of_a_study_is_one(tmp_path):
+    """Each block is a study file, but for the title, factors and program that it takes from the text around it."""
+    (tmp_path / "WATERFLOOD.DATA").touch()
+    (tmp_path / "survey.toml").touch()
+    names = {"ranks": [1, 2], "threads": [1, 2], "history": ["memory", "disk"]}
+    excerpts = blocks("studies.md", "toml")[1:]
+    assert len(excerpts) >= 6
+    for excerpt in excerpts:
+        text = 'title = "an excerpt"\n' + excerpt
+        if "[factors]" not in text:
+            text += "[factors]\n" + "".join(f"{name} = {values}\n" for name, values in names.items())
+        if "[application]" not in text and "[[job]]" not in text:
+            words = ["echo", *(f"{{{name}}}" for name in tomllib.loads(text)["factors"])]
+            text += f"[application]\ncommand = {words}\n"
+        (tmp_path / "study.toml").write_text(text)
+        study = load_study(tmp_path / "study.toml")
+        answer = Answer(study.table, study.plot, study.gate, study.landscape, study.nested)
+        figures = {info.name: info for info in parts_of(study).infos()}
+        check(answer, study.factors, list(cases_and_designs(study)), figures)

@@ -1,17 +1,10 @@
-"""The page in a browser: Chromium without a screen (packages-test.txt); skipped where there is none.
-
-FATHOMETER_SCREENSHOTS names a folder in which the pictures of the pages are kept, to be looked at.
-"""
+"""The page in a browser (tests/support/browser_support.py)."""
 
 from __future__ import annotations
 
-import base64
 import copy
 import json
-import os
-import shutil
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +13,7 @@ from patience import PATIENCE
 from fathometer.cli.pages import page_panels
 from fathometer.report.page import PagePanels, write_page
 from fathometer.report.records import Run, read_record
+from tests.support.browser_support import check_width, open_page, photograph, programs
 from tests.support.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
 from tests.support.report_support import a_record
 
@@ -32,31 +26,6 @@ DEEP = {
     "propagation.duration": 0.3,
     "output.directory": "shots",
 }
-
-
-def programs():
-    """Chromium and its driver; the test is skipped where one is missing."""
-    found = [shutil.which(name) for name in ("chromium", "chromedriver")]
-    if None in found:
-        pytest.skip("no chromium and chromedriver here (packages-test.txt; `make test` as root installs them)")
-    return found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Chromium without a screen."""
-    chromium, driver = programs()
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = chromium
-    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    os.environ["SE_OFFLINE"] = "true"  # selenium looks for nothing on the network
-    with webdriver.Chrome(options=options, service=Service(driver)) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -110,32 +79,6 @@ def many(ranks):
 NAMES = ("section", "modelling", "slices", "compared", "unfinished", "ranks")
 
 
-def open_page(browser, path, width):
-    """Load a page as wide as that and wait until its figures are drawn; the severe lines of its console."""
-    browser.get_log("browser")
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride", {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-    )
-    browser.get(path.as_uri())
-    deadline = time.monotonic() + PATIENCE
-    while browser.execute_script("return document.documentElement.dataset.drawn") != "yes":
-        assert time.monotonic() < deadline, browser.get_log("browser")
-        time.sleep(0.05)
-    return [line for line in browser.get_log("browser") if line["level"] == "SEVERE"]
-
-
-def photograph(browser, name):
-    folder = os.environ.get("FATHOMETER_SCREENSHOTS")
-    if folder:
-        width, height = browser.execute_script(
-            "const e = document.documentElement; return [innerWidth, e.scrollHeight]"
-        )
-        clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-        taken = browser.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True, "clip": clip})
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(taken["data"]))
-
-
 # Of each figure: how many plots, and of these with marks (bars, lines, cells); the widest part beyond the window.
 DRAWN = """
 return [...document.querySelectorAll(".figure")].map((box) => {
@@ -181,25 +124,6 @@ def test_page_of_the_storage_benchmark(browser, storage_page, width):
     assert [figure[0] for figure in figures] == ["rates-write", "rates-read", "categories", "phases"]
     assert all(plots == marked == 1 for _, plots, marked in figures)
     check_width(browser, width)
-
-
-def check_width(browser, width):
-    """Nothing reaches beyond the window."""
-    wide, window = browser.execute_script("return [document.documentElement.scrollWidth, innerWidth]")
-    assert window == width
-    assert wide <= window
-    # Nothing is cut off either, but within the boxes that scroll.
-    beyond = browser.execute_script(
-        "return [...document.querySelectorAll('main *')].filter((one) => !one.closest('.scroll, svg, .plot, .slices') "
-        "&& one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.outerHTML.slice(0, 80))"
-    )
-    assert beyond == []
-    inner = browser.execute_script(
-        "return [...document.querySelectorAll('.plot, .slices')].every((box) => "
-        "[...box.querySelectorAll('.main-svg')].every((svg) => "
-        "svg.getBoundingClientRect().right <= box.getBoundingClientRect().right + 1))"
-    )
-    assert inner
 
 
 SLICES = """

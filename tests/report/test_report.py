@@ -16,8 +16,9 @@ from fathometer.base.errors import InputError
 from fathometer.record.envelope import SCHEMA
 from fathometer.report import formatting, tables
 from fathometer.report.decimation import averaged, factors_for
-from fathometer.report.page import PagePanels, check, comparison_tables, labels, render, run_tables, safe_json
+from fathometer.report.page import PagePanels, check, comparison_tables, labels, render, run_tables
 from fathometer.report.records import Run, read_record
+from fathometer.report.template import safe_json
 from fathometer.report.verdict import verdict
 from fathometer.runs.application import Heading
 from tests.support.cli_support import MIGRATE, MODEL, call, inputs, run, survey

@@ -55,6 +55,8 @@ class Command:
         prepare: reads the input, where there is one, and then imports what `run_on_ranks` needs, so that this counts
             as start-up time and a wrong input is told at once; what it returns is RankCall.prepared.
         default_ranks: how many ranks are started where --ranks is left out; None: as launched, or one.
+        resume_hint: of a command that goes on where it was interrupted (exit code 75), what to tell people then; those
+            of applications say it themselves.
 
     What they raise ends the command: InputError with exit code 2, FathometerError with 1, each with one line.
     """
@@ -68,6 +70,7 @@ class Command:
     run_on_ranks: Callable[[RankCall], None] | None = None
     prepare: Callable[[Options], Any] = lambda options: None
     default_ranks: Callable[[], int] | None = None
+    resume_hint: str = ""
 
 
 def trace_of(options: Options) -> Path | None:

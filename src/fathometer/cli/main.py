@@ -168,11 +168,16 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
 
 def _interrupted_code(options: Options) -> int:
     """The exit code of an interrupted command."""
-    return RESUMABLE if registry.resume_hint(options.command) else INTERRUPTED
+    return RESUMABLE if _resume_hint(options) else INTERRUPTED
+
+
+def _resume_hint(options: Options) -> str:
+    command: Command = options.run_command
+    return command.resume_hint or registry.resume_hint(options.command)
 
 
 def _print_interrupted(options: Options) -> None:
-    hint = registry.resume_hint(options.command)
+    hint = _resume_hint(options)
     with suppress(OSError):
         print(f"fathometer: interrupted{'; ' * bool(hint)}{hint}", file=sys.stderr, flush=True)
 

@@ -33,10 +33,17 @@ examples:
   fathometer stencil                        how fast the time steps are here, and what limits them
   fathometer io /scratch                    which way of writing and reading volumes is the fastest there
 
-exit codes: 0 done, 1 failed, 2 wrong input, 75 interrupted where --resume goes on, 130 interrupted"""
+exit codes: 0 done, 1 failed, 2 wrong input, 3 a figure of a study's [gate] got worse, 75 interrupted where
+--resume goes on, 130 interrupted"""
 
 # Commands of two words: the first one stands in the list of all commands, the second one is its action.
-GROUPS = {"survey": ("an index of the traces of many files", "Prepare field data for migration.")}
+GROUPS = {
+    "survey": ("an index of the traces of many files", "Prepare field data for migration."),
+    "study": (
+        "measurements that answer a question",
+        "Measure programs over settings, and say what makes a difference.",
+    ),
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -68,18 +75,21 @@ def parser() -> argparse.ArgumentParser:
     )
     main_parser.add_argument("--version", action=PrintVersion, nargs=0, help="show program's version number and exit")
     subparsers = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    groups: dict[str, tuple[Parser, Subparsers]] = {}
     for name in commands.NAMES:
         command: Command = import_module(f"fathometer.cli.commands.{name}").COMMAND
-        _add_command(subparsers, command)
+        group = command.name.rpartition(" ")[0]
+        if group and group not in groups:
+            groups[group] = _add_group(subparsers, group)
+        if group:
+            groups[group][0].epilog = f"{groups[group][0].epilog}\n{command.examples.splitlines()[0]}"
+        _add_command(groups[group][1] if group else subparsers, command)
     return main_parser
 
 
 def _add_command(subparsers: Subparsers, command: Command) -> None:
-    group, _, action = command.name.rpartition(" ")
-    if group:
-        subparsers = _add_group(subparsers, group, command)
     added = subparsers.add_parser(
-        action,
+        command.name.rpartition(" ")[2],
         help=command.summary,
         description=command.description,
         epilog=f"examples:\n{command.examples}",
@@ -90,14 +100,14 @@ def _add_command(subparsers: Subparsers, command: Command) -> None:
     added.set_defaults(run_command=command)
 
 
-def _add_group(subparsers: Subparsers, group: str, command: Command) -> Subparsers:
-    """The parsers of a group's actions."""
+def _add_group(subparsers: Subparsers, group: str) -> tuple[Parser, Subparsers]:
+    """The parser of a group, to whose examples its actions add theirs, and those of its actions."""
     summary, description = GROUPS[group]
     added = subparsers.add_parser(
         group,
         help=summary,
         description=description,
-        epilog=f"examples:\n{command.examples.splitlines()[0]}",
+        epilog="examples:",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    return added.add_subparsers(dest="action", metavar="ACTION", required=True)
+    return added, added.add_subparsers(dest="action", metavar="ACTION", required=True)

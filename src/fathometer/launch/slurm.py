@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
 from fathometer.base.names import check_script_name
 from fathometer.base.signals import RESUMABLE
+from fathometer.launch.slurm_queue import submit_script
 
 LEAD_SECONDS = 60  # from the signal to the job's time limit; Slurm's time resolution is a minute
 MAX_FRUITLESS_RUNS = 3  # in a row, in which no task was finished: then the job is not requeued
@@ -159,16 +159,11 @@ def submit(job: Job) -> str:
 
     Raises InputError where there is no sbatch or no output directory, FathometerError where Slurm refuses.
     """
-    sbatch = shutil.which("sbatch")
-    if sbatch is None:
+    if shutil.which("sbatch") is None:
         raise InputError("submit: no sbatch found on the path; allowed: a host that submits to Slurm, or --print")
     try:
         job.output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{job.output}: cannot make the output directory: {reason}") from None
-    done = subprocess.run([sbatch, "--parsable"], input=batch_script(job), capture_output=True, text=True, check=False)
-    if done.returncode:
-        reason = " ".join(done.stderr.split()) or f"exit code {done.returncode}"
-        raise FathometerError(f"sbatch: {reason}")
-    return done.stdout.strip().partition(";")[0]
+    return submit_script(batch_script(job))

@@ -1,12 +1,7 @@
-"""The page of a run or of a comparison, report.html: a single file that loads nothing from elsewhere.
-
-The data of the figures is JSON in which no `<` occurs, so that no text can end the script that holds it; every other
-text is escaped by the template. A content security policy in the head keeps the page from the network.
-"""
+"""The page of a run or of a comparison, report.html: a single file that loads nothing from elsewhere."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,9 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.record.envelope import plain
 from fathometer.report import figures, formatting, tables
+from fathometer.report.configuration import (
+    environment,
+    flattened,
+    hardware,
+    listing,
+    shown_parts,
+    software,
+    texts,
+    value_text,
+)
 from fathometer.report.records import Run
+from fathometer.report.template import render_page
 from fathometer.report.verdict import verdict
 from fathometer.runs.application import Heading, Panel
 from fathometer.storage import atomic
@@ -24,7 +29,6 @@ from fathometer.storage import atomic
 # What is raised where a record holds what no run writes.
 DAMAGE = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 MOST_BINDINGS = 64  # ranks whose cores are listed
-HERE = Path(__file__).parent  # of page.html, page.css and page.js
 NO_ROOFLINE = "The roofline is missing: the record holds no measured roofline or no work of the kernel."
 DRAWN = {"points": figures.places, "traces": figures.gather, "bars": figures.bars}
 
@@ -69,16 +73,6 @@ def damage_message(error: Exception) -> str:
 
 def render(runs: Sequence[Run], shown: PagePanels) -> str:
     """The page's text."""
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from plotly.offline import get_plotlyjs
-
-    environment = Environment(
-        loader=FileSystemLoader(HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     base = runs[0].record
     account = _account(base, shown.heading.kernel)
     compared = _compared(runs) if len(runs) > 1 else None
@@ -87,7 +81,9 @@ def render(runs: Sequence[Run], shown: PagePanels) -> str:
         part["figure"] for part in [*panels, *account, *(compared["figures"] if compared else [])] if part["figure"]
     ]
     volumes = [part["volume"] for part in panels if part["volume"]]
-    return environment.get_template("page.html").render(
+    return render_page(
+        "page.html",
+        {"figures": drawn, "volumes": volumes},
         title=_title(runs, shown.heading),
         comparing=compared,
         run=_run(runs[0], shown.heading),
@@ -99,17 +95,7 @@ def render(runs: Sequence[Run], shown: PagePanels) -> str:
         configuration=_configuration(base),
         notes=_notes(base),
         validity=base["validity"],
-        data=safe_json({"figures": drawn, "volumes": volumes}),
-        style=(HERE / "page.css").read_text(encoding="utf-8"),
-        script=(HERE / "page.js").read_text(encoding="utf-8"),
-        plotly=get_plotlyjs(),
     )
-
-
-def safe_json(value: Any) -> str:
-    """JSON that can stand in a script: nothing in it can end the script or begin a comment."""
-    text = json.dumps(plain(value), separators=(",", ":"), allow_nan=False)  # ASCII only
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def _notes(record: dict[str, Any]) -> list[str]:
@@ -236,43 +222,20 @@ def _waits(ledger: dict[str, Any]) -> str:
 def _configuration(record: dict[str, Any]) -> list[dict[str, Any]]:
     """Hardware, software, input: titles with pairs of name and text."""
     machine = record["machine"]
-    processor = dict(machine["processor"])
-    listing = processor.pop("lscpu", None)
-    caches = processor.pop("caches", {}) or {}
     bound = machine.get("binding") or []
-    hardware = [
-        ("host", machine["host"]),
-        ("processor", machine["cpu"]),
-        *((name.replace("_", " "), value) for name, value in processor.items() if name != "model"),
-        *((f"cache {name}", value) for name, value in caches.items()),
-        ("logical cpus", machine["logical_cpus"]),
-        ("memory", formatting.scaled(machine["memory_bytes"], "B")),
-        *((f"network {network['name']}", _network(network)) for network in machine["networks"]),
-        *((system["path"], f"{system['type']} on {system['mount']}") for system in machine["file_systems"]),
-    ]
-    software = [
-        ("operating system", machine["os"]),
-        ("kernel of the system", machine["kernel"]),
-        ("Python", machine["python"]),
-        ("MPI", machine["mpi"]),
-        ("variant of the kernels", machine["kernels"]),
-        ("commit", machine["commit"]),
-        *machine["packages"].items(),
-    ]
     binding = [(f"rank {rank.get('rank')} on {rank.get('host')}", _binding(rank)) for rank in bound[:MOST_BINDINGS]]
     if len(bound) > MOST_BINDINGS:
         binding.append(("and", f"{len(bound) - MOST_BINDINGS} more, in the record"))
     parts: list[dict[str, Any]] = [
-        {"title": "Hardware", "rows": _texts(hardware), "open": True},
-        {"title": "Software", "rows": _texts(software), "open": True},
-        {"title": "Input, with all defaults", "rows": _texts(flattened(record["input"])), "open": True},
-        {"title": "Where the ranks ran", "wide": True, "rows": _texts(binding), "open": False},
-        {"title": "Environment", "wide": True, "rows": _texts(list(machine["environment"].items())), "open": False},
-        {"title": "Results in the record", "wide": True, "rows": _texts(_results(record["results"])), "open": False},
+        hardware(machine),
+        software(machine),
+        {"title": "Input, with all defaults", "rows": texts(flattened(record["input"])), "open": True},
+        {"title": "Where the ranks ran", "wide": True, "rows": texts(binding), "open": False},
+        environment(machine),
+        {"title": "Results in the record", "wide": True, "rows": texts(_results(record["results"])), "open": False},
+        listing(machine),
     ]
-    if listing:
-        parts.append({"title": "lscpu", "text": str(listing).rstrip(), "rows": [], "open": False})
-    return [{"wide": False} | part for part in parts if part["rows"] or part.get("text")]
+    return shown_parts(parts)
 
 
 def _results(results: Mapping[str, Any]) -> list[tuple[str, Any]]:
@@ -284,33 +247,6 @@ def _binding(rank: Mapping[str, Any]) -> str:
     pinned = "pinned" if rank.get("pinned") else "not pinned"
     shared = ", cores shared" if rank.get("oversubscribed") else ""
     return f"{_plural(int(threads), 'thread', True)} on cpus {', '.join(map(str, cpus))}, {pinned}{shared}"
-
-
-def _network(network: Mapping[str, Any]) -> str:
-    rate = network.get("bits_per_second")
-    return formatting.scaled(rate, "bit/s") if rate else "speed unknown"
-
-
-def _texts(pairs: Sequence[tuple[str, Any]]) -> list[tuple[str, str]]:
-    return [(str(name), _value(value)) for name, value in pairs]
-
-
-def _value(value: Any) -> str:
-    """A value of the input or the machine, as JSON writes it but without quotes around a text."""
-    if value is None:
-        return formatting.NONE
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def flattened(values: Mapping[str, Any], before: str = "") -> list[tuple[str, Any]]:
-    """Nested tables as pairs: ("model.vp", …)."""
-    pairs: list[tuple[str, Any]] = []
-    for name, value in values.items():
-        if isinstance(value, Mapping) and value:
-            pairs += flattened(value, f"{before}{name}.")
-        else:
-            pairs.append((f"{before}{name}", value))
-    return pairs
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
@@ -357,7 +293,7 @@ def _compared(runs: Sequence[Run]) -> dict[str, Any]:
     ]
     keys = dict.fromkeys(key for values in settings for key in values)
     different = [
-        (key, [_value(values.get(key)) for values in settings])
+        (key, [value_text(values.get(key)) for values in settings])
         for key in keys
         if any(values.get(key) != settings[0].get(key) for values in settings)
     ]

@@ -267,15 +267,15 @@ def markdown(tables: Sequence[Table]) -> str:
     for table in tables:
         columns, rows = readable(table)
         lines = [
-            "| " + " | ".join(_cell(column.title) for column in columns) + " |",
+            "| " + " | ".join(cell_text(column.title) for column in columns) + " |",
             "|" + "|".join("---:" if column.unit else "---" for column in columns) + "|",
         ]
-        lines += ["| " + " | ".join(map(_cell, row)) + " |" for row in rows]
+        lines += ["| " + " | ".join(map(cell_text, row)) + " |" for row in rows]
         parts.append(f"## {table.title}\n\n" + "\n".join(lines) + "\n")
     return "\n".join(parts)
 
 
-def _cell(value: str) -> str:
+def cell_text(value: str) -> str:
     """Text that stays in its cell and is only text."""
     for letter in "\\|<>*_`[]":
         value = value.replace(letter, f"\\{letter}")

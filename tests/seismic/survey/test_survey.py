@@ -469,7 +469,7 @@ def test_the_user_guide_holds_the_reference() -> None:
 
 
 def test_the_reference_is_written_between_the_markers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "page.md"
+    page = tmp_path / "survey-file.md"
     page.write_text(f"before {BEGIN_MARKER} old {END_MARKER} after")
     assert write_reference([str(page)]) == 0
     assert page.read_text() == f"before {BEGIN_MARKER}\n{reference(Survey)}{END_MARKER} after"
@@ -477,5 +477,8 @@ def test_the_reference_is_written_between_the_markers(tmp_path: Path, capsys: py
     page.write_text(f"{END_MARKER} {BEGIN_MARKER}")
     assert write_reference([str(page)]) == 2
     assert str(page) in capsys.readouterr().err
-    assert write_reference([str(tmp_path / "gone.md")]) == 2
-    assert "gone.md" in capsys.readouterr().err
+    page.unlink()
+    assert write_reference([str(page)]) == 2
+    assert str(page) in capsys.readouterr().err
+    assert write_reference([str(tmp_path / "other.md")]) == 2
+    assert "other.md: no input file is described there" in capsys.readouterr().err

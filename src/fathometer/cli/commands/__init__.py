@@ -13,4 +13,11 @@ NAMES = (
     "plan",
     "calibrate",
     "io",
+    "study_plan",
+    "study_run",
+    "study_show",
+    "study_report",
+    "study_compare",
+    "study_export",
+    "study_query",
 )

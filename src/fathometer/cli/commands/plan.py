@@ -32,6 +32,7 @@ RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migra
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer plan --help`."""
     argument_groups.add_survey(parser)
+    argument_groups.add_set(parser)
     parser.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
     parser.add_argument("--ranks", type=count, metavar="N", help="ranks of the run (the recommended ones)")
     parser.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")
@@ -64,7 +65,7 @@ def run(options: Options) -> None:
     from fathometer.record.envelope import plain, write_record
 
     application = registry.of_input(options.survey)
-    input = application.load(options.survey)
+    input = application.load(options.survey, options.set)
     to_standard_output = str(options.json) == STANDARD_OUTPUT
     if options.json is not None and not to_standard_output:
         require_writable(options.json)

@@ -1,0 +1,129 @@
+"""`fathometer study run`: measure all cases of a study."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fathometer.base.errors import shortened
+from fathometer.base.ledger import now
+from fathometer.base.progress import LINE_SECONDS, duration, on_terminal
+from fathometer.cli import argument_groups
+from fathometer.cli.command import Command, Options
+from fathometer.cli.output import labelled, print_line, print_text, printer
+
+if TYPE_CHECKING:
+    from fathometer.lab.studies.design import Case
+    from fathometer.lab.studies.results import Run, RunKind
+
+DESCRIPTION = """\
+Run every case of a study: once a round, in an order drawn anew, until all figures are as precise as asked,
+or the budget is spent. Each run is kept as soon as it has ended; a study that was interrupted goes on where
+it was when the same command is given again. At the end the tables, the page and the Parquet file are
+written into the study's folder."""
+
+EXAMPLES = """\
+  fathometer study run examples/studies/ranks-threads.toml
+  fathometer study run study.toml --overwrite
+  fathometer study run study.toml --output today.study"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer study run --help`."""
+    parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study file")
+    argument_groups.add_results(parser)
+    parser.add_argument("--overwrite", action="store_true", help="remove what an earlier study has left in the folder")
+    parser.add_argument("--prepare", action="store_true", help="make the inputs of [[prepare]], and run nothing")
+    argument_groups.add_quiet(parser)
+
+
+def run(options: Options) -> None:
+    """Run the study, in this process. Raises InputError and FathometerError as `run_study`."""
+    from fathometer.lab.studies.course import run_study
+    from fathometer.lab.studies.preparation import prepare
+    from fathometer.lab.studies.report.files import write_answer
+    from fathometer.lab.studies.report.terminal import text_of_study
+    from fathometer.lab.studies.study import cases_and_designs, ready
+    from fathometer.lab.studies.study_file import load_study
+
+    file = load_study(options.study, options.output)
+    cases_and_designs(file)
+    prepare(file, printer(options.quiet), options.overwrite)
+    if options.prepare:
+        return
+    study = ready(file)
+    words, limits = ["fathometer", *sys.argv[1:]], study.limits
+    display = _Display(options.quiet, *(len(study.cases) * (limits.warm_up + n) for n in (limits.least, limits.most)))
+    try:
+        results = run_study(study, words, options.overwrite, display)
+    finally:
+        display.clear()
+    for path in write_answer(file.folder, results):
+        if not options.quiet:
+            print_line(labelled(path.suffix[1:], path))
+    if not options.quiet:
+        print_text(text_of_study(results, time.time()))
+
+
+class _Display:
+    """What is run now: in place on a terminal, now and then a line in a log; each failure is a line that stays."""
+
+    def __init__(self, quiet: bool, least: int, most: int) -> None:
+        self._quiet, self._all = quiet, f"{least} to {most}" if most > least else str(most)
+        self._in_place = on_terminal(sys.stderr, os.environ)
+        self._told, self._made = now(), 0
+
+    def began(self, case: Case, kind: RunKind, number: int, left: float | None) -> None:
+        """See rounds.Progress."""
+        time = now()
+        if self._quiet or not (self._in_place or time - self._told >= LINE_SECONDS):
+            return
+        self._told = time
+        budget = f", {duration(left)} of the budget left" if left is not None else ""
+        self._show(f"{kind} {number}, {case}; {self._made} of {self._all} runs made{budget}")
+
+    def state(self, case: Case, kind: RunKind, number: int, words: str) -> None:
+        """See rounds.Progress."""
+        if not self._quiet:
+            print_line(f"{kind} {number}, {case}: {words}")
+
+    def ended(self, case: Case, run: Run) -> None:
+        """See rounds.Progress."""
+        self._made += 1
+        if run.failed and not self._quiet:
+            self.clear()
+            print_line(f"{run.kind} {run.number}, {case}: failed: {run.failed}")
+
+    def clear(self) -> None:
+        """End the line that is shown in place."""
+        if self._in_place and not self._quiet:
+            self._write("\r\x1b[K")
+
+    def _show(self, line: str) -> None:
+        if self._in_place:
+            width = shutil.get_terminal_size().columns - 1
+            self._write(f"\r\x1b[K{shortened(line, width)}")
+        else:
+            print_line(line)
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # that nobody reads is no reason to lose a study
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+
+COMMAND = Command(
+    "study run",
+    "measure what a study asks: all its cases, in rounds, and the answer",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run=run,
+    resume_hint="the same command goes on where it was",
+)

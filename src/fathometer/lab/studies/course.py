@@ -1,0 +1,184 @@
+"""A study from its file to its results: begun, gone on with, ended."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.host import cpu_model
+from fathometer.base.ledger import now
+from fathometer.lab.studies.batch_runner import cancel_jobs
+from fathometer.lab.studies.machine import machine_of_runs
+from fathometer.lab.studies.mixes import with_throughput
+from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.report.selection import winners
+from fathometer.lab.studies.results import CaseRuns, Results, Run
+from fathometer.lab.studies.rounds import Progress, Rounds
+from fathometer.lab.studies.store import (
+    CASES,
+    JOBS,
+    LOCK,
+    MACHINE,
+    RUNS,
+    STUDY,
+    Header,
+    read_case,
+    read_header,
+    read_results,
+    write_case,
+    write_header,
+)
+from fathometer.lab.studies.study import ReadyStudy
+from fathometer.record.envelope import plain
+from fathometer.record.machine import own_commit
+from fathometer.storage import atomic
+from fathometer.storage.lock import FileLock
+
+# What may change between two sessions of a study: how long it goes on, and how its answer is shown.
+FREE = ("title", "question", "table", "plot", "gate", "landscape", "output")
+FREE_IN = {"runs": ("repetitions", "budget", "keep"), "launch": ("deadline",)}
+
+
+def run_study(study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: Progress) -> Results:
+    """Run a study, or go on with it; all that it has measured.
+
+    command: the words of the command line. overwrite: what an earlier study has left in the folder is removed.
+    Raises InputError where the folder is in use, or holds another study or something else; FathometerError where
+    results cannot be written.
+    """
+    folder = study.file.folder
+    with atomic.writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / LOCK) as lock:
+        if not lock.acquire():
+            raise InputError(f"{folder}: in use by another `fathometer study run`; allowed: one at a time")
+        study.runs.recover()  # what a killed study has left running
+        header = _begun(study, folder, command, overwrite)
+        runs = {case.name: read_case(folder, case) for case in study.cases}
+        spent = seconds_of_runs([run for some in runs.values() for run in some])
+        rounds = Rounds(
+            study.cases,
+            runs,
+            study.limits,
+            study.runs,
+            lambda case, made: write_case(folder, case, made),
+            progress,
+            now,
+            spent,
+        )
+        ended = rounds.measure(lambda made: not study.rule.wide(_values(study, made)))
+        results = read_results(folder)
+        if not rounds.measure_again(winners(results, answer_of(results))):
+            ended = "budget"
+        _require_unchanged(header.inputs, study.inputs, "while the study ran: its runs cannot be compared")
+        write_header(folder, replace(header, ended=ended, machine=_machine_of_jobs(folder) or header.machine))
+    return read_results(folder)
+
+
+def seconds_of_runs(runs: Iterable[Run]) -> float:
+    """Seconds in which any of the runs was under way: of those at the same time once."""
+    total, until = 0.0, 0.0
+    for run in sorted(runs, key=lambda run: run.begin):
+        end = run.begin + run.seconds
+        total += max(0.0, end - max(run.begin, until))
+        until = max(until, end)
+    return total
+
+
+def _values(study: ReadyStudy, runs: Mapping[str, Sequence[Run]]) -> dict[tuple[str, str], list[float]]:
+    """The merits of all cases: what is to be known as precisely as asked."""
+    merits = [name for name, info in study.figures.items() if info.role == "merit"]
+    cases = with_throughput({case.name: CaseRuns(case, runs[case.name]) for case in study.cases}, study.baselines)
+    return {(name, figure): list(case.values(figure).values()) for name, case in cases.items() for figure in merits}
+
+
+def _begun(study: ReadyStudy, folder: Path, command: Sequence[str], overwrite: bool) -> Header:
+    """The header of the study in the folder, which is written where there is none."""
+    if overwrite:
+        cancel_jobs(folder)
+        for name in (STUDY, CASES, RUNS, JOBS, MACHINE):
+            atomic.remove(folder / name)
+    before = read_header(folder) if (folder / STUDY).exists() else None
+    header = Header(
+        title=study.file.title,
+        question=study.file.question,
+        definition=plain(study.file.model_dump(mode="json")),
+        text=_text_of(study.file.path),
+        designs={name: [case.name for case in cases] for name, cases in study.designs.items()},
+        factors={name: list(values) for name, values in study.file.factors.items()},
+        figures=study.figures,
+        settings={case.name: dict(case.settings) for case in study.cases},
+        machine=machine_of_runs() if before is None else before.machine,
+        command=list(command),
+        inputs=fingerprints(study.inputs),
+        versions=study.runs.versions(),
+        baselines=study.baselines,
+    )
+    if before is not None:
+        _require_same(before, header, folder)
+    elif any((folder / name).exists() for name in (CASES, RUNS)):
+        raise InputError(
+            f"{folder}: found {CASES} or {RUNS} without {STUDY}; allowed: a folder of its own, or --overwrite"
+        )
+    write_header(folder, header)
+    return header
+
+
+def _require_same(before: Header, header: Header, folder: Path) -> None:
+    """Raises InputError where the study in the folder is another one than that which is to go on."""
+    hint = "allowed: the same, --overwrite to begin anew, or another [output] directory"
+    for name, value in header.definition.items():
+        if name in FREE:
+            continue
+        earlier = before.definition.get(name)
+        if name in FREE_IN and isinstance(earlier, dict):
+            value, earlier = ({key: v for key, v in x.items() if key not in FREE_IN[name]} for x in (value, earlier))
+        if value != earlier:
+            raise InputError(f"{folder}: the study there was begun with another [{name}]; {hint}")
+    if before.versions != header.versions:
+        raise InputError(f"{folder}: the study there was begun with other programs; {hint}")
+    here: dict[str, object] = {"commit": own_commit()}
+    if header.definition["launch"]["how"] != "sbatch":  # jobs say of themselves where they run, see job.py
+        here |= {"cpu": cpu_model(), "logical_cpus": os.cpu_count()}
+    for key, value in here.items():
+        if before.machine.get(key) != value:
+            found = f"{before.machine.get(key)}, now {value}"
+            raise InputError(f"{folder}: the study there was begun with {key.replace('_', ' ')} {found}; {hint}")
+    changed = [name for name, mark in header.inputs.items() if before.inputs.get(name) != mark]
+    if changed:
+        raise InputError(f"{folder}: {changed[0]} has changed since the study there was begun; {hint}")
+
+
+def _require_unchanged(before: Mapping[str, Any], inputs: Sequence[Path], words: str) -> None:
+    for name, mark in fingerprints(inputs).items():
+        if before.get(name) != mark:
+            raise FathometerError(f"{name}: has changed {words}")
+
+
+def fingerprints(inputs: Iterable[Path]) -> dict[str, list[int]]:
+    """Size (bytes) and time of change (ns) of each file; of folders, of all files in them."""
+    found = {}
+    for path in inputs:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                state = file.stat()
+                found[str(file)] = [state.st_size, state.st_mtime_ns]
+    return found
+
+
+def _machine_of_jobs(folder: Path) -> dict[str, Any]:
+    """The node of the study's first job; {} where it has none."""
+    with suppress(OSError, ValueError):
+        described: dict[str, Any] = json.loads((folder / MACHINE).read_bytes())
+        return described
+    return {}
+
+
+def _text_of(path: Path) -> str:
+    return path.read_bytes().decode("utf-8")

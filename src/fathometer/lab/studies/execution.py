@@ -1,0 +1,302 @@
+"""One run of one case: its folder, its command, its figures."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from fathometer.base.errors import InputError
+from fathometer.lab.recipes.run_folder import LARGEST_TEXT, copy_inputs
+from fathometer.lab.recipes.template import fill
+from fathometer.lab.studies.batch_script import cpus_of_node
+from fathometer.lab.studies.design import Case
+from fathometer.lab.studies.launching import Launch, Launcher
+from fathometer.lab.studies.parts import Part, Parts
+from fathometer.lab.studies.placed import misplaced
+from fathometer.lab.studies.placement import Placement
+from fathometer.lab.studies.processes import STDERR, STDOUT, Ended, Process
+from fathometer.lab.studies.program import ELAPSED
+from fathometer.lab.studies.results import Run, RunKind
+from fathometer.lab.studies.runner import PlacedRun, Runner, Tell
+from fathometer.lab.studies.single_run import RESULT, Cache, Outcome, SingleRun, outcome_in
+from fathometer.lab.studies.store import run_folder
+from fathometer.record.envelope import RECORD
+from fathometer.storage import atomic
+from fathometer.storage.fingerprint import hash_of
+
+LAST_LINES = 3  # of the output of a run that failed, in its reason
+LAST_BYTES = 4096
+# What differs from run to run in the reasons of a record (record/ranks.py): a mark of a case is told once.
+_RANK, _AMOUNT = re.compile(r"^rank \d+ on \S+: "), re.compile(r" ?\b\d+(?:\.\d+)? (?:% of the time|MB)")
+Keep = Literal["output", "all", "nothing"]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """How runs are made.
+
+    Attributes:
+        time_limit: s; None: none. page_cache: of the inputs, before a run. keep: what is kept of a run's folder.
+        environment: variables, with names in braces.
+        beside: whether other runs of the study may run at the same time.
+    """
+
+    time_limit: float | None = None
+    page_cache: Cache = "as it is"
+    keep: Keep = "output"
+    environment: Mapping[str, str] = field(default_factory=dict)
+    beside: bool = False
+
+
+class CaseRunner:
+    """Makes the runs of a study (rounds.Work).
+
+    Args:
+        parts: what it runs. runner: what makes the runs. folder: of the study.
+    """
+
+    def __init__(self, parts: Parts, launcher: Launcher, runner: Runner, folder: Path, conditions: Conditions) -> None:
+        self._parts, self._launcher, self._runner, self._conditions = parts, launcher, runner, conditions
+        self._folder = folder.absolute()
+        self._found: set[str | Path] = set()  # programs and inputs that are there, looked for once
+        self._programs: set[str] = set()  # of those, what the cases run, also where a factor names it
+
+    def commands(self, case: Case) -> list[Launch]:
+        """The commands of a case. Raises InputError where there is none."""
+        return [self._launch(part) for part in self._parts.of(case, run_folder(self._folder, case, "round", 1), 1)]
+
+    def placements(self, case: Case) -> list[Placement]:
+        """Where the programs of a case run."""
+        parts = self._parts.of(case, run_folder(self._folder, case, "round", 1), 1)
+        return [part.placement for part in parts]
+
+    def check(self, case: Case) -> list[Path]:
+        """The files and folders that a case reads, as far as recipe and study file name them.
+
+        Raises InputError where the case could not be run.
+        """
+        inputs = []
+        for part in self._parts.of(case, run_folder(self._folder, case, "round", 1), 1):
+            words = part.program.words(part.values)
+            if words[0] not in self._found:  # before what starts it: the message names its package
+                part.program.recipe.require_program(part.values)
+            for program in dict.fromkeys((words[0], self._launch(part).words[0])):
+                if program not in self._found:
+                    if program == words[0] and not part.program.recipe.ours:
+                        self._programs.add(program)
+                    if shutil.which(program) is None:
+                        raise InputError(f"{program}: no such program on PATH; needed to start runs so")
+                    self._found.add(program)
+            for path in part.copies or part.program.inputs(part.values):
+                if path not in self._found:
+                    if not path.exists():
+                        raise InputError(f"{path}: no such file or folder; needed by {part.program.recipe.name}")
+                    self._found.add(path)
+                inputs.append(path)
+            for text in self._conditions.environment.values():
+                fill(text, part.values)
+        return inputs
+
+    @property
+    def together(self) -> bool:
+        """See rounds.Work."""
+        return self._runner.together
+
+    def begin(self, cases: Sequence[Case], kind: RunKind, number: int) -> None:
+        """See rounds.Work."""
+        folders = {run_folder(self._folder, case, kind, number): case for case in cases}
+        left = {
+            folder: case
+            for folder, case in folders.items()
+            if self._outcome_in(folder) is None and not self._runner.begun(folder)
+        }
+        if left:
+            self._begin([(folder, self._parts.of(case, folder, number)) for folder, case in left.items()])
+
+    def run(self, case: Case, kind: RunKind, number: int, tell: Tell) -> Run:
+        """See rounds.Work. A run that had ended when the study was killed is not made again."""
+        folder = run_folder(self._folder, case, kind, number)
+        parts = self._parts.of(case, folder, number)
+        outcome = self._outcome_in(folder, len(parts))
+        if outcome is None:
+            if not self._runner.begun(folder):
+                self._begin([(folder, parts)])
+            outcome = self._runner.wait(folder, tell)
+        return self._result(case, kind, number, folder, parts, outcome)
+
+    def recover(self) -> None:
+        """What an interrupted session has left is ended, or found again."""
+        self._runner.recover()
+
+    def prediction(self, case: Case) -> tuple[list[str], str]:
+        """The words of the command that predicts a case's seconds, and where in its JSON they stand.
+
+        Raises InputError where there is none.
+        """
+        parts = self._parts.of(case, run_folder(self._folder, case, "round", 1), 1)
+        if len(parts) > 1:
+            raise InputError("jobs at the same time: no prediction; allowed: a study without --predict")
+        return parts[0].program.prediction(parts[0].values)
+
+    def versions(self) -> dict[str, str]:
+        """What tells programs and recipes from others: where they lie, with their time; a hash of each recipe.
+
+        Of the cases that `check` has seen.
+        """
+        found = {}
+        for program in self._parts.programs:
+            recipe = program.recipe
+            found[recipe.name] = hash_of(json.dumps(recipe.model_dump(mode="json")).encode())
+        for name in sorted(self._programs):
+            if (path := shutil.which(name)) is not None:
+                state = Path(path).resolve().stat()
+                found[path] = f"{state.st_size} bytes, {state.st_mtime_ns} ns"
+        return found
+
+    def stop(self) -> None:
+        """See rounds.Work."""
+        self._runner.stop()
+
+    def tidy(self, case: Case, run: Run) -> None:
+        """See rounds.Work. Of a run that failed its output is always kept."""
+        folder = run_folder(self._folder, case, run.kind, run.number)
+        if self._conditions.keep == "all":
+            return
+        if not run.folder:
+            atomic.remove(folder)
+            return
+        remove_all_but(folder, {STDOUT, STDERR, RESULT, RECORD})
+
+    def _launch(self, part: Part) -> Launch:
+        return self._launcher.launch(part.program.words(part.values), part.program.recipe.launch, part.placement)
+
+    def _outcome_in(self, folder: Path, parts: int | None = None) -> Outcome | None:
+        return None if self._runner.discarded(folder) else outcome_in(folder, parts)
+
+    def _begin(self, runs: Sequence[tuple[Path, Sequence[Part]]]) -> None:
+        """Begin runs, given their folders and parts."""
+        self._runner.begin([PlacedRun(self._prepared(folder, parts), parts[0].placement) for folder, parts in runs])
+
+    def _prepared(self, folder: Path, parts: Sequence[Part]) -> SingleRun:
+        """Make a run's folder, with its inputs in it; what is to be done there."""
+        atomic.remove(folder)
+        places = dict.fromkeys(part.place for part in parts)
+        with atomic.writing(folder):
+            for path in (*places, *(part.folder for part in parts)):
+                path.mkdir(parents=True, exist_ok=True)
+        for part in parts:
+            copy_inputs(part.copies)
+        filled_places: set[Path] = set()
+        for part in parts:
+            if part.place not in filled_places:
+                part.program.place_inputs(part.place, part.values)
+                filled_places.add(part.place)
+        launches = [self._launch(part) for part in parts]
+        return SingleRun(
+            folder,
+            [self._process(folder, part, launch) for part, launch in zip(parts, launches, strict=True)],
+            self._conditions.time_limit,
+            [path for part in parts for path in part.program.inputs(part.values)],
+            self._conditions.page_cache,
+            sum(cpus_of_node(part.placement) for part in parts),
+            not self._conditions.beside and not any(launch.elsewhere for launch in launches),
+        )
+
+    def _process(self, folder: Path, part: Part, launch: Launch) -> Process:
+        own = {name: fill(text, part.values) for name, text in self._conditions.environment.items()}
+        environ = {**part.program.recipe.variables(part.values), **launch.environ, **own}
+        return Process(launch.words, part.place, environ, part.folder, folder)
+
+    def _result(
+        self,
+        case: Case,
+        kind: RunKind,
+        number: int,
+        folder: Path,
+        parts: Sequence[Part],
+        outcome: Outcome,
+    ) -> Run:
+        of_parts: list[Mapping[str, float]] = []
+        problems = [outcome.problem] if outcome.problem else []
+        marks = list(outcome.marks)
+        for part, end in zip(parts, outcome.ended, strict=False):  # none where the run's end is not known
+            figures, wrong = self._outcome(part, end)
+            of_parts.append(figures | {ELAPSED.name: end.seconds})
+            problems += [f"{part.job}: {problem}" if part.job else problem for problem in wrong]
+            marks += own_marks(part.folder, part.placement)
+        failed = "; ".join(dict.fromkeys(problems))
+        return Run(
+            kind,
+            number,
+            outcome.ended[0].begin if outcome.ended else time.time(),
+            max((end.seconds for end in outcome.ended), default=0.0),
+            {} if failed else self._parts.figures(case, parts, of_parts),
+            failed,
+            tuple(dict.fromkeys(marks)),
+            "" if self._conditions.keep == "nothing" and not failed else str(folder.relative_to(self._folder)),
+        )
+
+    def _outcome(self, part: Part, end: Ended) -> tuple[dict[str, float], list[str]]:
+        """Figures of a part, and what is wrong with it."""
+        if end.timed_out:
+            problems = [f"took longer than {self._conditions.time_limit:g} s"]
+            return {}, [problems[0] + last_words(part.folder)]
+        _link_results(part)
+        figures, problems = part.program.outcome(part.folder, part.values, end.code, end.seconds)
+        problems += [f"{name}: not a finite number" for name, value in figures.items() if not math.isfinite(value)]
+        if problems:
+            problems[-1] += last_words(part.folder)
+        return figures, problems
+
+
+def _link_results(part: Part) -> None:
+    """What a part has left where it ran is found in its own folder too, where figures are looked for."""
+    if part.place != part.folder:
+        for path in part.place.iterdir():
+            with suppress(FileExistsError):
+                (part.folder / path.name).symlink_to(path)
+
+
+def remove_all_but(folder: Path, names: set[str]) -> None:
+    """Remove all from a run's folder but the files of these names, wherever they are in it."""
+    # Links are removed, never what they lead to.
+    for here, folders, files in os.walk(folder, topdown=False, followlinks=False):
+        for name in files:
+            if name not in names:
+                (Path(here) / name).unlink(missing_ok=True)
+        for name in folders:
+            path = Path(here) / name
+            with suppress(OSError):  # not empty
+                path.unlink() if path.is_symlink() else path.rmdir()
+
+
+def own_marks(folder: Path, placement: Placement) -> list[str]:
+    """Why records of this program, in a run's folder, are not to be trusted, and whether it was placed as asked."""
+    marks = []
+    for path in folder.rglob(RECORD):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if path.stat().st_size <= LARGEST_TEXT:
+                record = json.loads(path.read_bytes())
+                marks += [_RANK.sub("", _AMOUNT.sub("", str(reason))) for reason in record["validity"]["reasons"]]
+                marks += misplaced(record["machine"]["binding"], placement)
+    return list(dict.fromkeys(marks))
+
+
+def last_words(folder: Path) -> str:
+    """The last lines that a run has printed, on standard error or else on standard output."""
+    for name in (STDERR, STDOUT):
+        with suppress(OSError), (folder / name).open("rb") as file:
+            file.seek(max(0, (folder / name).stat().st_size - LAST_BYTES))
+            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+            if lines:
+                return f"; its last words: {' | '.join(lines[-LAST_LINES:])}"
+    return ""

@@ -1,0 +1,1 @@
+"""What a study says: tables, the sentences of its answer, plots, the page, Markdown, the terminal."""

@@ -1,0 +1,277 @@
+"""What a study says, in sentences made from its numbers: which choice is the best, and by how much.
+
+The best of several choices is told from the others by the sign test of their ratios within rounds. Which one is the
+best is seen only afterwards, so that the level is corrected for all pairs of choices, not only for those with the best.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fathometer.lab.statistics.differences import Difference, differences, rounds_needed
+from fathometer.lab.statistics.interval import interval
+from fathometer.lab.statistics.ratios import ByRound, paired_ratios, ratio, ratio_interval
+from fathometer.lab.studies.design import text_of
+from fathometer.lab.studies.report.asked import Answer, answer_of, cases_of, merits
+from fathometer.lab.studies.report.cells import is_speed
+from fathometer.lab.studies.report.levels import level_of
+from fathometer.lab.studies.report.quantities import (
+    counted,
+    listed,
+    ratio_text,
+    spread_text,
+    value_text,
+    with_unit,
+)
+from fathometer.lab.studies.report.selection import Block, Chosen, Key, blocks, label
+from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results
+from fathometer.lab.studies.study_file import TableTable
+
+MOST_NAMED = 4  # choices that a sentence names
+
+
+def significance(results: Results, answer: Answer | None = None) -> str:
+    """The answer in a sentence, or in one for each combination of the nested factors.
+
+    Raises InputError as `answer_of`.
+    """
+    answer = answer or answer_of(results)
+    table = answer.tables[0]
+    made = blocks(results, answer, table)
+    figure = made[0].deciding if made else None
+    if figure is None:
+        name = (list(table.columns) or merits(results.figures) or ["figure"])[0]
+        info = results.figures.get(name)
+        return _not_compared(results, info)
+    sentences = [_best(results, table, block, figure) for block in made]
+    effects = _effects(results, table, figure)
+    if effects and len(sentences) == 1:
+        return sentences[0].removesuffix(".") + "; " + "; ".join(effects) + "."
+    return " ".join(sentences + [f"{_capital(effect)}." for effect in effects])
+
+
+@dataclass(frozen=True)
+class _Choice:
+    key: Key
+    chosen: Chosen
+    values: Mapping[int, float]
+    median: float
+
+
+def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo) -> str:
+    level = level_of(results)
+    sign = 1.0 if figure.direction == "lower" else -1.0
+    choices = []
+    places = list(itertools.product(block.rows, block.columns))
+    for row, column in places:
+        chosen = block.cell(row, column)
+        if values := chosen.values(figure.name):
+            key = (*row, *column)
+            choices.append(_Choice(key, chosen, values, interval(list(values.values()), level).median))
+    where = f"With {label(block.nested)}, " if block.nested else ""
+    if not choices:
+        return _capital(f"{where}{_nothing(results)}")
+    ranked = sorted(choices, key=lambda choice: sign * choice.median)
+    best, others = ranked[0], ranked[1:]
+    if not others:
+        return _capital(f"{where}{figure.name} is {_spread(best, figure, level)}: {_named(best)}.")
+    found = _against(best, others, figure, level)
+    same = [choice for choice in others if not _differs(found, choice)]
+    count = len(choices)
+    without = sum(bool(block.cell(row, column).candidates) for row, column in places) - count
+    if len(same) == len(others):
+        return _capital(f"{where}{_no_difference(ranked, figure, found, level)}")
+    names = listed([_named(choice) for choice in (best, *same)], MOST_NAMED)
+    of = f"of {count} choices" + (f" ({without} more {'has' if without == 1 else 'have'} no value)" if without else "")
+    if same:
+        text = f"{names} are {_superlative(figure, True)} {of}, and do not differ beyond noise"
+    else:
+        text = f"{names} is {_superlative(figure, False)} {of}"
+    reference = _reference(table, ranked, same)
+    against = ratio(*_orient(*_same_kind(best, reference, figure), figure), level)
+    if against is None:
+        return _capital(f"{where}{text}: {_spread(best, figure, level)}.")
+    number, ends = ratio_text(against.median, against.low, against.high)
+    subject = f"{_named(best)} is " if same else ""
+    how = "times as fast as" if is_speed(figure) else "times that of"
+    return _capital(f"{where}{text}: {subject}{number} ({ends}) {how} {_named(reference)}.")
+
+
+def _against(best: _Choice, others: Sequence[_Choice], figure: FigureInfo, level: float) -> dict[Key, Difference]:
+    """The best against each other one, corrected for all pairs."""
+    ratios = {
+        choice.key: found
+        for choice in others
+        if (found := paired_ratios(*_orient(*_same_kind(best, choice, figure), figure)))
+    }
+    pairs = 2.0 / (len(others) + 1)  # (n - 1) comparisons of n (n - 1) / 2
+    return differences(ratios, 1.0 - (1.0 - level) * pairs) if ratios else {}
+
+
+def _differs(found: Mapping[Key, Difference], choice: _Choice) -> bool:
+    return choice.key in found and found[choice.key].differs
+
+
+def _same_kind(best: _Choice, other: _Choice, figure: FigureInfo) -> tuple[ByRound, ByRound]:
+    """Values that are of the same rounds: of the runs of winners only where both have them."""
+    if best.chosen.kind != other.chosen.kind and best.chosen.case is not None and other.chosen.case is not None:
+        return best.chosen.case.values(figure.name), other.chosen.case.values(figure.name)
+    return best.values, other.values
+
+
+def _reference(table: TableTable, ranked: Sequence[_Choice], same: Sequence[_Choice]) -> _Choice:
+    """What the best one is compared with: the row of relative_to where there is one that differs, else the last one."""
+    wanted = tuple((name, table.relative_to.get(name, value)) for name, value in ranked[0].key)
+    equal = {choice.key for choice in same}
+    base = [choice for choice in ranked[1:] if choice.key == wanted and choice.key not in equal]
+    return base[0] if base else ranked[-1]
+
+
+def _no_difference(ranked: Sequence[_Choice], figure: FigureInfo, found: Mapping[Key, Difference], level: float) -> str:
+    count = len(ranked)
+    needed = rounds_needed(count * (count - 1) // 2, level)
+    rounds = max((difference.corrected.count for difference in found.values()), default=0)
+    ends = (
+        f"{figure.name} is {value_text(ranked[0].median, figure.unit)} to {value_text(ranked[-1].median, figure.unit)}"
+    )
+    if rounds < needed:
+        return (
+            f"{counted(rounds, 'round')} in common cannot tell {count} choices apart, for which {needed} are needed: "
+            f"{ends}."
+        )
+    return f"the {count} choices do not differ beyond noise: {ends}."
+
+
+def _effects(results: Results, table: TableTable, figure: FigureInfo) -> list[str]:
+    """What the factors of best_over do, each on average over all else."""
+    level = level_of(results)
+    found: dict[tuple[str, int, int], list[float]] = {}
+    values_of: dict[str, list[object]] = {}
+    for name in table.best_over:
+        values = list(
+            dict.fromkeys(results.cases[case].case.settings[name] for case in cases_of(results, table.design))
+        )
+        values_of[name] = list(values)
+        for (a, first), (b, second) in itertools.combinations(enumerate(values), 2):
+            if effect := _effect(results, table, figure, name, first, second):
+                found[name, a, b] = effect
+    if not found:
+        return []
+    known = differences(found, level)
+    return [
+        sentence
+        for name in table.best_over
+        if (
+            sentence := _factor(
+                name, values_of[name], {k[1:]: v for k, v in known.items() if k[0] == name}, found, figure, level
+            )
+        )
+    ]
+
+
+def _effect(
+    results: Results, table: TableTable, figure: FigureInfo, name: str, first: object, second: object
+) -> list[float]:
+    """Of each round the geometric mean, over cases that are alike in all else, of the second's ratio to the first."""
+    alike: dict[str, dict[object, CaseRuns]] = {}
+    for case in cases_of(results, table.design):
+        settings = dict(results.cases[case].case.settings)
+        value = settings.pop(name)
+        if value in (first, second):
+            alike.setdefault(repr(settings), {})[value] = results.cases[case]
+    logarithms: dict[int, list[float]] = {}
+    for pair in alike.values():
+        if len(pair) == 2:
+            one, other = pair[first].values(figure.name), pair[second].values(figure.name)
+            for number in one.keys() & other.keys():
+                if one[number] > 0 and other[number] > 0:
+                    logarithms.setdefault(number, []).append(math.log(other[number] / one[number]))
+    most = max(map(len, logarithms.values()), default=0)
+    # A round in which some of the pairs failed would be an average over other cases.
+    return [math.exp(sum(all_) / len(all_)) for _, all_ in sorted(logarithms.items()) if len(all_) == most]
+
+
+def _factor(
+    name: str,
+    values: Sequence[object],
+    known: Mapping[tuple[int, int], Difference],
+    found: Mapping[tuple[str, int, int], Sequence[float]],
+    figure: FigureInfo,
+    level: float,
+) -> str:
+    """What one factor does, in words."""
+    if not known:
+        return ""
+    texts = [text_of(value) for value in values]  # type: ignore[arg-type]
+    different = {pair: difference for pair, difference in known.items() if difference.differs}
+    if not different:
+        if not any(difference.could_differ for difference in known.values()):
+            needed = next(iter(known.values())).rounds_needed
+            return f"{name}: too few rounds to tell {listed(texts)} apart ({needed} are needed)"
+        return f"{name} {listed(texts)} do not differ beyond noise"
+    (a, b), _ = max(different.items(), key=lambda item: abs(math.log(item[1].corrected.median)))
+    estimate = ratio_interval(found[name, a, b], level)
+    speed = is_speed(figure)
+    if speed and figure.direction == "lower":  # times: the first over the second is the second's speed
+        estimate = estimate.mapped(lambda value: 1 / value)
+    more, less = (b, a) if estimate.median > 1 else (a, b)
+    if estimate.median < 1:
+        estimate = estimate.mapped(lambda value: 1 / value)
+    number, ends = ratio_text(estimate.median, estimate.low, estimate.high)
+    how = "times as fast as" if speed else f"times the {figure.name} of"
+    verb = "is" if speed else "has"
+    others = len(known) - len(different)
+    rest = "" if len(values) == 2 else f" ({len(different)} of {len(different) + others} pairs differ)"
+    return f"on average over all else, {name} {texts[more]} {verb} {number} ({ends}) {how} {texts[less]}{rest}"
+
+
+def _not_compared(results: Results, figure: FigureInfo | None) -> str:
+    if figure is None:
+        return _capital(_nothing(results))
+    values = [value for case in results.cases.values() for value in case.values(figure.name).values()]
+    if not values:
+        return _capital(_nothing(results))
+    return (
+        f"Of {figure.name}, neither higher nor lower values are better: they are "
+        f"{value_text(min(values), figure.unit)} to {value_text(max(values), figure.unit)}."
+    )
+
+
+def _nothing(results: Results) -> str:
+    runs = [run for case in results.cases.values() for run in case.runs if run.kind == MEASURED]
+    if not runs:
+        return "nothing has been measured yet." if not results.ended else "nothing was measured."
+    if all(run.failed for run in runs):
+        return f"no run has succeeded: all {len(runs)} failed." if len(runs) > 1 else "the only run failed."
+    return "no run has left the figure that is asked for."
+
+
+def _orient(values: ByRound, base: ByRound, figure: FigureInfo) -> tuple[ByRound, ByRound]:
+    """Numerator and denominator of a ratio that is above 1 where a speed is better."""
+    return (base, values) if is_speed(figure) and figure.direction == "lower" else (values, base)
+
+
+def _superlative(figure: FigureInfo, several: bool) -> str:
+    if is_speed(figure):
+        return "the fastest"
+    return f"{'those with' if several else 'the one with'} the {figure.direction.replace('er', 'est')} {figure.name}"
+
+
+def _named(choice: _Choice) -> str:
+    setting = ", ".join(f"{name} {text_of(value)}" for name, value in choice.chosen.setting.items())
+    name = label(choice.key)
+    return f"{name} ({setting})" if setting else name
+
+
+def _spread(choice: _Choice, figure: FigureInfo, level: float) -> str:
+    estimate = interval(list(choice.values.values()), level)
+    number, ends, unit = spread_text(estimate.median, estimate.low, estimate.high, figure.unit)
+    text = with_unit(number, unit)
+    return f"{text} ({ends})" if estimate.count > 1 else text
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

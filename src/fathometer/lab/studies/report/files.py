@@ -1,0 +1,22 @@
+"""The files of a study's answer, in its folder: page, Markdown, and all runs as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fathometer.lab.studies.export import PARQUET, write_parquet
+from fathometer.lab.studies.report.markdown import markdown
+from fathometer.lab.studies.report.page import write_page
+from fathometer.lab.studies.results import Results
+from fathometer.storage import atomic
+
+PAGE, TEXT = "study.html", "study.md"
+
+
+def write_answer(folder: Path, results: Results) -> list[Path]:
+    """Write them; their paths. FathometerError that names the file where one cannot be written."""
+    paths = [folder / name for name in (PAGE, TEXT, PARQUET)]
+    write_page(paths[0], results, folder)
+    atomic.write(paths[1], markdown(results, folder).encode(errors="backslashreplace"))
+    write_parquet(paths[2], results)
+    return paths

@@ -1,0 +1,101 @@
+"""How a study went, in sentences: its runs and its end, drift, values far away, failed and marked cases."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from fathometer.base.errors import shortened
+from fathometer.lab.statistics.drift import drift
+from fathometer.lab.statistics.outliers import outliers
+from fathometer.lab.studies.report.asked import Answer, answer_of, merits
+from fathometer.lab.studies.report.quantities import counted, duration_text, listed, share_text
+from fathometer.lab.studies.results import Results
+
+MOST_NAMED = 4  # cases and reasons that a sentence names
+LONGEST_REASON = 120  # letters of why runs failed
+ENDINGS = {
+    "precision": "It ended when every interval was as narrow as asked.",
+    "repetitions": "It ended after the most rounds that were asked for.",
+    "budget": "It ended because its budget was spent.",
+}
+
+
+def remarks(results: Results, answer: Answer | None = None) -> list[str]:
+    """Sentences on how the study went: runs and its end, drift, outliers, failed and marked cases."""
+    answer = answer or answer_of(results)
+    figures = [
+        name for name in (answer.tables[0].columns or merits(results.figures)) if name in results.figures
+    ] or merits(results.figures)
+    told = [_ended(results)]
+    if figures:
+        told += [*_drift(results, figures[0]), *_outliers(results, figures)]
+    return told + _failed(results) + _marked(results)
+
+
+def _ended(results: Results) -> str:
+    runs = [run for case in results.cases.values() for run in case.runs if run.kind != "warm-up"]
+    rounds, cases = results.rounds(), len(results.cases)
+    again = sum(run.kind == "winner" for run in runs)
+    spent = sum(run.seconds for case in results.cases.values() for run in case.runs)
+    text = f"{counted(rounds, 'round')} of {counted(cases, 'case')}"
+    text += f" and {counted(again, 'run')} of winners" if again else ""
+    text += f", {counted(len(runs), 'run')} in {duration_text(spent)} with those to warm up."
+    return f"{text} {ENDINGS.get(results.ended, 'It is not complete yet.' if not results.ended else results.ended)}"
+
+
+def _drift(results: Results, figure: str) -> list[str]:
+    found = drift(case.values(figure) for case in results.cases.values())
+    if found is None:
+        return ["Drift: too few rounds to look for it."]
+    if not found.significant:
+        return [f"No drift of {figure} over the rounds was found."]
+    by = f"{share_text(abs(found.change))} ({_signed(found.low)} to {_signed(found.high)})"
+    how = "rose" if found.change > 0 else "fell"
+    return [
+        f"{figure[:1].upper() + figure[1:]} {how} by {by} from the first round to the last: medians hold that drift, "
+        f"ratios within rounds do not."
+    ]
+
+
+def _signed(share: float) -> str:
+    return f"{'−' if share < 0 else '+'}{share_text(abs(share))}"
+
+
+def _outliers(results: Results, figures: Sequence[str]) -> list[str]:
+    told = []
+    for figure in figures:
+        values = [list(case.values(figure).values()) for case in results.cases.values()]
+        far, all_ = sum(len(outliers(each)) for each in values), sum(map(len, values))
+        if far:
+            told.append(
+                f"{far} of {all_} values of {figure} are far from the others of their case; they are shown and "
+                f"counted, and medians do not mind them."
+            )
+    return told
+
+
+def _failed(results: Results) -> list[str]:
+    failed = {name: case.failures for name, case in results.cases.items() if case.failures}
+    if not failed:
+        return []
+    count = sum(map(len, failed.values()))
+    reasons = Counter(_reason(run.failed) for runs in failed.values() for run in runs)
+    named = listed([str(results.cases[name].case) for name in failed], MOST_NAMED)
+    most, often = reasons.most_common(1)[0]
+    why = f"{most}" if len(reasons) == 1 else f"most often ({often} times): {most}"
+    return [f"{counted(count, 'run')} failed, of {counted(len(failed), 'case')} ({named}): {why}."]
+
+
+def _reason(text: str) -> str:
+    first = next((line for line in text.splitlines() if line.strip()), text)
+    return shortened(first, LONGEST_REASON).rstrip(".")
+
+
+def _marked(results: Results) -> list[str]:
+    marks = Counter(mark for case in results.cases.values() for mark in case.marks)
+    marked = sum(bool(case.marks) for case in results.cases.values())
+    if not marked:
+        return []
+    what = listed([f"{shortened(mark, 80)} ({number})" for mark, number in marks.most_common()], MOST_NAMED)
+    return [f"{counted(marked, 'case')} of {len(results.cases)} {'is' if marked == 1 else 'are'} marked: {what}."]

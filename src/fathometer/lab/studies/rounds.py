@@ -1,0 +1,206 @@
+"""The course of a study: warm-up, rounds in which every case is run once, and the winners once more.
+
+    every case a few times, which do not count                                    (warm-up)
+    round 1, 2, ...: every case once, in an order drawn anew; rounds come in pairs, the second in the reverse order
+        after each pair: is every interval as narrow as asked, or the budget spent?
+    of each table with best_over: the winners' cases again, in rounds of their own
+
+What is done is kept after each run; a study that was interrupted goes on with the run that it was at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Lock
+from typing import Protocol
+
+from fathometer.lab.studies.design import Case
+from fathometer.lab.studies.order import order
+from fathometer.lab.studies.results import MEASURED, Run, RunKind
+
+FAILURES = 2  # of a case that has never succeeded, after which it is not run again
+
+
+class Work(Protocol):
+    """Interface of what runs a case once."""
+
+    @property
+    def together(self) -> bool:
+        """Whether the runs of a round are begun all at once."""
+        ...
+
+    def begin(self, cases: Sequence[Case], kind: RunKind, number: int) -> None:
+        """Begin these runs, to be made in this order; where `together`, before the first of them is asked for."""
+        ...
+
+    def run(self, case: Case, kind: RunKind, number: int, tell: Callable[[str], None]) -> Run:
+        """Run it, and say what came of it: a run that failed is a result. Raises what ends the whole study.
+
+        tell: called with how far it is, in words, where that is more than that it runs.
+        """
+        ...
+
+    def tidy(self, case: Case, run: Run) -> None:
+        """Remove what is not to be kept of a run, whose result is kept."""
+        ...
+
+    def stop(self) -> None:
+        """End what runs in other threads: their results are not wanted."""
+        ...
+
+
+class Progress(Protocol):
+    """Interface of what shows how far a study is."""
+
+    def began(self, case: Case, kind: RunKind, number: int, left: float | None) -> None:
+        """A run begins; left: seconds of the budget."""
+        ...
+
+    def state(self, case: Case, kind: RunKind, number: int, words: str) -> None:
+        """How far it is, such as where it waits."""
+        ...
+
+    def ended(self, case: Case, run: Run) -> None:
+        """It has ended."""
+        ...
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How often and how long.
+
+    Attributes:
+        least, most: rounds. warm_up: runs of each case before. seed: of the orders.
+        budget: s for the whole study, sessions before included; None: no limit. at_once: runs at the same time.
+        winners: cases that will be run again at most, as often as there were rounds, up to `least`.
+    """
+
+    least: int
+    most: int
+    warm_up: int
+    seed: int
+    budget: float | None
+    at_once: int = 1
+    winners: int = 0
+
+
+class Rounds:
+    """A study under way.
+
+    Args:
+        runs: of each case, by its name, from earlier sessions; this object adds to them.
+        keep: called with a case and its runs after each run. spent: seconds of earlier sessions. clock: seconds.
+    """
+
+    def __init__(
+        self,
+        cases: Sequence[Case],
+        runs: Mapping[str, Sequence[Run]],
+        limits: Limits,
+        work: Work,
+        keep: Callable[[Case, Sequence[Run]], None],
+        progress: Progress,
+        clock: Callable[[], float],
+        spent: float = 0.0,
+    ) -> None:
+        self._cases = {case.name: case for case in cases}
+        self.runs = {name: list(runs.get(name, ())) for name in self._cases}
+        self._limits, self._work, self._keep, self._progress = limits, work, keep, progress
+        self._clock, self._begin, self._spent = clock, clock(), spent
+        self._lock = Lock()
+        self._stopping = False
+
+    @property
+    def seconds(self) -> float:
+        """That the study has taken so far."""
+        return self._spent + self._clock() - self._begin
+
+    def measure(self, enough: Callable[[Mapping[str, Sequence[Run]]], bool]) -> str:
+        """Warm-up and rounds; why they ended: "precision", "repetitions" or "budget".
+
+        enough: whether the runs so far are as precise as asked; looked at after each pair of rounds.
+        """
+        for number in range(1, self._limits.warm_up + 1):
+            if not self._round("warm-up", number, list(self._cases)):
+                return "budget"
+        for number in range(1, self._limits.most + 1):
+            if not self._round(MEASURED, number, list(self._cases)):
+                return "budget"
+            if number >= self._limits.least and number % 2 == 0 and enough(self.runs):
+                return "precision"
+        return "repetitions"
+
+    def measure_again(self, winners: Sequence[str]) -> bool:
+        """Runs of kind "winner" of the cases of these names; False where the budget did not suffice."""
+        rounds = max((run.number for runs in self.runs.values() for run in runs if run.kind == MEASURED), default=0)
+        return all(self._round("winner", number, winners) for number in range(1, self._again(rounds) + 1))
+
+    def _again(self, rounds: int) -> int:
+        """How often winners are run again after so many rounds."""
+        return min(rounds, self._limits.least)
+
+    def _round(self, kind: RunKind, number: int, names: Sequence[str]) -> bool:
+        """Each of these cases once, but those that have been run; False where the budget does not suffice."""
+        left = [name for name in order(names, number - 1, self._limits.seed) if not self._done(name, kind, number)]
+        if self._work.together and left:
+            if not self._affordable(sum(map(self._longest, left)) + self._reserve(kind, number)):
+                return False
+            self._work.begin([self._cases[name] for name in left], kind, number)
+        if self._limits.at_once == 1:
+            return all(self._one(name, kind, number) for name in left)
+        with ThreadPoolExecutor(self._limits.at_once) as pool:
+            try:
+                return all(list(pool.map(lambda name: self._one(name, kind, number), left)))
+            except BaseException:
+                self._stopping = True
+                self._work.stop()
+                raise
+
+    def _done(self, name: str, kind: RunKind, number: int) -> bool:
+        """Whether a run is there, or is not to be made: of a case that fails whenever it is run."""
+        runs = self.runs[name]
+        if any((run.kind, run.number) == (kind, number) for run in runs):
+            return True
+        return len(runs) >= FAILURES and all(run.failed for run in runs)
+
+    def _longest(self, name: str) -> float:
+        """Seconds that a run of a case may take: the longest so far."""
+        with self._lock:
+            return max((run.seconds for run in self.runs[name]), default=0.0)
+
+    def _reserve(self, kind: RunKind, number: int) -> float:
+        """Seconds of the winners' runs that are to follow a round."""
+        with self._lock:
+            every = [run.seconds for runs in self.runs.values() for run in runs]
+        if kind != MEASURED or not every:
+            return 0.0
+        return self._limits.winners * self._again(number) * sum(every) / len(every)
+
+    @property
+    def _left(self) -> float | None:
+        """Seconds of the budget."""
+        return None if self._limits.budget is None else self._limits.budget - self.seconds
+
+    def _affordable(self, seconds: float) -> bool:
+        left = self._left
+        return left is None or left > seconds
+
+    def _one(self, name: str, kind: RunKind, number: int) -> bool:
+        case = self._cases[name]
+        if self._stopping or not (
+            self._work.together or self._affordable(self._longest(name) + self._reserve(kind, number))
+        ):
+            return False
+        self._progress.began(case, kind, number, self._left)
+        run = self._work.run(case, kind, number, lambda words: self._progress.state(case, kind, number, words))
+        with self._lock:
+            if self._stopping:
+                return False
+            self.runs[name].append(run)
+            self._keep(case, self.runs[name])
+        self._work.tidy(case, run)
+        with self._lock:
+            self._progress.ended(case, run)
+        return True

@@ -1,0 +1,91 @@
+"""What makes the runs of a study: this process on its host, or something that it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from fathometer.lab.studies.placement import Placement
+from fathometer.lab.studies.processes import end_marked
+from fathometer.lab.studies.single_run import Outcome, SingleRun, carry_out, write_outcome
+
+Tell = Callable[[str], None]  # how far a run is, for people: "job 17: pending (Resources)"
+
+
+@dataclass(frozen=True)
+class PlacedRun:
+    """A run that is to be made, and the placement that it asks for."""
+
+    run: SingleRun
+    placement: Placement
+
+
+class Runner(Protocol):
+    """Interface: runs are begun, and then waited for; each is known by its folder."""
+
+    @property
+    def together(self) -> bool:
+        """Whether all runs of a round are begun before the first is waited for."""
+        ...
+
+    def recover(self) -> None:
+        """What an interrupted session has left is ended, or will be found again by `begun`."""
+        ...
+
+    def begun(self, folder: Path) -> bool:
+        """Whether the run in this folder is begun, by this session or an earlier one."""
+        ...
+
+    def discarded(self, folder: Path) -> bool:
+        """Whether a result in this folder is of a run that was ended by an interrupt, and does not count."""
+        ...
+
+    def begin(self, runs: Sequence[PlacedRun]) -> None:
+        """Begin runs, one after another where they are several. Raises FathometerError where that is not possible."""
+        ...
+
+    def wait(self, folder: Path, tell: Tell) -> Outcome:
+        """How the run in this folder ended. Raises FathometerError for what ends the whole study."""
+        ...
+
+    def stop(self) -> None:
+        """End all that is under way."""
+        ...
+
+
+class HostRunner:
+    """Makes the runs on this host. folder: of the study."""
+
+    together = False
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder.absolute()
+        self._runs: dict[Path, SingleRun] = {}
+
+    def recover(self) -> None:
+        """See Runner."""
+        end_marked(self._folder)
+
+    def begun(self, folder: Path) -> bool:
+        """See Runner."""
+        return folder in self._runs
+
+    def discarded(self, folder: Path) -> bool:
+        """See Runner."""
+        return False
+
+    def begin(self, runs: Sequence[PlacedRun]) -> None:
+        """See Runner. A run is made when it is waited for."""
+        self._runs |= {placed.run.folder: placed.run for placed in runs}
+
+    def wait(self, folder: Path, tell: Tell) -> Outcome:
+        """See Runner."""
+        outcome = carry_out(self._runs.pop(folder))
+        write_outcome(folder, outcome)
+        return outcome
+
+    def stop(self) -> None:
+        """See Runner."""
+        end_marked(self._folder)

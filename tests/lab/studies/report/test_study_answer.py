@@ -1,0 +1,176 @@
+"""What a study says in sentences: checked against the truth that its values were drawn from."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.progress import progress_line, progress_of
+from fathometer.lab.studies.report.remarks import remarks
+from tests.support.study_support import KERNEL, MEMORY, TOTAL, speed, study
+
+RANKS = {"ranks": [1, 2], "threads": [1, 2]}
+HISTORY = RANKS | {"history": ["memory", "disk"]}
+BEST = [{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}, "best_over": ["history"]}]
+MOST_FALSE = 0.05 + 2.5 * (0.05 * 0.95 / 200) ** 0.5  # of 200 studies, 2.5 standard deviations above 5 %
+
+
+def test_the_fastest_is_named_with_its_ratio():
+    said = significance(study(RANKS, table=[{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}}]))
+    assert said.startswith("2 ranks × 2 threads is the fastest of 4 choices: 3.1")
+    assert said.endswith("times as fast as 1 rank × 1 thread.")
+
+
+def test_ranks_against_threads_with_a_history_that_makes_no_difference():
+    results = study({"ranks": [1, 2], "threads": [1, 2], "history": ["memory", "disk"]}, seed=5, table=BEST,
+                    keep=lambda settings: settings["ranks"] * settings["threads"] <= 2)  # fmt: skip
+    said = significance(results)
+    assert said.startswith("2 ranks × 1 thread (history ")
+    assert "is the fastest of 3 choices: 1.8" in said
+    assert said.endswith("; history memory and disk do not differ beyond noise.")
+
+
+def memory_over_disk(said):
+    """The ratio that a sentence tells."""
+    return float(said.partition("on average over all else, history memory is ")[2].split()[0])
+
+
+def test_a_setting_that_matters_is_told_with_its_size():
+    def truth(settings):
+        return speed(settings) * (1.2 if settings["history"] == "disk" else 1.0)
+
+    said = significance(study(HISTORY, truth, noise=0.001, table=BEST))
+    assert memory_over_disk(said) == pytest.approx(1.2, rel=0.002)
+    assert said.endswith("times as fast as disk.")
+    rates = study(HISTORY, truth, noise=0.001, figures=(KERNEL,), table=BEST)
+    assert memory_over_disk(significance(rates)) == pytest.approx(1.2, rel=0.002)
+    other = study(RANKS | {"history": ["disk", "memory"]}, truth, noise=0.001, table=BEST)
+    assert memory_over_disk(significance(other)) == pytest.approx(1.2, rel=0.002)
+
+
+def test_rounds_in_which_cases_failed_do_not_shift_what_a_setting_does():
+    """On two ranks the disk takes twice as long, else as long: an average over the rounds in which two ranks failed
+    would be one of other cases."""
+
+    def truth(settings):
+        return 2.0 if settings == {"ranks": 2, "history": "disk"} else 1.0
+
+    def runs(settings, run):
+        return replace(run, failed="x") if settings["ranks"] == 2 and run.number <= 11 else run
+
+    factors = {"ranks": [1, 2], "history": ["memory", "disk"]}
+    table = [{"rows": "ranks", "best_over": ["history"]}]
+    said = significance(study(factors, truth, rounds=20, noise=0.001, runs=runs, table=table))
+    assert memory_over_disk(said) == pytest.approx(2**0.5, rel=0.002)
+
+
+def test_false_claims_are_rare():
+    """Of 200 studies in which nothing makes a difference, few claim one."""
+    said = Counter(
+        "do not differ" in significance(study(RANKS, lambda _: 1.0, seed=seed, rounds=10)) for seed in range(200)
+    )
+    assert said[False] / 200 <= MOST_FALSE
+
+
+def test_equal_choices_are_fastest_together():
+    def truth(settings):
+        return 1.0 if settings["ranks"] == 2 else 1.5
+
+    said = significance(study(RANKS, truth, seed=3))
+    assert "2 ranks × 1 thread" in said
+    assert "2 ranks × 2 threads" in said
+    assert "are the fastest of 4 choices, and do not differ beyond noise" in said
+
+
+def test_too_few_rounds_tell_nothing():
+    said = significance(study(RANKS, rounds=5))
+    assert said.startswith("5 rounds in common cannot tell 4 choices apart, for which 8 are needed")
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        (KERNEL, "2 ranks × 2 threads is the fastest of 4 choices"),
+        (replace(MEMORY, role="merit"), "2 ranks × 2 threads is the one with the lowest memory of 4"),
+        (
+            replace(MEMORY, role="merit", direction="higher"),
+            "1 rank × 1 thread is the one with the highest memory of 4",
+        ),
+    ],
+)
+def test_what_is_best_depends_on_the_figure(figure, words):
+    def varied(settings, run):
+        return replace(run, figures={figure.name: 1e9 / run.seconds if figure is KERNEL else 1e9 * run.seconds})
+
+    assert words in significance(study(RANKS, figures=(figure,), runs=varied))
+
+
+def test_figures_without_direction_are_not_compared():
+    said = significance(study(RANKS, figures=(replace(TOTAL, direction="none"),)))
+    assert said.startswith("Of total, neither higher nor lower values are better: they are 0.6")
+
+
+def test_nested_studies_have_a_sentence_each():
+    said = significance(
+        study(RANKS | {"grid": ["small", "large"]}, nested=["grid"], table=[{"rows": "ranks, threads"}])
+    )
+    assert said.count("is the fastest of 4 choices") == 2
+    assert said.startswith("With grid small, 2 ranks")
+
+
+def test_how_it_ended_and_what_was_amiss():
+    def runs(settings, run):
+        if settings["ranks"] == 2 and run.number == 2:
+            return replace(run, figures={}, failed="exit code 1: no space left\n…")
+        if settings["ranks"] == 1 and run.number == 5 and settings["threads"] == 1:
+            return replace(run, figures={"total": 50.0})
+        return replace(run, marks=("swapped",)) if settings["threads"] == 2 else run
+
+    told = remarks(study(RANKS, drift=0.3, rounds=16, runs=runs, ended="budget"))
+    assert told[0].startswith("16 rounds of 4 cases, 64 runs in ")
+    assert told[0].endswith("It ended because its budget was spent.")
+    assert told[1].startswith("Total rose by ")
+    assert 24 <= float(told[1].removeprefix("Total rose by ").split()[0].rstrip("%\u202f")) <= 38
+    assert told[2].startswith("1 of 62 values of total are far from the others")
+    assert (
+        told[3]
+        == "2 runs failed, of 2 cases (ranks = 2, threads = 1 and ranks = 2, threads = 2): exit code 1: no space left."
+    )
+    assert told[4] == "2 cases of 4 are marked: swapped (2)."
+
+
+def test_a_quiet_study_has_no_drift():
+    told = remarks(study(RANKS, seed=2))
+    assert told[1:] == ["No drift of total over the rounds was found."]
+
+
+def test_progress_says_what_is_left():
+    results = study(RANKS, lambda _: 60.0, rounds=4, noise=0.0, ended="")
+    results = replace(results, definition={"runs": {"repetitions": {"least": 6, "most": 30, "interval": 0.05}}})
+    progress = progress_of(results)
+    assert (progress.done, progress.least, progress.most) == (16, 24, 120)
+    assert progress.left == pytest.approx((8 * 60.0, 104 * 60.0))
+    line = progress_line(results, 0.0)
+    assert line.startswith(
+        "not complete: 4 of 6 to 30 rounds, 16 runs of 24 to 120; 8\u202fmin to 1.7\u202fh left, done by "
+    )
+    budget = replace(results, definition={"runs": {"repetitions": {"least": 6, "most": 30}, "budget": "30min"}})
+    assert progress_of(budget).left == pytest.approx((8 * 60.0, 10 * 60.0))  # 20 of 30 minutes are spent
+
+
+def test_rounds_of_one_kind_are_compared_where_only_the_best_was_measured_again():
+    """A busy machine made the rounds slow, and was quiet when the winner was measured again."""
+
+    def runs(settings, run):
+        return replace(run, figures={"total": run.figures["total"] * (9.0 if run.kind == "round" else 1.0)})
+
+    results = study(
+        {"ranks": [1, 2], "history": ["memory", "disk"]},
+        lambda settings: 2.0 / settings["ranks"] + (settings["history"] == "disk"),
+        noise=0.001,
+        winners=lambda settings: settings == {"ranks": 2, "history": "memory"},
+        runs=runs,
+        table=[{"rows": "ranks", "relative_to": {"ranks": 1}, "best_over": ["history"]}],
+    )
+    assert "2 ranks (history memory) is the fastest of 2 choices: 2.00" in significance(results)

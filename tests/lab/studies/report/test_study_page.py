@@ -1,0 +1,218 @@
+"""The page of a study in a browser: nothing is cut off on a screen, a phone or paper, and no text becomes a script."""
+
+import html
+import re
+from dataclasses import replace
+
+import pytest
+
+from fathometer.lab.studies.report.page import render, write_page
+from fathometer.lab.studies.report.samples import samples
+from tests.support.browser_support import check_width, open_page, photograph, programs
+from tests.support.study_support import KERNEL, MEMORY, TOTAL, speed, study
+
+EVIL = "<script>document.title = 'evil'</script>\n| \"'&"
+PAPER = 688  # CSS pixels of an A4 page between its margins
+WIDE, RIGHT = "table, .main-svg, pre, h1, dl", "one.getBoundingClientRect().right"
+PLOT = """const plot = document.querySelector('[data-figure="plot-1-1"] .plot'); return """
+HISTORY = {"ranks": [1, 2], "threads": [1, 2], "history": ["memory", "disk"]}
+
+
+def disturbed(settings, run):
+    if settings["ranks"] == 8 and settings["threads"] == 1:
+        return replace(run, figures={}, failed="exit code 139: Segmentation fault")
+    if settings["ranks"] == 4 and run.number == 3:
+        return replace(run, figures={"total": 9.0, "kernel": 1e8})
+    return replace(run, marks=("cores shared",)) if settings["ranks"] == 2 else run
+
+
+STUDIES = {
+    "best": lambda: replace(
+        study(
+            HISTORY,
+            figures=(TOTAL, KERNEL, MEMORY),
+            winners=lambda settings: True,
+            application={"recipe": "fathometer-migrate", "survey": "survey.toml"},
+            table=[
+                {
+                    "rows": "ranks, threads",
+                    "columns": ["total", "kernel", "memory"],
+                    "relative_to": {"ranks": 1, "threads": 1},
+                    "best_over": ["history"],
+                }
+            ],
+            plot=[
+                {"kind": "bars", "x": "threads", "lines": "ranks", "figure": "total", "best_over": ["history"]},
+                {"kind": "heat map", "x": "threads", "y": "ranks", "figure": "total", "best_over": ["history"]},
+            ],
+            landscape=[{"table": "wrf-conus-12km"}, {"table": "rtm-x6275m2-storage-rates"}],
+        ),
+        text='title = "Ranks against threads"\n',
+    ),
+    "scaling": lambda: study(
+        {"ranks": [1, 2, 4, 8, 16], "threads": [1, 2]},
+        figures=(TOTAL, KERNEL),
+        runs=disturbed,
+        rounds=16,
+        drift=0.08,
+        table=[{"rows": "ranks", "by": "threads", "relative_to": {"ranks": 1}}],
+        plot=[
+            {"kind": "scaling", "x": "ranks", "lines": "threads", "figure": "total"},
+            {"kind": "lines", "x": "ranks", "lines": "threads", "figure": "kernel"},
+        ],
+    ),
+    "names": lambda: study(
+        {
+            "file system": ["/a/rather/long/path/of/a/parallel/file/system/on/the/old/storage", EVIL],
+            "interface": [EVIL, "b"],
+        },
+        lambda settings: 1e-5,
+        figures=(replace(TOTAL, name=EVIL),),
+        title=EVIL,
+        question=EVIL,
+        rounds=5,
+        ended="",
+        runs=lambda settings, run: replace(run, marks=(EVIL,)),
+        application={"command": [EVIL]},
+    ),
+}
+PLOTS = {"best": ["plot-1-1", "plot-2-1", "samples-total"], "scaling": ["plot-1-1", "plot-2-1", "samples-total"]}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """The pages of STUDIES, by name."""
+    programs()
+    folder = tmp_path_factory.mktemp("studies")
+    for name, make in STUDIES.items():
+        write_page(folder / f"{name}.html", make())
+    return {name: folder / f"{name}.html" for name in STUDIES}
+
+
+DRAWN = """
+return [...document.querySelectorAll(".figure")].map((box) =>
+  [box.dataset.figure, Boxed(box), box.querySelectorAll(".errorbar, .yerror, .xerror").length]);
+function Boxed(box) {
+  return box.querySelectorAll(".trace path, .heatmaplayer image, .bars path, .points path").length > 0;
+}
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("name", STUDIES)
+def test_page_is_drawn_and_fits(browser, pages, name, width):
+    assert open_page(browser, pages[name], width) == []
+    photograph(browser, f"study-{name}-{width}")
+    figures = browser.execute_script(DRAWN)
+    assert [figure for figure, _, _ in figures] == PLOTS.get(name, [figure for figure, _, _ in figures])
+    assert all(marked for _, marked, _ in figures)
+    assert browser.title != "evil"
+    check_width(browser, width)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_nothing_is_wider_than_paper(browser, pages, name):
+    open_page(browser, pages[name], PAPER)
+    browser.execute_script("window.dispatchEvent(new Event('beforeprint'))")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        photograph(browser, f"study-{name}-paper")
+        widths = f"return [...document.querySelectorAll('{WIDE}')].map((one) => [one.tagName, {RIGHT}])"
+        beyond = [one for one in browser.execute_script(widths) if one[1] > PAPER + 1]
+        assert beyond == []
+        assert browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})["data"].startswith("JVBERi0")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
+def test_bars_have_intervals_and_scaling_has_an_ideal_line(browser, pages):
+    open_page(browser, pages["best"], 1280)
+    assert browser.execute_script(DRAWN)[0][2] > 0
+    open_page(browser, pages["scaling"], 1280)
+    axes = PLOT + "[plot.layout.xaxis.type, plot.layout.yaxis.type, plot.data.map((trace) => trace.name)]"
+    assert browser.execute_script(axes) == ["log", "log", ["ideal", "1 thread", "ideal", "2 threads"]]
+
+
+def test_the_ideal_line_is_in_proportion(browser, pages):
+    open_page(browser, pages["scaling"], 1280)
+    x, y = browser.execute_script(PLOT + "[plot.data[0].x, plot.data[0].y]")
+    assert y[0] / y[1] == pytest.approx(x[1] / x[0])
+
+
+def text_of(page):
+    """The page's texts, without scripts and styles."""
+    body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", " ", body))
+
+
+def test_page_says_what_was_measured_and_how_to_repeat_it():
+    page = text_of(render(STUDIES["best"]()))
+    for words in (
+        "How to repeat it",
+        "fathometer study run ranks.toml",
+        'title = "Ranks against threads"',
+        "fathometer-migrate",
+        "A processor",
+        "Published results beside",
+        "Oracle",
+        "lower is better",
+        "best history",
+    ):
+        assert words in page
+
+
+def test_no_text_is_markup():
+    page = render(STUDIES["names"]())
+    assert "<script>document" not in page
+    assert "Content-Security-Policy" in page
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: study({"ranks": [1, 2]}, rounds=0, ended=""),
+        lambda: study({"ranks": [1, 2]}, runs=lambda settings, run: replace(run, figures={}, failed="exit code 1")),
+        lambda: study({}, lambda _: 1.0),
+        lambda: study({"ranks": [1]}, rounds=1),
+        lambda: study({"ranks": [1, 2]}, rounds=2, figures=()),
+        lambda: study({"ranks": [1, 2]}, lambda _: 0.0),
+        lambda: study({"a": [True, False], "b": [1.5, "x", 2]}, figures=(replace(TOTAL, direction="none"),)),
+        lambda: replace(study({"ranks": [1, 2]}), machine={}, command=()),
+    ],
+    ids=[
+        "no runs",
+        "all failed",
+        "no factors",
+        "one case, one round",
+        "no figures",
+        "zeros",
+        "mixed values",
+        "no machine",
+    ],
+)
+def test_odd_studies_have_a_page(make):
+    page = text_of(render(make()))
+    assert "How it went" in page
+
+
+def test_a_thousand_cases():
+    results = study(
+        {"ranks": list(range(1, 41)), "threads": list(range(1, 26))},
+        speed,
+        rounds=6,
+        table=[{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}}],
+    )
+    page = render(results)
+    assert page.count('<th scope="row">') >= 2000
+    assert "cannot tell 1000 choices apart" in text_of(page)
+
+
+def test_a_value_far_away_does_not_flatten_the_others():
+    figure = samples(STUDIES["scaling"](), TOTAL)
+    low, high = figure["layout"]["yaxis"]["range"]
+    assert 0.8 < low < 0.97
+    assert 1.03 < high < 1.2
+    (far,) = (trace for trace in figure["data"] if trace.get("marker", {}).get("symbol") == "triangle-up")
+    assert len(far["x"]) == 2  # rounds 3 of four ranks
+    assert all(abs(x - 3) < 0.5 and low < y <= high for x, y in zip(far["x"], far["y"], strict=True))
+    assert "far beyond the axis" in [name for name, *_ in figure["legend"]]

@@ -1,0 +1,195 @@
+"""The studies of examples/studies/: each runs at a tiny size and says what it asks; `make verify` runs them whole."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_support import MIGRATE, call, inputs, survey
+from paths import ROOT
+from patience import PATIENCE
+from support import FULL
+
+from fathometer.lab.studies.mixes import ALONE, THROUGHPUT
+from fathometer.lab.studies.store import read_results
+
+STUDIES = ROOT / "examples" / "studies"
+ONE_ROUND = {r"repetitions = .*": "repetitions = 1", r"warm_up = 1": "warm_up = 0"}
+
+
+def copied(name, folder, changes):
+    """A study of the examples in a folder of its own, with what the patterns fit replaced."""
+    shutil.copytree(STUDIES / "inputs", folder / "inputs", dirs_exist_ok=True)
+    text = (STUDIES / name).read_text(encoding="utf-8")
+    for pattern, new in changes.items():
+        text, count = re.subn(pattern, new, text)
+        assert count == 1, (pattern, count)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def tiny_survey(folder):
+    """What stands in a study file for the survey that the example prepares: it takes longer than its study here."""
+    inputs(folder)
+    survey(folder, MIGRATE)
+    return {
+        r"\[\[prepare\]\] +# (the survey|a small 3D model)[^[]*\[[^]]*\]\nmakes = .*": "",
+        r"survey = .*": 'survey = "survey.toml"',
+    }
+
+
+def measured(path, results=""):
+    """What the study has measured when it is complete; all of its runs went well."""
+    done = call("study", "run", path, *(["--output", path.parent / results] if results else []))
+    assert done.code == 0, done.err
+    found = read_results(path.parent / (results or f"{path.stem}.study"))
+    assert found.ended
+    failures = [run.failed for case in found.cases.values() for run in case.runs if run.failed]
+    assert failures == []
+    return found, done
+
+
+def test_ranks_and_threads(tmp_path):
+    few = {r"threads = \[1, 2\]": "threads = [1]", r"ranks = \[1, 2\]": "ranks = [1]"}
+    found, done = measured(copied("ranks-threads.toml", tmp_path, ONE_ROUND | tiny_survey(tmp_path) | few))
+    assert len(found.cases) == 2
+    kinds = [run.kind for case in found.cases.values() for run in case.runs]
+    assert kinds.count("round") == 2
+    assert kinds.count("winner") >= 1  # the best history, once more
+    assert "All settings" in done.out
+    for case in found.cases.values():  # the factor is a key of the survey
+        record = tmp_path / "ranks-threads.study" / case.runs[0].folder / "out" / "run.json"
+        assert json.loads(record.read_text())["results"]["history"]["store"] == case.case.settings["history"]
+
+
+@pytest.mark.trials
+def test_storage_twice_and_compared(tmp_path):
+    small = {r"grid = .*": 'grid = "24,20,16"', r"repeat = 5": "repeat = 2", r"ranks = \[1, 2\]": "ranks = [1]"}
+    path = copied("storage.toml", tmp_path, ONE_ROUND | small)
+    for results in ("first.study", "second.study"):
+        found, done = measured(path, results)
+        assert len(found.cases) == 2
+        for case in found.cases.values():
+            for operation in ("write", "read"):
+                least, mean, most = (case.values(f"{word} {operation} rate")[1] for word in ("least", "mean", "most"))
+                assert 0 < least <= mean <= most
+        assert "least write rate" in done.out
+    done = call("study", "compare", tmp_path / "first.study", tmp_path / "second.study")
+    assert done.code == 0, done.err  # one value of each tells nothing beyond doubt
+    assert "Gate: none of" in done.out
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["first.study", "inputs", "second.study", "storage.toml"]
+
+
+FEW_JOBS = {r"flows = \[0.*\] ": "flows = [0, 1, 2] ", r"migrations = \[0.*": "migrations = [0, 1]"}
+KEEP_ALL = {r'time_limit = "2min"': 'time_limit = "2min"\nkeep = "all"'}
+FEW_JOBS |= {r'"36"': '"6"', r"lists = .*": "lists = {flows = [1], migrations = [1]}"}
+
+
+@pytest.mark.trials
+@pytest.mark.skipif(shutil.which("flow") is None, reason="no program flow on PATH: libopm-simulators-bin")
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="jobs beside each other need two cpus")
+def test_throughput(tmp_path):
+    path = copied("throughput.toml", tmp_path, ONE_ROUND | tiny_survey(tmp_path) | FEW_JOBS | KEEP_ALL)
+    found, done = measured(path)
+    assert "OPM Flow beside migrations" in done.out
+    mixes = {
+        tuple(case.case.settings.values()): case for case in found.cases.values() if ALONE not in case.case.settings
+    }
+    one, two = (1, 0), (2, 0)
+    assert set(mixes) == {(*jobs, folder) for jobs in (one, two) for folder in ("own", "shared")} | {(1, 1, "own")}
+    for (flows, migrations, _), case in mixes.items():
+        [run] = case.runs
+        figures = run.figures
+        each = [figures[f"flow {n} elapsed"] for n in range(1, flows + 1)]
+        own = found.cases[found.baselines[case.case.name]["flow"]].runs[0].figures["flow elapsed"]
+        total = sum(own / seconds for seconds in each)
+        assert (f"migration {THROUGHPUT}" in figures) == (migrations == 1)
+        assert figures[THROUGHPUT] == pytest.approx(total + figures.get(f"migration {THROUGHPUT}", 0.0))
+        # Every job has written results of its own, also in one folder.
+        left = {path.name for path in (tmp_path / "throughput.study" / run.folder).rglob("WATERFLOOD-*.UNSMRY")}
+        assert left == {f"WATERFLOOD-{n}.UNSMRY" for n in range(1, flows + 1)}
+
+
+def test_throughput_without_flow(tmp_path, monkeypatch):
+    """One line, before the first run."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3").symlink_to(sys.executable)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    path = copied("throughput.toml", tmp_path, ONE_ROUND | tiny_survey(tmp_path) | FEW_JOBS)
+    done = call("study", "run", path)
+    assert done.code == 2
+    assert "recipe opm-flow: no program flow on PATH; needed: the Debian package libopm-simulators-bin" in done.err
+    assert len([line for line in done.err.splitlines() if "error" in line]) == 1
+    assert not (tmp_path / "throughput.study" / "cases").exists()
+
+
+SMALL_STEPS = {r"grid = .*": 'grid = "24,20,16"', r"steps = 6": "steps = 2", r"repeat = 3": "repeat = 1"}
+SMALL_STEPS |= {r"physics = .*": 'physics = ["vti"]', r"order = .*": "order = [4]"}
+
+
+def test_regression_and_its_gate(tmp_path):
+    path = copied("regression.toml", tmp_path, ONE_ROUND | SMALL_STEPS)
+    found, _ = measured(path, "yesterday.study")
+    [case] = found.cases.values()
+    assert case.values("grid point updates")[1] > 0
+    # Eight rounds of each build, as if the second one had half the speed, with a noise of 1 %.
+    for name, speed in (("yesterday", 2.0e9), ("same", 2.0e9), ("today", 1.0e9)):
+        folder = tmp_path / f"{name}.study"
+        if name != "yesterday":
+            shutil.copytree(tmp_path / "yesterday.study", folder)
+        [file] = (folder / "cases").iterdir()
+        values = json.loads(file.read_text())
+        runs = []
+        for number in range(1, 9):
+            noise = 1.0 + 0.01 * ((number * 5) % 8 - 3.5) / 3.5
+            figures = values["runs"][0]["figures"] | {"grid point updates": speed * noise}
+            runs.append(values["runs"][0] | {"number": number, "figures": figures})
+        file.write_text(json.dumps(values | {"runs": runs}))
+    assert call("study", "compare", tmp_path / "yesterday.study", tmp_path / "same.study").code == 0
+    assert call("study", "compare", tmp_path / "today.study", tmp_path / "yesterday.study").code == 0  # faster
+    done = call("study", "compare", tmp_path / "yesterday.study", tmp_path / "today.study")
+    assert done.code == 3
+    assert "gate: grid point updates of physics = vti, order = 4 got worse: 0.5 times" in done.err
+
+
+full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
+
+
+@pytest.mark.verify
+@full
+@pytest.mark.parametrize("name", ["ranks-threads", "storage", "throughput"])
+def test_whole(tmp_path, name):
+    if name == "throughput" and shutil.which("flow") is None:
+        pytest.skip("no program flow on PATH: libopm-simulators-bin")
+    found, done = measured(copied(f"{name}.toml", tmp_path, {}))
+    assert found.rounds() >= 1
+    assert (tmp_path / f"{name}.study" / "study.html").stat().st_size > 0
+    print(done.out)
+
+
+@pytest.mark.verify
+@full
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="half of the cpus is what makes it slower")
+def test_a_build_that_uses_half_of_the_cpus_is_found(tmp_path):
+    """The gate on what was really measured: what stands for the slower build runs on one cpu."""
+    path = copied("regression.toml", tmp_path, {})
+    slow = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+    for words, results in (([], "before.study"), (slow, "after.study")):
+        command = [*words, sys.executable, "-m", "fathometer", "study", "run", path, "--output", tmp_path / results]
+        subprocess.run(command, check=True, timeout=2 * PATIENCE)
+    assert call("study", "compare", tmp_path / "before.study", tmp_path / "before.study").code == 0
+    assert call("study", "compare", tmp_path / "before.study", tmp_path / "after.study").code == 3
+
+
+def test_every_example_is_here_and_in_the_chapter():
+    names = {path.name for path in STUDIES.glob("*.toml")}
+    assert names == {"ranks-threads.toml", "storage.toml", "throughput.toml", "regression.toml"}
+    text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
+    assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))
+    for path in names:
+        first = (STUDIES / path).read_text(encoding="utf-8")
+        assert f"fathometer study run {Path('examples', 'studies', path)}" in first

@@ -1,0 +1,65 @@
+"""Marks of runs, from made-up counters and from a real disturbance."""
+
+import os
+import subprocess
+import sys
+import time
+
+from fathometer.lab.studies.watch import Watch
+
+STAT = "cpu  {user} 0 {system} 1000 0 0 0 {stolen} 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n"
+
+
+def folder(path, user=0, system=0, stolen=0, swapped=0):
+    path.mkdir(exist_ok=True)
+    (path / "stat").write_text(STAT.format(user=user, system=system, stolen=stolen))
+    (path / "vmstat").write_text(f"nr_free_pages 3\npswpin {swapped}\npswpout 4\n")
+    return path
+
+
+def marks(tmp_path, later, asked=0, beside=False, seconds=0.6):
+    watch = Watch(folder(tmp_path), tmp_path / "none")
+    time.sleep(seconds)
+    folder(tmp_path, **later)
+    return watch.marks(asked, beside)
+
+
+def test_a_quiet_machine_has_no_marks(tmp_path):
+    assert marks(tmp_path, {}) == []
+
+
+def test_work_of_others(tmp_path):
+    busy = {"user": 60 * (os.cpu_count() or 1)}
+    assert marks(tmp_path, busy) == ["others used the cpus"]
+    assert marks(tmp_path, busy, beside=True) == []
+
+
+def test_what_is_too_short_to_tell_is_not_told(tmp_path):
+    assert marks(tmp_path, {"user": 60}, seconds=0.0) == []
+
+
+def test_stolen_time_and_swapping(tmp_path):
+    stolen = {"stolen": 60 * (os.cpu_count() or 1), "swapped": 3}
+    assert marks(tmp_path, stolen) == ["the host of the virtual machine took time", "the machine swapped"]
+
+
+def test_shared_cores(tmp_path):
+    here = len(os.sched_getaffinity(0))
+    assert marks(tmp_path, {}, here + 1, seconds=0.0) == [f"cores shared: {here + 1} threads on {here} cpus"]
+    assert marks(tmp_path, {}, here, seconds=0.0) == []
+
+
+def test_clocks_apart(tmp_path):
+    for cpu, clock in enumerate((2_000_000, 2_400_000)):
+        (tmp_path / f"cpu{cpu}" / "cpufreq").mkdir(parents=True)
+        (tmp_path / f"cpu{cpu}" / "cpufreq" / "scaling_cur_freq").write_text(f"{clock}\n")
+    assert Watch(cpus=tmp_path).marks() == ["clocks of the cores apart"]
+
+
+def test_a_real_neighbour_is_seen_and_a_child_is_none():
+    work = "import time\nend = time.monotonic() + 1.2\nwhile time.monotonic() < end: pass"
+    neighbour = subprocess.Popen(["setsid", "sh", "-c", f"'{sys.executable}' -c '{work}' & true"])
+    neighbour.wait()  # its child is nobody's now
+    watch = Watch()
+    time.sleep(1.0)
+    assert "others used the cpus" in watch.marks()
