@@ -297,7 +297,7 @@ def test_a_recommended_layout_other_than_the_survey_s(tmp_path):
         (("--on", "survey.toml"), "survey.toml: not JSON"),
         (("--on", "empty.json"), "empty.json: not a machine file"),
         (("--on", "newer.json"), "newer.json: found version 2; allowed: 1"),
-        (("--on", "wrong.json"), "wrong.json: [triad_bytes_per_second]: found -1.0; allowed: a number above 0"),
+        (("--on", "wrong.json"), "wrong.json: triad_bytes_per_second: found -1.0; allowed: a number above 0"),
         (("--on", "machine.json", "--ranks", "3", "--nodes", "2"), "--ranks 3: allowed: a multiple of the 2 nodes"),
         (("--on", "machine.json", "--nodes", "9"), "--nodes 9: the machine has 4"),
         (("--on", "machine.json", "--within", "soon"), "found soon; allowed: a time such as 90s, 30m, 8h or 2d"),

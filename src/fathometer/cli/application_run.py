@@ -44,7 +44,7 @@ def application_command(
         examples,
         partial(_add_arguments, add_arguments),
         run_on_ranks=partial(_run_input, name, run_options),
-        prepare=partial(_load, name),
+        prepare=partial(_load, name, run_options),
     )
 
 
@@ -53,8 +53,10 @@ def _add_arguments(add_own: Callable[[argparse.ArgumentParser], None], parser: a
     argument_groups.add_set(parser)
 
 
-def _load(name: str, options: Options) -> Any:
-    """The input, and the modules that its run needs."""
+def _load(name: str, run_options: OptionsOf | None, options: Options) -> Any:
+    """The input, and the modules that its run needs. Options that contradict each other are told before."""
+    if run_options is not None:
+        run_options(options)
     application = registry.of_command(name)
     input = application.load(options.survey, options.set)
     application.import_modules(name)

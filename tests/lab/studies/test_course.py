@@ -108,6 +108,24 @@ def test_a_case_that_fails_is_a_result(tmp_path):
     assert len([1 for (_, _, a, _), run in kept.items() if a == 1 and not run.failed]) == 10
 
 
+def test_failed_runs_are_made_again_when_asked(tmp_path):
+    path = study(tmp_path, a="[0, 1]", rounds=2)
+    assert call("study", "run", path, "--quiet").code == 0
+    (tmp_path / "program.py").write_text(PROGRAM.replace('if a == "0"', 'if a == "7"'))
+    assert call("study", "run", path, "--quiet", "--retry-failed").code == 0
+    _, kept = runs(tmp_path)
+    assert len(kept) == 4 * 3
+    assert not any(run.failed for run in kept.values())
+
+
+def test_a_factor_may_stand_in_a_file_that_is_filled_in(tmp_path):
+    path = study(tmp_path, rounds=1)
+    (tmp_path / "deck").write_text("level {c}")
+    text = path.read_text().replace("[factors]", "[factors]\nc = [1, 2]")
+    path.write_text(text.replace("figure = [", 'fill_files = ["deck"]\nfigure = [', 1))
+    assert call("study", "plan", path).code == 0
+
+
 def test_a_run_that_takes_too_long_has_failed(tmp_path):
     done = call("study", "run", study(tmp_path, seconds=30.0, rounds=1, more='time_limit = "0.3s"'))
     assert done.code == 0, done.err
@@ -340,3 +358,24 @@ repetitions = 1
     done = call("study", "run", tmp_path / "study.toml")
     assert done.code == 0, done.err
     assert [run.figures["said"] for run in runs(tmp_path)[1].values()] == [2, 2]
+
+
+def test_an_input_that_is_gone_has_changed(tmp_path):
+    (tmp_path / "inputs").mkdir()
+    for name in "ab":
+        (tmp_path / "inputs" / name).write_text("1")
+    (tmp_path / "study.toml").write_text(
+        """title = "inputs"
+[application]
+command = ["sh", "-c", "ls inputs"]
+link_files = ["inputs"]
+[factors]
+[runs]
+repetitions = 1
+"""
+    )
+    assert call("study", "run", tmp_path / "study.toml").code == 0
+    (tmp_path / "inputs" / "b").unlink()
+    done = call("study", "run", tmp_path / "study.toml")
+    assert done.code == 2
+    assert "inputs/b has changed since the study there was begun" in done.err

@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer study run --help`."""
     parser.add_argument("study", type=Path, metavar="STUDY.toml", help="the study file")
     argument_groups.add_results(parser)
+    parser.add_argument("--retry-failed", action="store_true", help="make runs that have failed again")
     parser.add_argument("--overwrite", action="store_true", help="remove what an earlier study has left in the folder")
     parser.add_argument("--prepare", action="store_true", help="make the inputs of [[prepare]], and run nothing")
     argument_groups.add_quiet(parser)
@@ -61,7 +62,7 @@ def run(options: Options) -> None:
     words, limits = ["fathometer", *sys.argv[1:]], study.limits
     display = _Display(options.quiet, *(len(study.cases) * (limits.warm_up + n) for n in (limits.least, limits.most)))
     try:
-        results = run_study(study, words, options.overwrite, display)
+        results = run_study(study, words, options.overwrite, display, options.retry_failed)
     finally:
         display.clear()
     for path in write_answer(file.folder, results):

@@ -14,6 +14,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.host import cpu_model
 from fathometer.base.ledger import now
 from fathometer.lab.studies.batch_runner import cancel_jobs
+from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.machine import machine_of_runs
 from fathometer.lab.studies.mixes import with_throughput
 from fathometer.lab.studies.report.asked import answer_of
@@ -31,6 +32,7 @@ from fathometer.lab.studies.store import (
     read_case,
     read_header,
     read_results,
+    run_folder,
     write_case,
     write_header,
 )
@@ -45,10 +47,13 @@ FREE = ("title", "question", "table", "plot", "gate", "landscape", "output")
 FREE_IN = {"runs": ("repetitions", "budget", "keep"), "launch": ("deadline",)}
 
 
-def run_study(study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: Progress) -> Results:
+def run_study(
+    study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: Progress, retry_failed: bool = False
+) -> Results:
     """Run a study, or go on with it; all that it has measured.
 
     command: the words of the command line. overwrite: what an earlier study has left in the folder is removed.
+    retry_failed: runs that have failed are made again.
     Raises InputError where the folder is in use, or holds another study or something else; FathometerError where
     results cannot be written.
     """
@@ -61,6 +66,8 @@ def run_study(study: ReadyStudy, command: Sequence[str], overwrite: bool, progre
         study.runs.recover()  # what a killed study has left running
         header = _begun(study, folder, command, overwrite)
         runs = {case.name: read_case(folder, case) for case in study.cases}
+        if retry_failed:
+            _forget_failed(folder, study.cases, runs)
         spent = seconds_of_runs([run for some in runs.values() for run in some])
         rounds = Rounds(
             study.cases,
@@ -79,6 +86,18 @@ def run_study(study: ReadyStudy, command: Sequence[str], overwrite: bool, progre
         _require_unchanged(header.inputs, study.inputs, "while the study ran: its runs cannot be compared")
         write_header(folder, replace(header, ended=ended, machine=_machine_of_jobs(folder) or header.machine))
     return read_results(folder)
+
+
+def _forget_failed(folder: Path, cases: Sequence[Case], runs: dict[str, list[Run]]) -> None:
+    """Remove the runs that have failed, with what they have left: they are made again."""
+    for case in cases:
+        kept = [run for run in runs[case.name] if not run.failed]
+        if len(kept) < len(runs[case.name]):
+            for run in runs[case.name]:
+                if run.failed:
+                    atomic.remove(run_folder(folder, case, run.kind, run.number))
+            write_case(folder, case, kept)
+            runs[case.name] = kept
 
 
 def seconds_of_runs(runs: Iterable[Run]) -> float:
@@ -150,15 +169,18 @@ def _require_same(before: Header, header: Header, folder: Path) -> None:
         if before.machine.get(key) != value:
             found = f"{before.machine.get(key)}, now {value}"
             raise InputError(f"{folder}: the study there was begun with {key.replace('_', ' ')} {found}; {hint}")
-    changed = [name for name, mark in header.inputs.items() if before.inputs.get(name) != mark]
-    if changed:
+    if changed := _changed(before.inputs, header.inputs):
         raise InputError(f"{folder}: {changed[0]} has changed since the study there was begun; {hint}")
 
 
 def _require_unchanged(before: Mapping[str, Any], inputs: Sequence[Path], words: str) -> None:
-    for name, mark in fingerprints(inputs).items():
-        if before.get(name) != mark:
-            raise FathometerError(f"{name}: has changed {words}")
+    if changed := _changed(before, fingerprints(inputs)):
+        raise FathometerError(f"{changed[0]}: has changed {words}")
+
+
+def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Files that are others, that are new, or that are gone."""
+    return [name for name in {**after, **before} if before.get(name) != after.get(name)]
 
 
 def fingerprints(inputs: Iterable[Path]) -> dict[str, list[int]]:

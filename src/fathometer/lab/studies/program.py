@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +13,7 @@ from fathometer.config.input_file import validated
 from fathometer.lab.recipes.figures import figures_of
 from fathometer.lab.recipes.keys import FigureTable
 from fathometer.lab.recipes.recipe import KNOWN, MEASURED, Recipe, check_figures, load_recipe
-from fathometer.lab.recipes.run_folder import fitting, place_files
+from fathometer.lab.recipes.run_folder import LARGEST_TEXT, fitting, place_files
 from fathometer.lab.recipes.template import Value, Values, fill_words, names_in, value_of
 from fathometer.lab.recipes.validity import validity_problems
 from fathometer.lab.studies.results import FigureInfo
@@ -56,8 +57,19 @@ class Program:
         texts = [*_texts(given.values()), *_texts(self.table.set.values()), *(self.table.command or ())]
         texts += [*self.table.copy_files, *self.table.link_files, *self.table.fill_files]
         texts += [table.file for table in self.table.figure]
+        texts += self._texts_to_fill()
         left = {parameter.name for parameter in self.recipe.parameter} - given.keys()
         return {name for text in texts for name in names_in(text)} | left
+
+    def _texts_to_fill(self) -> list[str]:
+        """The texts of fill_files whose own names have no braces, as far as they can be read by now."""
+        found = []
+        for name in self.table.fill_files:
+            path = self.directory / name
+            if not names_in(name) and path.is_file() and path.stat().st_size <= LARGEST_TEXT:
+                with suppress(OSError, UnicodeDecodeError):
+                    found.append(path.read_text(encoding="utf-8"))
+        return found
 
     def values(self, known: Values) -> dict[str, Value | Sequence[Value]]:
         """All names of a run with their values.

@@ -128,7 +128,8 @@ class Rounds:
         for number in range(1, self._limits.most + 1):
             if not self._round(MEASURED, number, list(self._cases)):
                 return "budget"
-            if number >= self._limits.least and number % 2 == 0 and enough(self.runs):
+            fixed = self._limits.least == self._limits.most
+            if not fixed and number >= self._limits.least and number % 2 == 0 and enough(self.runs):
                 return "precision"
         return "repetitions"
 
