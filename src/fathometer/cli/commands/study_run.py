@@ -60,7 +60,8 @@ def run(options: Options) -> None:
         return
     study = ready(file)
     words, limits = ["fathometer", *sys.argv[1:]], study.limits
-    display = _Display(options.quiet, *(len(study.cases) * (limits.warm_up + n) for n in (limits.least, limits.most)))
+    most = len(study.cases) * (limits.warm_up + limits.most) + limits.winners * limits.least
+    display = _Display(options.quiet, most)
     try:
         results = run_study(study, words, options.overwrite, display, options.retry_failed)
     finally:
@@ -75,8 +76,8 @@ def run(options: Options) -> None:
 class _Display:
     """What is run now: in place on a terminal, now and then a line in a log; each failure is a line that stays."""
 
-    def __init__(self, quiet: bool, least: int, most: int) -> None:
-        self._quiet, self._all = quiet, f"{least} to {most}" if most > least else str(most)
+    def __init__(self, quiet: bool, most: int) -> None:
+        self._quiet, self._most = quiet, most
         self._in_place = on_terminal(sys.stderr, os.environ)
         self._told, self._made = now(), 0
 
@@ -87,7 +88,7 @@ class _Display:
             return
         self._told = time
         budget = f", {duration(left)} of the budget left" if left is not None else ""
-        self._show(f"{kind} {number}, {case}; {self._made} of {self._all} runs made{budget}")
+        self._show(f"{kind} {number}, {case}; {self._made} of at most {self._most} runs made{budget}")
 
     def state(self, case: Case, kind: RunKind, number: int, words: str) -> None:
         """See rounds.Progress."""
