@@ -91,9 +91,17 @@ def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal
         signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
 
 
+def end_with_parent(libc: ctypes.CDLL) -> None:
+    """In a new process, before it becomes another program: the kernel sends it SIGTERM when its parent ends.
+
+    libc: loaded before the fork.
+    """
+    libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+
+
 def _prepare_child(libc: ctypes.CDLL, blocked: Sequence[signal.Signals]) -> None:
     """In the new process, before mpirun is executed: SIGTERM when the parent ends; signals unblocked."""
-    libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    end_with_parent(libc)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
 
 

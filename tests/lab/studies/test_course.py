@@ -13,8 +13,7 @@ import pytest
 from cli_support import call
 from patience import PATIENCE
 
-from fathometer.lab.studies.course import seconds_of_runs
-from fathometer.lab.studies.results import Run
+from fathometer.lab.studies.results import Run, seconds_of_runs
 from fathometer.lab.studies.store import read_results
 
 # Says a value that follows from the case and the round, and notes in a log when it begins and when it has ended.

@@ -24,6 +24,7 @@ from threading import Lock
 from fathometer.base.errors import FathometerError, shortened
 from fathometer.base.ledger import now
 from fathometer.lab.studies.batch_script import Batch, batch_script
+from fathometer.lab.studies.processes import last_lines
 from fathometer.lab.studies.runner import PlacedRun, Tell
 from fathometer.lab.studies.single_run import SPEC, Outcome, outcome_in
 from fathometer.lab.studies.store import JOBS
@@ -189,10 +190,7 @@ class BatchRunner:
 
     def _problem(self, job: _Job, state: JobState) -> str:
         """Why a job has left no result."""
-        words = ""
-        with suppress(OSError):
-            lines = [line.strip() for line in self._log(job).read_text(errors="replace").splitlines() if line.strip()]
-            words = shortened(" | ".join(lines[-3:]), LAST_CHARACTERS) if lines else ""
+        words = shortened(last_lines(self._log(job)), LAST_CHARACTERS)
         ended = f"its job {job.number} ended without a result: {state}"
         return f"{ended}; its last words: {words}" if words else ended
 

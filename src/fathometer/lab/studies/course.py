@@ -19,7 +19,7 @@ from fathometer.lab.studies.machine import machine_of_runs
 from fathometer.lab.studies.mixes import with_throughput
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.selection import winners
-from fathometer.lab.studies.results import CaseRuns, Results, Run
+from fathometer.lab.studies.results import CaseRuns, Results, Run, seconds_of_runs
 from fathometer.lab.studies.rounds import Progress, Rounds
 from fathometer.lab.studies.store import (
     CASES,
@@ -68,7 +68,7 @@ def run_study(
         runs = {case.name: read_case(folder, case) for case in study.cases}
         if retry_failed:
             _forget_failed(folder, study.cases, runs)
-        spent = seconds_of_runs([run for some in runs.values() for run in some])
+        spent = seconds_of_runs(run for some in runs.values() for run in some)
         rounds = Rounds(
             study.cases,
             runs,
@@ -98,16 +98,6 @@ def _forget_failed(folder: Path, cases: Sequence[Case], runs: dict[str, list[Run
                     atomic.remove(run_folder(folder, case, run.kind, run.number))
             write_case(folder, case, kept)
             runs[case.name] = kept
-
-
-def seconds_of_runs(runs: Iterable[Run]) -> float:
-    """Seconds in which any of the runs was under way: of those at the same time once."""
-    total, until = 0.0, 0.0
-    for run in sorted(runs, key=lambda run: run.begin):
-        end = run.begin + run.seconds
-        total += max(0.0, end - max(run.begin, until))
-        until = max(until, end)
-    return total
 
 
 def _values(study: ReadyStudy, runs: Mapping[str, Sequence[Run]]) -> dict[tuple[str, str], list[float]]:

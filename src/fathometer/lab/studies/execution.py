@@ -23,9 +23,9 @@ from fathometer.lab.studies.launching import Launch, Launcher
 from fathometer.lab.studies.parts import Part, Parts
 from fathometer.lab.studies.placed import misplaced
 from fathometer.lab.studies.placement import Placement
-from fathometer.lab.studies.processes import STDERR, STDOUT, Ended, Process
+from fathometer.lab.studies.processes import STDERR, STDOUT, Ended, Process, last_lines
 from fathometer.lab.studies.program import ELAPSED
-from fathometer.lab.studies.results import Run, RunKind
+from fathometer.lab.studies.results import MEASURED, Run, RunKind
 from fathometer.lab.studies.runner import PlacedRun, Runner, Tell
 from fathometer.lab.studies.single_run import RESULT, Cache, Outcome, SingleRun, outcome_in
 from fathometer.lab.studies.store import run_folder
@@ -33,8 +33,6 @@ from fathometer.record.envelope import RECORD
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import hash_of
 
-LAST_LINES = 3  # of the output of a run that failed, in its reason
-LAST_BYTES = 4096
 # What differs from run to run in the reasons of a record (record/ranks.py): a mark of a case is told once.
 _RANK, _AMOUNT = re.compile(r"^rank \d+ on \S+: "), re.compile(r" ?\b\d+(?:\.\d+)? (?:% of the time|MB)")
 Keep = Literal["output", "all", "nothing"]
@@ -72,12 +70,11 @@ class CaseRunner:
 
     def commands(self, case: Case) -> list[Launch]:
         """The commands of a case. Raises InputError where there is none."""
-        return [self._launch(part) for part in self._parts.of(case, run_folder(self._folder, case, "round", 1), 1)]
+        return [self._launch(part) for part in self._first_parts(case)]
 
     def placements(self, case: Case) -> list[Placement]:
         """Where the programs of a case run."""
-        parts = self._parts.of(case, run_folder(self._folder, case, "round", 1), 1)
-        return [part.placement for part in parts]
+        return [part.placement for part in self._first_parts(case)]
 
     def check(self, case: Case) -> list[Path]:
         """The files and folders that a case reads, as far as recipe and study file name them.
@@ -85,7 +82,7 @@ class CaseRunner:
         Raises InputError where the case could not be run.
         """
         inputs = []
-        for part in self._parts.of(case, run_folder(self._folder, case, "round", 1), 1):
+        for part in self._first_parts(case):
             words = part.program.words(part.values)
             if words[0] not in self._found:  # before what starts it: the message names its package
                 part.program.recipe.require_program(part.values)
@@ -142,7 +139,7 @@ class CaseRunner:
 
         Raises InputError where there is none.
         """
-        parts = self._parts.of(case, run_folder(self._folder, case, "round", 1), 1)
+        parts = self._first_parts(case)
         if len(parts) > 1:
             raise InputError("jobs at the same time: no prediction; allowed: a study without --predict")
         return parts[0].program.prediction(parts[0].values)
@@ -175,6 +172,10 @@ class CaseRunner:
             atomic.remove(folder)
             return
         remove_all_but(folder, {STDOUT, STDERR, RESULT, RECORD})
+
+    def _first_parts(self, case: Case) -> list[Part]:
+        """The parts of a case's first run: what can be said of it before there is one."""
+        return self._parts.of(case, run_folder(self._folder, case, MEASURED, 1), 1)
 
     def _launch(self, part: Part) -> Launch:
         return self._launcher.launch(part.program.words(part.values), part.program.recipe.launch, part.placement)
@@ -293,10 +294,5 @@ def own_marks(folder: Path, placement: Placement) -> list[str]:
 
 def last_words(folder: Path) -> str:
     """The last lines that a run has printed, on standard error or else on standard output."""
-    for name in (STDERR, STDOUT):
-        with suppress(OSError), (folder / name).open("rb") as file:
-            file.seek(max(0, (folder / name).stat().st_size - LAST_BYTES))
-            lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
-            if lines:
-                return f"; its last words: {' | '.join(lines[-LAST_LINES:])}"
-    return ""
+    lines = last_lines(folder / STDERR) or last_lines(folder / STDOUT)
+    return f"; its last words: {lines}" if lines else ""

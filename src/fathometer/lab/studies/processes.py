@@ -22,11 +22,12 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
+from fathometer.launch.supervise import end_with_parent
 
 MARKER = "FATHOMETER_STUDY_RUN"  # environment variable of all processes of a run
 GRACE_SECONDS = 5.0  # from SIGTERM to SIGKILL
 STDOUT, STDERR = "stdout", "stderr"
-_PR_SET_PDEATHSIG = 1
+LAST_LINES, LAST_BYTES = 3, 4096  # of the output of a run that failed, in its reason
 # Waits for the end of the pipe in its first argument, then becomes the command in the others.
 _HELD_BACK = (
     "import os, sys\nos.read(int(sys.argv[1]), 1)\nos.close(int(sys.argv[1]))\nos.execvp(sys.argv[2], sys.argv[2:])"
@@ -102,7 +103,7 @@ def _started(process: Process, pipe: int) -> subprocess.Popen[bytes]:
     parent = os.getpid()
 
     def die_with_parent() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        end_with_parent(libc)
         if os.getppid() != parent:  # it has ended meanwhile
             os._exit(1)
 
@@ -204,3 +205,12 @@ def end_marked(folder: Path, besides: int = 0) -> int:
                 os.kill(int(entry.name), signal.SIGKILL)
                 found += 1
     return found
+
+
+def last_lines(path: Path) -> str:
+    """The last lines of what a command has printed into a file, on one line; "" where there are none, or no file."""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - LAST_BYTES))
+        lines = [line.strip() for line in file.read().decode(errors="replace").splitlines() if line.strip()]
+        return " | ".join(lines[-LAST_LINES:])
+    return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -141,3 +141,13 @@ class Results:
                     }
                 if run.failed:
                     yield common | {"figure": "", "value": None, "unit": "", "direction": "none"}
+
+
+def seconds_of_runs(runs: Iterable[Run]) -> float:
+    """Seconds in which any of the runs was under way: of those at the same time once."""
+    total, until = 0.0, 0.0
+    for run in sorted(runs, key=lambda run: run.begin):
+        end = run.begin + run.seconds
+        total += max(0.0, end - max(run.begin, until))
+        until = max(until, end)
+    return total

@@ -146,7 +146,7 @@ class Rounds:
         """Each of these cases once, but those that have been run; False where the budget does not suffice."""
         left = [name for name in order(names, number - 1, self._limits.seed) if not self._done(name, kind, number)]
         if self._work.together and left:
-            if not self._affordable(sum(map(self._longest, left)) + self._reserve(kind, number)):
+            if not self._affordable(left, kind, number):
                 return False
             self._work.begin([self._cases[name] for name in left], kind, number)
         if self._limits.at_once == 1:
@@ -173,9 +173,11 @@ class Rounds:
 
     def _reserve(self, kind: RunKind, number: int) -> float:
         """Seconds of the winners' runs that are to follow a round."""
+        if kind != MEASURED or not self._limits.winners:
+            return 0.0
         with self._lock:
             every = [run.seconds for runs in self.runs.values() for run in runs]
-        if kind != MEASURED or not every:
+        if not every:
             return 0.0
         return self._limits.winners * self._again(number) * sum(every) / len(every)
 
@@ -184,15 +186,14 @@ class Rounds:
         """Seconds of the budget."""
         return None if self._limits.budget is None else self._limits.budget - self.seconds
 
-    def _affordable(self, seconds: float) -> bool:
+    def _affordable(self, names: Sequence[str], kind: RunKind, number: int) -> bool:
+        """Whether the budget suffices for runs of these cases, and for those of the winners that are to follow."""
         left = self._left
-        return left is None or left > seconds
+        return left is None or left > sum(map(self._longest, names)) + self._reserve(kind, number)
 
     def _one(self, name: str, kind: RunKind, number: int) -> bool:
         case = self._cases[name]
-        if self._stopping or not (
-            self._work.together or self._affordable(self._longest(name) + self._reserve(kind, number))
-        ):
+        if self._stopping or not (self._work.together or self._affordable([name], kind, number)):
             return False
         self._progress.began(case, kind, number, self._left)
         run = self._work.run(case, kind, number, lambda words: self._progress.state(case, kind, number, words))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from fathometer.base.errors import InputError, naming
 from fathometer.lab.recipes import expression
@@ -53,11 +52,6 @@ class ReadyStudy:
     figures: Mapping[str, FigureInfo]
     inputs: Sequence[Path]
     baselines: Baselines = field(default_factory=dict)
-
-    @property
-    def mixed(self) -> list[Case]:
-        """The cases but those in which a job is run alone for comparison."""
-        return [case for case in self.cases if ALONE not in case.settings]
 
 
 def cases_and_designs(study: Study) -> dict[str, list[Case]]:
@@ -229,8 +223,3 @@ def _conditions(study: Study) -> Conditions:
         study.environment,
         study.launch.at_once > 1 and study.launch.how != "sbatch",
     )
-
-
-def definition_of(ready_study: ReadyStudy) -> dict[str, Any]:
-    """The study file's tables with all defaults, for the study's folder."""
-    return ready_study.file.model_dump(mode="json")

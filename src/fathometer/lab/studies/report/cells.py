@@ -20,10 +20,11 @@ from fathometer.lab.statistics.scaling import ScalingPoint, scaling
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import SCALES
 from fathometer.lab.studies.report.levels import level_of
-from fathometer.lab.studies.report.quantities import counted, ratio_text, share_text, spread_text
+from fathometer.lab.studies.report.quantities import counted, ratio_text, spread_text
 from fathometer.lab.studies.report.selection import Block, Chosen, Key, keys_of
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results
 from fathometer.lab.studies.study_file import TableTable
+from fathometer.report.formatting import percent
 
 Kind = Literal["name", "value", "ratio", "reference", "setting", "missing", "failed"]
 
@@ -131,7 +132,7 @@ def setting_cell(chosen: Chosen) -> Cell:
     text = ", ".join(text_of(value) for value in chosen.setting.values())
     if chosen.others_won is None:
         return Cell(text, "setting")
-    return Cell(text, "setting", note=f"another better in {share_text(chosen.others_won)}")
+    return Cell(text, "setting", note=f"another better in {percent(chosen.others_won)}")
 
 
 @dataclass

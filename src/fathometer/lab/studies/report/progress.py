@@ -10,7 +10,7 @@ from typing import Any
 
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.studies.report.quantities import counted, duration_text
-from fathometer.lab.studies.results import MEASURED, Results
+from fathometer.lab.studies.results import MEASURED, Results, seconds_of_runs
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def progress_of(results: Results) -> Progress:
     least, most = (each * max(0, rounds * cases - done) for rounds in (fewest, many))
     budget = runs.get("budget")
     if isinstance(budget, str):
-        spent = sum(run.seconds for case in results.cases.values() for run in case.runs)
+        spent = seconds_of_runs(run for case in results.cases.values() for run in case.runs)
         rest = max(0.0, seconds_of(budget) - spent)
         least, most = min(least, rest), min(most, rest)
     return Progress(done, fewest * cases, many * cases, each * cases, (least, most))

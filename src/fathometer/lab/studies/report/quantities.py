@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from fathometer.report.formatting import HOURLY, THIN, count, digits, percent
+from fathometer.report.formatting import HOURLY, THIN, count, digits
 
 PREFIXES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 SCALED = {"bytes": "B", "bytes_per_second": "B/s", "flops_per_second": "flop/s"}
@@ -92,11 +92,6 @@ def duration_text(seconds: float) -> str:
 def counted(number: int, noun: str) -> str:
     """A number of things: 1 run, 12 runs."""
     return f"{count(number)} {noun if number == 1 else noun + 's'}"
-
-
-def share_text(share: float) -> str:
-    """A share in percent."""
-    return percent(share)
 
 
 def listed(words: list[str], most: int = 6, joint: str = "and") -> str:

@@ -9,8 +9,9 @@ from fathometer.base.errors import shortened
 from fathometer.lab.statistics.drift import drift
 from fathometer.lab.statistics.outliers import outliers
 from fathometer.lab.studies.report.asked import Answer, answer_of, merits
-from fathometer.lab.studies.report.quantities import counted, duration_text, listed, share_text
+from fathometer.lab.studies.report.quantities import counted, duration_text, listed
 from fathometer.lab.studies.results import Results
+from fathometer.report.formatting import percent
 
 MOST_NAMED = 4  # cases and reasons that a sentence names
 LONGEST_REASON = 120  # letters of why runs failed
@@ -50,7 +51,7 @@ def _drift(results: Results, figure: str) -> list[str]:
         return ["Drift: too few rounds to look for it."]
     if not found.significant:
         return [f"No drift of {figure} over the rounds was found."]
-    by = f"{share_text(abs(found.change))} ({_signed(found.low)} to {_signed(found.high)})"
+    by = f"{percent(abs(found.change))} ({_signed(found.low)} to {_signed(found.high)})"
     how = "rose" if found.change > 0 else "fell"
     return [
         f"{figure[:1].upper() + figure[1:]} {how} by {by} from the first round to the last: medians hold that drift, "
@@ -59,7 +60,7 @@ def _drift(results: Results, figure: str) -> list[str]:
 
 
 def _signed(share: float) -> str:
-    return f"{'−' if share < 0 else '+'}{share_text(abs(share))}"
+    return f"{'−' if share < 0 else '+'}{percent(abs(share))}"
 
 
 def _outliers(results: Results, figures: Sequence[str]) -> list[str]:
