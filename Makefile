@@ -21,8 +21,9 @@ setup: build $(STAMPS)/test-packages $(STAMPS)/formats ## all that the tests nee
 check: setup ## some tests of every part, in a minute or two (tests/check.txt)
 	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
 
+# Two files of tests at a time: most of them wait for processes, or compute on one core.
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
-	@$(BIN)/python -m pytest -q $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
 
 verify: build $(STAMPS)/verify-packages ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)

@@ -341,6 +341,28 @@ def test_a_run_that_is_ended_leaves_the_record_of_what_it_knew(tmp_path, ranks, 
         time.sleep(0.1)
 
 
+def test_a_run_that_is_ended_in_the_middle_of_a_call_says_so_in_its_record(tmp_path):
+    """Rank 0 waits in MPI for a message that never comes, as from a rank that has left: no handler of signals runs."""
+    inputs(tmp_path)
+    (tmp_path / "stuck.py").write_text(
+        "import sys, functools\n"
+        "from fathometer.cli import main\n"
+        "from fathometer.seismic.modelling import driver\n"
+        "def wait(*_, **__):\n"
+        "    from mpi4py import MPI\n"
+        "    print('waiting', flush=True)\n"
+        "    MPI.COMM_WORLD.recv(source=0, tag=77)\n"
+        "driver._model_shots = wait\n"
+        "main.watchdog = functools.partial(main.watchdog, seconds=0.5)\n"
+        "sys.exit(main.main(sys.argv[1:]))\n"
+    )
+    process = start(sys.executable, tmp_path / "stuck.py", "model", survey(tmp_path, MODEL), "--quiet")
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGTERM)
+    assert finish(process).code == 130
+    assert unfinished(tmp_path / "out")["validity"]["reasons"] == ["unfinished: interrupted"]
+
+
 def test_a_finished_run_takes_the_mark_away(tmp_path, capsys):
     inputs(tmp_path)
     (tmp_path / "out").mkdir()

@@ -61,6 +61,10 @@ class TidesApplication:
         if input.path in outputs:
             raise InputError(f"{input.path}: would be replaced")
 
+    def input_files(self, input):
+        """The input alone."""
+        return [input.path]
+
     def run(self, command, input, comm, context):
         """Collective. Write the record and its page beside the input."""
         mean = sum(input.heights) / len(input.heights)

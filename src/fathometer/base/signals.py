@@ -11,7 +11,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from fathometer.base.early_signals import SIGNALS
 
 RESUMABLE = 75  # exit code: EX_TEMPFAIL of sysexits.h, a temporary failure
 GRACE_SECONDS = 5.0  # from the signal to the end at the latest; mpirun then needs two more
+LAST_WORDS_SECONDS = 0.5  # from the signal to the last words: sooner than mpirun kills its ranks, a second later
 
 
 @dataclass
@@ -32,6 +33,9 @@ class _Deferral:
 
 
 _current: ContextVar[_Deferral | None] = ContextVar("deferral", default=None)  # of the `interruptible` block
+
+_last_words: list[Callable[[], None]] = []  # of the `last_words` blocks
+_speaking = threading.Lock()
 
 
 def hold() -> None:
@@ -97,7 +101,11 @@ def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterato
                 break
         else:
             return  # the block has ended
-        if not done.wait(seconds):
+        soon = min(seconds, LAST_WORDS_SECONDS)
+        if done.wait(soon):
+            return
+        threading.Thread(target=_speak, name="last words", daemon=True).start()  # the disk may hang
+        if not done.wait(max(seconds - soon, soon)):
             end()
 
     done = threading.Event()
@@ -112,3 +120,22 @@ def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterato
         os.close(write_end)
         thread.join()
         os.close(read_end)
+
+
+@contextmanager
+def last_words(call: Callable[[], None]) -> Iterator[None]:
+    """Within the block `watchdog` calls this once, on another thread, where a signal has not ended the main thread's
+    work `LAST_WORDS_SECONDS` later: should the process be killed then, files can still say why."""
+    _last_words.append(call)
+    try:
+        yield
+    finally:
+        with _speaking:
+            _last_words.remove(call)
+
+
+def _speak() -> None:
+    with _speaking:
+        for call in _last_words[::-1]:
+            with suppress(Exception):
+                call()

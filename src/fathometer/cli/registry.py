@@ -59,6 +59,17 @@ def of_input(path: Path) -> Application:
     return max(complete, key=lambda app: len(app.sections), default=registered[0])
 
 
+def files_read_by(path: Path) -> list[Path]:
+    """The files that a run of an input file reads; none of a file that no application can load."""
+    if path.suffix.lower() != ".toml":
+        return []
+    app = of_input(path)
+    try:
+        return list(app.input_files(app.load(path)))
+    except FathometerError:  # a setting of the command line may be missing; a run says what is wrong
+        return []
+
+
 def _sections(path: Path) -> set[str]:
     """Top-level tables of a TOML file; none of a file that is not one, of which the application says why."""
     import tomllib

@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
 from fathometer.base import ledger
 from fathometer.storage import atomic
 
@@ -89,6 +87,8 @@ def plain(value: Any) -> Any:
     NaN and infinity, which JSON does not have, become null: a record must not be lost because of one figure.
     Raises TypeError for any other type.
     """
+    import numpy as np  # not at the head: a plan of 10,000 cases is listed without it
+
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return plain({field.name: getattr(value, field.name) for field in dataclasses.fields(value)})
     if isinstance(value, Mapping):

@@ -144,6 +144,13 @@ class Application(RecordPanels, Protocol):
         """Raises InputError where one of the outputs would replace a file that the input names."""
         ...
 
+    def input_files(self, input: Any) -> Sequence[Path]:
+        """The files that a run of this input reads, by which a study knows that they are still the same.
+
+        Raises InputError where one of them is missing or not to be opened.
+        """
+        ...
+
     def run(self, command: str, input: Any, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. Run one of `commands`; the results and the record are on disk afterwards.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.signals import last_words
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.record.envelope import RECORD, UNFINISHED, write_record
 from fathometer.runs.claims import Claims
@@ -202,12 +204,21 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
     with ledger.phase("finish"):
         write("the run goes on, or it was killed")
     try:
-        yield
+        with last_words(partial(_mark_interrupted, path, comm.rank)):
+            yield
     except BaseException as error:
         write(_reason(error))
         raise
     if comm.rank == 0:
         atomic.remove(path)
+
+
+def _mark_interrupted(path: Path, rank: int) -> None:
+    """Of a process that is ended in the middle of a call: the record that was written at its start."""
+    if rank == 0:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        record["validity"]["reasons"] = [f"unfinished: {_reason(KeyboardInterrupt())}"]
+        write_record(path, record)
 
 
 def _reason(error: BaseException) -> str:

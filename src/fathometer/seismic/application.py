@@ -65,6 +65,12 @@ class SeismicApplication:
 
         protect_inputs(input, outputs)
 
+    def input_files(self, input: Survey) -> list[Path]:
+        """See Application."""
+        from fathometer.seismic.setup.input_files import input_files
+
+        return input_files(input)
+
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. `model` or `migrate`."""
         # The other command's driver is not imported: its time would be in no phase.

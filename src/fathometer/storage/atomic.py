@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Self
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 LARGEST_CALL = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
 
@@ -165,7 +165,7 @@ def require_space(part: Path, size: int) -> None:
 
 def octets(array: NDArray[Any]) -> memoryview:
     """View of the bytes of a C-contiguous array."""
-    return array.reshape(-1).view(np.uint8).data if array.size else memoryview(bytearray())
+    return array.reshape(-1).view("u1").data if array.size else memoryview(bytearray())
 
 
 def write_at(handle: int, data: memoryview, offset: int) -> None:

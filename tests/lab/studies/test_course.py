@@ -3,14 +3,16 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
-from cli_support import call
+from cli_support import MIGRATE, here, inputs, survey
 from patience import PATIENCE
 
 from fathometer.lab.studies.results import Run, seconds_of_runs
@@ -71,7 +73,7 @@ def begun(folder):
 
 def test_all_runs_are_kept_with_their_figures(tmp_path):
     path = study(tmp_path)
-    done = call("study", "run", path)
+    done = here("study", "run", path)
     assert done.code == 0, done.err
     results, kept = runs(tmp_path)
     wanted = {("warm-up", 1), *(("round", number) for number in range(1, 5))}
@@ -85,19 +87,19 @@ def test_all_runs_are_kept_with_their_figures(tmp_path):
     assert results.text == path.read_text()
     assert [f.name for f in results.figures.values()] == ["said", "elapsed"]
     before = begun(tmp_path)
-    assert call("study", "run", path).code == 0
+    assert here("study", "run", path).code == 0
     assert begun(tmp_path) == before  # it is complete: nothing is measured again
 
 
 def test_more_repetitions_go_on_where_it_ended(tmp_path):
-    assert call("study", "run", study(tmp_path)).code == 0
-    assert call("study", "run", study(tmp_path, rounds=6)).code == 0
+    assert here("study", "run", study(tmp_path)).code == 0
+    assert here("study", "run", study(tmp_path, rounds=6)).code == 0
     assert len(runs(tmp_path)[1]) == 4 * 7
     assert sum(begun(tmp_path).values()) == 2 * 4 * 7
 
 
 def test_a_case_that_fails_is_a_result(tmp_path):
-    done = call("study", "run", study(tmp_path, a="[0, 1]"))
+    done = here("study", "run", study(tmp_path, a="[0, 1]"))
     assert done.code == 0, done.err
     _, kept = runs(tmp_path)
     failed = [run for (_, _, a, _), run in kept.items() if a == 0]
@@ -109,9 +111,9 @@ def test_a_case_that_fails_is_a_result(tmp_path):
 
 def test_failed_runs_are_made_again_when_asked(tmp_path):
     path = study(tmp_path, a="[0, 1]", rounds=2)
-    assert call("study", "run", path, "--quiet").code == 0
+    assert here("study", "run", path, "--quiet").code == 0
     (tmp_path / "program.py").write_text(PROGRAM.replace('if a == "0"', 'if a == "7"'))
-    assert call("study", "run", path, "--quiet", "--retry-failed").code == 0
+    assert here("study", "run", path, "--quiet", "--retry-failed").code == 0
     _, kept = runs(tmp_path)
     assert len(kept) == 4 * 3
     assert not any(run.failed for run in kept.values())
@@ -122,11 +124,11 @@ def test_a_factor_may_stand_in_a_file_that_is_filled_in(tmp_path):
     (tmp_path / "deck").write_text("level {c}")
     text = path.read_text().replace("[factors]", "[factors]\nc = [1, 2]")
     path.write_text(text.replace("figure = [", 'fill_files = ["deck"]\nfigure = [', 1))
-    assert call("study", "plan", path).code == 0
+    assert here("study", "plan", path).code == 0
 
 
 def test_a_run_that_takes_too_long_has_failed(tmp_path):
-    done = call("study", "run", study(tmp_path, seconds=30.0, rounds=1, more='time_limit = "0.3s"'))
+    done = here("study", "run", study(tmp_path, seconds=30.0, rounds=1, more='time_limit = "0.3s"'))
     assert done.code == 0, done.err
     assert {run.failed.partition(";")[0] for run in runs(tmp_path)[1].values()} == {"took longer than 0.3 s"}
 
@@ -139,7 +141,7 @@ def test_an_interrupt_ends_with_75_and_the_next_session_goes_on(tmp_path):
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 75
     assert "interrupted; the same command goes on where it was" in err
-    assert call("study", "run", path).code == 0
+    assert here("study", "run", path).code == 0
     once_each(tmp_path)
 
 
@@ -153,7 +155,7 @@ def test_kills_lose_nothing_and_nothing_is_measured_twice(tmp_path, kills):
         time.sleep(0.4 * source.random())
         process.kill()
         process.communicate(timeout=PATIENCE)
-    done = call("study", "run", path)
+    done = here("study", "run", path)
     assert done.code == 0, done.err
     once_each(tmp_path, kills, kills)
 
@@ -187,7 +189,7 @@ def once_each(folder, rounds=4, interruptions=1):
 
 def test_another_study_in_the_folder_is_refused(tmp_path):
     path = study(tmp_path, rounds=1)
-    assert call("study", "run", path, "--quiet").code == 0
+    assert here("study", "run", path, "--quiet").code == 0
     text = path.read_text()
     for old, new, words in (
         ('b = ["x", "y"]', 'b = ["x", "z"]', "begun with another [factors]"),
@@ -195,12 +197,12 @@ def test_another_study_in_the_folder_is_refused(tmp_path):
         ("warm_up = 1", "warm_up = 2", "begun with another [runs]"),
     ):
         path.write_text(text.replace(old, new))
-        done = call("study", "run", path)
+        done = here("study", "run", path)
         assert done.code == 2
         assert words in done.err
         assert "--overwrite" in done.err
         assert done.err.count("\n") == 1
-    assert call("study", "run", path, "--overwrite", "--quiet").code == 0
+    assert here("study", "run", path, "--overwrite", "--quiet").code == 0
 
 
 def test_an_input_that_changed_between_sessions_is_refused(tmp_path):
@@ -208,22 +210,63 @@ def test_an_input_that_changed_between_sessions_is_refused(tmp_path):
     more = "[application.validity]\n"
     path = study(tmp_path, rounds=1, more=more)
     path.write_text(path.read_text().replace("figure = [", 'copy_files = ["data"]\nfigure = [', 1))
-    assert call("study", "run", path, "--quiet").code == 0
+    assert here("study", "run", path, "--quiet").code == 0
     (tmp_path / "data").write_text("2!")
-    done = call("study", "run", path)
+    done = here("study", "run", path)
     assert done.code == 2
     assert f"{tmp_path / 'data'} has changed since the study there was begun" in done.err
+
+
+def test_a_file_that_an_input_names_changed_between_sessions(tmp_path):
+    """The model of a survey: the study names only the survey."""
+    inputs(tmp_path)
+    survey(tmp_path, MIGRATE)
+    path = study(tmp_path, rounds=1)
+    path.write_text(path.read_text().replace("figure = [", 'link_files = ["survey.toml"]\nfigure = [', 1))
+    assert here("study", "run", path, "--quiet").code == 0
+    np.save(tmp_path / "vp.npy", 1.01 * np.load(tmp_path / "vp.npy"))
+    done = here("study", "run", path)
+    assert done.code == 2
+    assert f"{tmp_path / 'vp.npy'} has changed since the study there was begun" in done.err
+
+
+@pytest.mark.skipif(shutil.which("fincore") is None, reason="no program fincore: util-linux")
+def test_what_a_survey_names_is_dropped_from_the_page_cache_or_read_into_it(tmp_path):
+    inputs(tmp_path)
+    survey(tmp_path, MIGRATE)
+    vp = tmp_path / "vp.npy"
+    text = f"""
+        title = "a test"
+        [application]
+        command = ["fincore", "--bytes", "--noheadings", "--output", "RES", "{vp}"]
+        link_files = ["survey.toml"]
+        figure = [{{name = "cached", unit = "bytes", direction = "none", pattern = '([0-9]+)'}}]
+        [factors]
+        ranks = [1]
+        [runs]
+        repetitions = 2
+        page_cache = """
+    for wanted in ("cold", "warm"):
+        (tmp_path / f"{wanted}.toml").write_text(f'{text}"{wanted}"\n')
+        vp.read_bytes()
+        done = here("study", "run", tmp_path / f"{wanted}.toml", "--quiet")
+        assert done.code == 0, done.err
+        cached = {run.figures["cached"] for run in runs(tmp_path, f"{wanted}.study")[1].values()}
+        assert cached == {0.0} if wanted == "cold" else min(cached) >= vp.stat().st_size
 
 
 def test_two_at_a_time_are_refused(tmp_path):
     path = study(tmp_path, seconds=0.3)
     process = started(path)
     until_line(tmp_path, 1)
-    done = call("study", "run", path)
+    done = here("study", "run", path)
+    shown = here("study", "show", tmp_path / "study.study").out
     process.kill()
     process.communicate(timeout=PATIENCE)
     assert done.code == 2
     assert "in use by another `fathometer study run`" in done.err
+    assert "`study run` is at work on it." in shown
+    assert "No `study run` is at work on it on this host." in here("study", "show", tmp_path / "study.study").out
 
 
 @pytest.mark.parametrize(
@@ -265,7 +308,7 @@ def test_what_is_wrong_is_told_before_the_first_run(tmp_path, old, new, words):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    done = call("study", "run", path)
+    done = here("study", "run", path)
     assert done.code == 2, done.err
     assert words in done.err
     assert done.err.startswith("fathometer: error: ")
@@ -276,37 +319,37 @@ def test_what_is_wrong_is_told_before_the_first_run(tmp_path, old, new, words):
 
 def test_a_damaged_folder_is_told(tmp_path):
     path = study(tmp_path, rounds=1)
-    assert call("study", "run", path, "--quiet").code == 0
+    assert here("study", "run", path, "--quiet").code == 0
     [case, *_] = sorted((tmp_path / "study.study" / "cases").iterdir())
     case.write_text(case.read_text()[:50])
-    done = call("study", "run", path)
+    done = here("study", "run", path)
     assert done.code == 2
     assert f"{case}: damaged" in done.err
 
 
 def test_plan_lists_cases_and_what_they_will_take(tmp_path):
     path = study(tmp_path)
-    done = call("study", "plan", path, "--commands")
+    done = here("study", "plan", path, "--commands")
     assert done.code == 0, done.err
     assert "4 cases of a, b; 1 warm-up, 4 rounds" in done.out
     assert done.out.count("program.py") == 4
     assert "how long is not known" in done.out
     assert not (tmp_path / "study.study").exists()
-    assert call("study", "run", path, "--quiet").code == 0
-    done = call("study", "plan", path)
+    assert here("study", "run", path, "--quiet").code == 0
+    done = here("study", "plan", path)
     assert "from its runs so far" in done.out
 
 
 def test_winners_are_run_again(tmp_path):
     path = study(tmp_path, more="[[table]]\nrows = 'b'\nbest_over = ['a']\ncolumns = ['said']")
-    assert call("study", "run", path, "--quiet").code == 0
+    assert here("study", "run", path, "--quiet").code == 0
     _, kept = runs(tmp_path)
     again = {key for key in kept if key[0] == "winner"}
     assert again == {("winner", number, 1, b) for number in range(1, 5) for b in "xy"}  # a = 1 says less
 
 
 def test_results_are_json_and_nothing_is_half_written(tmp_path):
-    assert call("study", "run", study(tmp_path), "--quiet").code == 0
+    assert here("study", "run", study(tmp_path), "--quiet").code == 0
     folder = tmp_path / "study.study"
     for path in folder.rglob("*.json"):
         json.loads(path.read_text())
@@ -328,9 +371,9 @@ program = ["{program}"]
 repetitions = 1
 """
     )
-    assert call("study", "run", tmp_path / "study.toml").code == 0
+    assert here("study", "run", tmp_path / "study.toml").code == 0
     program.write_text("#!/bin/sh\necho value 22\n")
-    done = call("study", "run", tmp_path / "study.toml")
+    done = here("study", "run", tmp_path / "study.toml")
     assert done.code == 2
     assert "was begun with other programs" in done.err
 
@@ -354,7 +397,7 @@ figure = [{name = "said", unit = "1", direction = "lower", pattern = '([0-9]+)'}
 repetitions = 1
 """
     )
-    done = call("study", "run", tmp_path / "study.toml")
+    done = here("study", "run", tmp_path / "study.toml")
     assert done.code == 0, done.err
     assert [run.figures["said"] for run in runs(tmp_path)[1].values()] == [2, 2]
 
@@ -373,8 +416,8 @@ link_files = ["inputs"]
 repetitions = 1
 """
     )
-    assert call("study", "run", tmp_path / "study.toml").code == 0
+    assert here("study", "run", tmp_path / "study.toml").code == 0
     (tmp_path / "inputs" / "b").unlink()
-    done = call("study", "run", tmp_path / "study.toml")
+    done = here("study", "run", tmp_path / "study.toml")
     assert done.code == 2
     assert "inputs/b has changed since the study there was begun" in done.err

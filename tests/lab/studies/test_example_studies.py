@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_support import MIGRATE, call, inputs, survey
+from cli_support import MIGRATE, here, inputs, survey
 from paths import ROOT
 from patience import PATIENCE
 from support import FULL
@@ -44,7 +44,7 @@ def tiny_survey(folder):
 
 def measured(path, results=""):
     """What the study has measured when it is complete; all of its runs went well."""
-    done = call("study", "run", path, *(["--output", path.parent / results] if results else []))
+    done = here("study", "run", path, *(["--output", path.parent / results] if results else []))
     assert done.code == 0, done.err
     found = read_results(path.parent / (results or f"{path.stem}.study"))
     assert found.ended
@@ -78,7 +78,7 @@ def test_storage_twice_and_compared(tmp_path):
                 least, mean, most = (case.values(f"{word} {operation} rate")[1] for word in ("least", "mean", "most"))
                 assert 0 < least <= mean <= most
         assert "least write rate" in done.out
-    done = call("study", "compare", tmp_path / "first.study", tmp_path / "second.study")
+    done = here("study", "compare", tmp_path / "first.study", tmp_path / "second.study")
     assert done.code == 0, done.err  # one value of each tells nothing beyond doubt
     assert "Gate: none of" in done.out
     assert sorted(one.name for one in tmp_path.iterdir()) == ["first.study", "inputs", "second.study", "storage.toml"]
@@ -120,7 +120,7 @@ def test_throughput_without_flow(tmp_path, monkeypatch):
     (tmp_path / "bin" / "python3").symlink_to(sys.executable)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     path = copied("throughput.toml", tmp_path, ONE_ROUND | tiny_survey(tmp_path) | FEW_JOBS)
-    done = call("study", "run", path)
+    done = here("study", "run", path)
     assert done.code == 2
     assert "recipe opm-flow: no program flow on PATH; needed: the Debian package libopm-simulators-bin" in done.err
     assert len([line for line in done.err.splitlines() if "error" in line]) == 1
@@ -149,9 +149,9 @@ def test_regression_and_its_gate(tmp_path):
             figures = values["runs"][0]["figures"] | {"grid point updates": speed * noise}
             runs.append(values["runs"][0] | {"number": number, "figures": figures})
         file.write_text(json.dumps(values | {"runs": runs}))
-    assert call("study", "compare", tmp_path / "yesterday.study", tmp_path / "same.study").code == 0
-    assert call("study", "compare", tmp_path / "today.study", tmp_path / "yesterday.study").code == 0  # faster
-    done = call("study", "compare", tmp_path / "yesterday.study", tmp_path / "today.study")
+    assert here("study", "compare", tmp_path / "yesterday.study", tmp_path / "same.study").code == 0
+    assert here("study", "compare", tmp_path / "today.study", tmp_path / "yesterday.study").code == 0  # faster
+    done = here("study", "compare", tmp_path / "yesterday.study", tmp_path / "today.study")
     assert done.code == 3
     assert "gate: grid point updates of physics = vti, order = 4 got worse: 0.5 times" in done.err
 
@@ -181,8 +181,8 @@ def test_a_build_that_uses_half_of_the_cpus_is_found(tmp_path):
     for words, results in (([], "before.study"), (slow, "after.study")):
         command = [*words, sys.executable, "-m", "fathometer", "study", "run", path, "--output", tmp_path / results]
         subprocess.run(command, check=True, timeout=2 * PATIENCE)
-    assert call("study", "compare", tmp_path / "before.study", tmp_path / "before.study").code == 0
-    assert call("study", "compare", tmp_path / "before.study", tmp_path / "after.study").code == 3
+    assert here("study", "compare", tmp_path / "before.study", tmp_path / "before.study").code == 0
+    assert here("study", "compare", tmp_path / "before.study", tmp_path / "after.study").code == 3
 
 
 def test_every_example_is_here_and_in_the_chapter():

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-from cli_support import call
+from cli_support import here
 
 from fathometer.base.errors import InputError
 from fathometer.lab.studies.cpu_order import CpuPlace
@@ -115,7 +115,7 @@ def test_folders_and_copied_inputs(tmp_path):
     # As they run: copies in one folder write files of their own, and each is a copy of both.
     text = (tmp_path / "study.toml").read_text() + '[runs]\nrepetitions = 1\nwarm_up = 0\nkeep = "all"\n'
     (tmp_path / "study.toml").write_text(text)
-    done = call("study", "run", tmp_path / "study.toml", "--quiet")
+    done = here("study", "run", tmp_path / "study.toml", "--quiet")
     assert done.code == 0, done.err
     results = read_results(tmp_path / "study.study")
     for case in results.cases.values():
@@ -206,9 +206,11 @@ def test_jobs_that_sleep_keep_their_speed_and_jobs_on_one_cpu_half_of_it(tmp_pat
     factors = "sleepers = [0, 3]\nspinners = [0, 2]"
     keep = '[constraints]\nkeep = "sleepers + spinners > 0 and sleepers * spinners == 0"'
     study(tmp_path, "\n".join(jobs), factors, f"{keep}\n[runs]\nrepetitions = 3\nwarm_up = 0")
-    done = call("study", "run", tmp_path / "study.toml", "--quiet")
+    done = here("study", "run", tmp_path / "study.toml", "--quiet")
     assert done.code == 0, done.err
     results = read_results(tmp_path / "study.study")
+    units = {row["figure"]: row["unit"] for row in results.rows()}
+    assert units["sleeping 2 elapsed"] == units["sleeping elapsed"] == "seconds"
     left = {
         name: median(values.values())
         for case in results.cases.values()

@@ -1,6 +1,6 @@
 """Inputs that a study makes for itself: whole or made again, by the command that the study file has now."""
 
-from cli_support import call
+from cli_support import here
 
 from fathometer.lab.studies.store import read_results
 
@@ -23,7 +23,7 @@ TWICE = "echo x >> tries; echo 1 > input; test $(wc -l < tries) = 2 && echo 2 > 
 
 def run(folder, command, *words):
     (folder / "study.toml").write_text(STUDY.format(command=command))
-    return call("study", "run", folder / "study.toml", "--quiet", *words)
+    return here("study", "run", folder / "study.toml", "--quiet", *words)
 
 
 def said(folder):
@@ -35,7 +35,7 @@ def test_what_a_command_that_failed_has_left_is_made_again(tmp_path):
     done = run(tmp_path, TWICE)
     assert done.code == 1, done.err
     assert "[[prepare]] 1: ended with exit code 1" in done.err
-    plan = call("study", "plan", tmp_path / "study.toml")
+    plan = here("study", "plan", tmp_path / "study.toml")
     assert "is not there yet" in plan.err
     assert run(tmp_path, TWICE).code == 0
     assert said(tmp_path) == [2]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from fathometer.base.errors import shortened
 from fathometer.base.ledger import now
 from fathometer.base.progress import LINE_SECONDS, duration, on_terminal
-from fathometer.cli import argument_groups
+from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import labelled, print_line, print_text, printer
 
@@ -58,7 +58,7 @@ def run(options: Options) -> None:
     prepare(file, printer(options.quiet), options.overwrite)
     if options.prepare:
         return
-    study = ready(file)
+    study = ready(file, registry.files_read_by)
     words, limits = ["fathometer", *sys.argv[1:]], study.limits
     most = len(study.cases) * (limits.warm_up + limits.most) + limits.winners * limits.least
     display = _Display(options.quiet, most)

@@ -29,13 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Options) -> None:
     """Print the answer. Raises InputError where the folder holds no study."""
+    from fathometer.lab.studies.course import under_way
     from fathometer.lab.studies.report.terminal import text_of_study
     from fathometer.lab.studies.store import read_results
 
     while True:
         results = read_results(options.folder)
         print_text(text_of_study(results, time.time()))
-        if options.every is None or results.ended:
+        if results.ended:
+            return
+        going = under_way(options.folder)
+        print_text("`study run` is at work on it." if going else "No `study run` is at work on it on this host.")
+        if options.every is None:
             return
         time.sleep(options.every)
 

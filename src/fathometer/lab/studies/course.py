@@ -88,6 +88,15 @@ def run_study(
     return read_results(folder)
 
 
+def under_way(folder: Path) -> bool:
+    """Whether a `study run` is at work in a study's folder on this host."""
+    try:
+        with FileLock(folder / LOCK, create=False) as lock:
+            return not lock.acquire(shared=True)
+    except FathometerError:  # there is no lock, or none can be had
+        return False
+
+
 def _forget_failed(folder: Path, cases: Sequence[Case], runs: dict[str, list[Run]]) -> None:
     """Remove the runs that have failed, with what they have left: they are made again."""
     for case in cases:

@@ -30,6 +30,7 @@ Settings = Mapping[str, Value]
 Kind = Literal["product", "one-at-a-time", "paired", "random", "latin-hypercube"]
 
 SAMPLED: tuple[Kind, ...] = ("random", "latin-hypercube")
+_JSON = json.JSONEncoder(sort_keys=True)
 MOST_CASES = 100_000
 MOST_COMBINATIONS = 10_000_000  # on which constraints are tried
 MOST_TRIED = 100  # combinations drawn for each sample that constraints are to leave
@@ -44,7 +45,7 @@ class Case:
     @cached_property
     def name(self) -> str:
         """Short and stable: it depends on the settings alone."""
-        text = json.dumps(self.settings, sort_keys=True)
+        text = _JSON.encode(self.settings)
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:10]
 
     def __str__(self) -> str:

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,6 +36,7 @@ from fathometer.storage.fingerprint import hash_of
 # What differs from run to run in the reasons of a record (record/ranks.py): a mark of a case is told once.
 _RANK, _AMOUNT = re.compile(r"^rank \d+ on \S+: "), re.compile(r" ?\b\d+(?:\.\d+)? (?:% of the time|MB)")
 Keep = Literal["output", "all", "nothing"]
+ReadBy = Callable[[Path], Sequence[Path]]
 
 
 @dataclass(frozen=True)
@@ -60,11 +61,22 @@ class CaseRunner:
 
     Args:
         parts: what it runs. runner: what makes the runs. folder: of the study.
+        read_by: the files that a run reads because an input file names them, given that.
     """
 
-    def __init__(self, parts: Parts, launcher: Launcher, runner: Runner, folder: Path, conditions: Conditions) -> None:
+    def __init__(
+        self,
+        parts: Parts,
+        launcher: Launcher,
+        runner: Runner,
+        folder: Path,
+        conditions: Conditions,
+        read_by: ReadBy = lambda _: (),
+    ) -> None:
         self._parts, self._launcher, self._runner, self._conditions = parts, launcher, runner, conditions
         self._folder = folder.absolute()
+        self._read_by = read_by
+        self._read: dict[Path, Sequence[Path]] = {}
         self._found: set[str | Path] = set()  # programs and inputs that are there, looked for once
         self._programs: set[str] = set()  # of those, what the cases run, also where a factor names it
 
@@ -77,7 +89,7 @@ class CaseRunner:
         return [part.placement for part in self._first_parts(case)]
 
     def check(self, case: Case) -> list[Path]:
-        """The files and folders that a case reads, as far as recipe and study file name them.
+        """The files and folders that a case reads, as far as recipe, study file and input files name them.
 
         Raises InputError where the case could not be run.
         """
@@ -86,7 +98,8 @@ class CaseRunner:
             words = part.program.words(part.values)
             if words[0] not in self._found:  # before what starts it: the message names its package
                 part.program.recipe.require_program(part.values)
-            for program in dict.fromkeys((words[0], self._launch(part).words[0])):
+            launched = self._launched(words, part)
+            for program in dict.fromkeys((words[0], launched.words[0])):
                 if program not in self._found:
                     if program == words[0] and not part.program.recipe.ours:
                         self._programs.add(program)
@@ -98,7 +111,7 @@ class CaseRunner:
                     if not path.exists():
                         raise InputError(f"{path}: no such file or folder; needed by {part.program.recipe.name}")
                     self._found.add(path)
-                inputs.append(path)
+                inputs += [path, *self._files_read_by(path)]
             for text in self._conditions.environment.values():
                 fill(text, part.values)
         return inputs
@@ -178,7 +191,10 @@ class CaseRunner:
         return self._parts.of(case, run_folder(self._folder, case, MEASURED, 1), 1)
 
     def _launch(self, part: Part) -> Launch:
-        return self._launcher.launch(part.program.words(part.values), part.program.recipe.launch, part.placement)
+        return self._launched(part.program.words(part.values), part)
+
+    def _launched(self, words: Sequence[str], part: Part) -> Launch:
+        return self._launcher.launch(words, part.program.recipe.launch, part.placement)
 
     def _outcome_in(self, folder: Path, parts: int | None = None) -> Outcome | None:
         return None if self._runner.discarded(folder) else outcome_in(folder, parts)
@@ -202,15 +218,21 @@ class CaseRunner:
                 part.program.place_inputs(part.place, part.values)
                 filled_places.add(part.place)
         launches = [self._launch(part) for part in parts]
+        inputs = [path for part in parts for path in part.program.inputs(part.values)]
         return SingleRun(
             folder,
             [self._process(folder, part, launch) for part, launch in zip(parts, launches, strict=True)],
             self._conditions.time_limit,
-            [path for part in parts for path in part.program.inputs(part.values)],
+            list(dict.fromkeys(file for path in inputs for file in (path, *self._files_read_by(path)))),
             self._conditions.page_cache,
             sum(cpus_of_node(part.placement) for part in parts),
             not self._conditions.beside and not any(launch.elsewhere for launch in launches),
         )
+
+    def _files_read_by(self, path: Path) -> Sequence[Path]:
+        if path not in self._read:
+            self._read[path] = self._read_by(path)
+        return self._read[path]
 
     def _process(self, folder: Path, part: Part, launch: Launch) -> Process:
         own = {name: fill(text, part.values) for name, text in self._conditions.environment.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -10,6 +11,7 @@ from fathometer.lab.studies.design import Case
 
 RunKind = Literal["warm-up", "round", "winner"]
 MEASURED: RunKind = "round"  # the runs that figures are made of, but for those of winners
+_NUMBER = re.compile(r" \d+ ")  # of a job among those of its name: "flow 2 elapsed" is a "flow elapsed"
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ class Results:
                     "marks": "; ".join(run.marks),
                 }
                 for figure, value in run.figures.items() if not run.failed else ():
-                    info = self.figures.get(figure)
+                    info = self.figures.get(figure) or self.figures.get(_NUMBER.sub(" ", figure))
                     yield common | {
                         "figure": figure,
                         "value": value,

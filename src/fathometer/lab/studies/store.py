@@ -125,7 +125,7 @@ def read_results(folder: Path) -> Results:
 
 def run_folder(folder: Path, case: Case, kind: str, number: int) -> Path:
     """Where a run leaves its files."""
-    return folder / RUNS / case.name / f"{kind}-{number}"
+    return Path(f"{folder}/{RUNS}/{case.name}/{kind}-{number}")  # one path, not four: there may be 10,000 cases
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:

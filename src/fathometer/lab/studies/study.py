@@ -16,7 +16,7 @@ from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.statistics.stopping import StoppingRule
 from fathometer.lab.studies.cpu_order import places_of
 from fathometer.lab.studies.design import Case, Design, Factors, cases_of
-from fathometer.lab.studies.execution import CaseRunner, Conditions
+from fathometer.lab.studies.execution import CaseRunner, Conditions, ReadBy
 from fathometer.lab.studies.launch_choice import check_at_once, cores_of, launcher_of, runner_of
 from fathometer.lab.studies.mixes import ALONE, Baselines, Job, Mix, alone_cases
 from fathometer.lab.studies.parts import OneProgram, Parts
@@ -80,8 +80,10 @@ def cases_and_designs(study: Study) -> dict[str, list[Case]]:
         return cases_of(factors, designs, kept, known)
 
 
-def ready(study: Study) -> ReadyStudy:
+def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
     """Check all of a study that can be known before its first run; what it prepares is there.
+
+    read_by: see CaseRunner.
 
     Raises InputError of one line that names the file, the key, what was found and what is allowed.
     """
@@ -101,11 +103,14 @@ def ready(study: Study) -> ReadyStudy:
         answer = Answer(study.table, study.plot, study.gate, study.landscape, study.nested)
         check(answer, study.factors, list(designs), figures)
         published(study.landscape, study.directory)
-    runs = CaseRunner(parts, launcher_of(study), runner_of(study), study.folder, _conditions(study))
+    runs = CaseRunner(parts, launcher_of(study), runner_of(study), study.folder, _conditions(study), read_by)
     inputs: dict[Path, None] = {}
     for case in cases:
-        with naming(f"{path}: {case}"):
+        try:
             inputs |= dict.fromkeys(runs.check(case))
+        except Exception:
+            with naming(f"{path}: {case}"):  # the texts of 10,000 cases would take a tenth of a second
+                raise
     if study.launch.at_once > 1:
         check_at_once(study, [(case, runs.placements(case)) for case in cases])
     rule = rule_of(study)

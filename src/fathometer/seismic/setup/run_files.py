@@ -10,7 +10,7 @@ from typing import Any
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.errors import InputError, naming
+from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
 from fathometer.base.names import visible_name
 from fathometer.base.progress import Progress
@@ -19,16 +19,14 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.record.envelope import PAGE, RECORD, write_record
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
-from fathometer.seismic.model.earth import NAMES
 from fathometer.seismic.page.panels import panels
 from fathometer.seismic.page.run_data import RunData
+from fathometer.seismic.setup.input_files import named_files
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.run_record import WorkDone, finished_record
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
-from fathometer.seismic.shots.geometry import geometry_files
-from fathometer.seismic.survey import SampledWaveletTable, Survey
+from fathometer.seismic.survey import Survey
 from fathometer.storage import atomic
-from fathometer.storage.volumes.volume import split_reference
 
 
 def prepared(
@@ -54,16 +52,7 @@ def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Pa
 
     gathers: the files of its recorded gathers, where these are known.
     """
-    inputs: dict[str, Path] = {"the survey": survey.path}
-    inputs |= geometry_files(survey)
-    inputs |= {f"[acquisition] gathers ({path})": path for path in gathers}
-    for name in NAMES:
-        reference = getattr(survey.model, name)
-        if isinstance(reference, str):
-            with naming(f"{survey.path}: [model] {name}"):
-                inputs[f"[model] {name}"], _ = split_reference(reference, survey.directory)
-    if isinstance(survey.wavelet, SampledWaveletTable):
-        inputs["[wavelet] path"] = survey.directory / survey.wavelet.path
+    inputs = named_files(survey) | {f"[acquisition] gathers ({path})": path for path in gathers}
     for result in results:
         for key, path in inputs.items():
             if atomic.replaces(result, path):

@@ -80,7 +80,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     Raises InputError where no file matches, where the source of every FFID moves, or where files differ in samples,
     interval or delay.
     """
-    files = _matches(survey)
+    files = recorded_files(survey)
     tables, notes = _tables(survey, files)
     _check_same_sampling(tables)
     _check_coordinates(tables)
@@ -175,7 +175,7 @@ def _tables(survey: Survey, files: Sequence[Path]) -> tuple[list[TraceTable], tu
     return indexed_tables(files[0], survey.acquisition.given_interval)
 
 
-def _matches(survey: Survey) -> list[Path]:
+def recorded_files(survey: Survey) -> list[Path]:
     """The files of [acquisition] gathers, sorted. Raises InputError where there is none."""
     pattern = survey.acquisition.gathers
     assert pattern is not None

@@ -83,6 +83,11 @@ def test_equal_choices_are_fastest_together():
     assert "are the fastest of 4 choices, and do not differ beyond noise" in said
 
 
+def test_values_that_are_not_above_zero_have_no_ratios():
+    said = significance(study(RANKS, lambda settings: settings["ranks"] - 1.0))
+    assert said.startswith("The choices are not compared, because ratios need values above zero: total is 0")
+
+
 def test_too_few_rounds_tell_nothing():
     said = significance(study(RANKS, rounds=5))
     assert said.startswith("5 rounds in common cannot tell 4 choices apart, for which 8 are needed")

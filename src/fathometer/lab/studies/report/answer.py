@@ -137,6 +137,8 @@ def _no_difference(ranked: Sequence[_Choice], figure: FigureInfo, found: Mapping
     ends = (
         f"{figure.name} is {value_text(ranked[0].median, figure.unit)} to {value_text(ranked[-1].median, figure.unit)}"
     )
+    if any(value <= 0 for choice in ranked for value in choice.values.values()):
+        return f"the choices are not compared, because ratios need values above zero: {ends}."
     if rounds < needed:
         return (
             f"{counted(rounds, 'round')} in common cannot tell {count} choices apart, for which {needed} are needed: "

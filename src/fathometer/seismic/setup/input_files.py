@@ -1,0 +1,40 @@
+"""The files that a survey reads: those that it names, and those that these consist of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fathometer.base.errors import naming
+from fathometer.seismic.model.earth import NAMES
+from fathometer.seismic.shots.gathers import recorded_files
+from fathometer.seismic.shots.geometry import geometry_files
+from fathometer.seismic.survey import SampledWaveletTable, Survey
+from fathometer.storage.volumes.volume import open_volume, split_reference
+
+
+def named_files(survey: Survey) -> dict[str, Path]:
+    """The survey and the files that it names, but for recorded gathers, by what names them. Raises InputError."""
+    found: dict[str, Path] = {"the survey": survey.path}
+    found |= geometry_files(survey)
+    for name, reference in _volumes(survey).items():
+        with naming(f"{survey.path}: {name}"):
+            found[name], _ = split_reference(reference, survey.directory)
+    if isinstance(survey.wavelet, SampledWaveletTable):
+        found["[wavelet] path"] = survey.directory / survey.wavelet.path
+    return found
+
+
+def input_files(survey: Survey) -> list[Path]:
+    """All files that a run reads, as far as they can be known without scanning traces: an index of recorded gathers
+    stands for its files. Raises InputError where one is missing or not to be opened."""
+    found = dict.fromkeys(named_files(survey).values())
+    for reference in _volumes(survey).values():
+        found |= dict.fromkeys(open_volume(reference, survey.directory, header_only=True).files())
+    if survey.acquisition.gathers is not None:
+        found |= dict.fromkeys(recorded_files(survey))
+    return list(found)
+
+
+def _volumes(survey: Survey) -> dict[str, str]:
+    values = {f"[model] {name}": getattr(survey.model, name) for name in NAMES}
+    return {name: value for name, value in values.items() if isinstance(value, str)}
