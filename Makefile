@@ -4,6 +4,7 @@
 BIN := .venv/bin
 STAMPS := .venv/stamps
 KERNELS := $(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp))
+GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.py)
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .DEFAULT_GOAL := help
@@ -68,8 +69,9 @@ clean: ## remove what was built and computed, but not .venv
 distclean: clean ## remove .venv too
 	rm -rf .venv
 
-$(STAMPS)/venv: packages.txt tools/packages.sh tools/python.sh
+$(STAMPS)/venv: packages.txt packages-build.txt tools/packages.sh tools/python.sh
 	@tools/packages.sh
+	@tools/packages.sh --optional packages-build.txt
 	@python=$$(tools/python.sh) && echo "· creating .venv with $$($$python --version)" && $$python -m venv .venv
 	@mkdir -p $(STAMPS) && touch $@
 
@@ -100,9 +102,13 @@ $(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/dependencies $(STAM
 $(STAMPS)/modules: FORCE $(STAMPS)/dependencies
 	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
 
+# What MPI's headers are needed for is built as soon as they are there.
+$(STAMPS)/mpi: FORCE $(STAMPS)/dependencies
+	@command -v mpicxx | cmp -s - $@ || command -v mpicxx > $@ || true
+
 FORCE:
 
-$(STAMPS)/build: $(STAMPS)/dependencies $(STAMPS)/modules CMakeLists.txt $(KERNELS)
+$(STAMPS)/build: $(STAMPS)/dependencies $(STAMPS)/modules $(STAMPS)/mpi CMakeLists.txt $(KERNELS) $(GENERATED)
 	@echo "· compiling the kernels"
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

@@ -16,7 +16,9 @@ from benchmarks.history import history, saturated
 from benchmarks.index import index
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
+from benchmarks.messages import halos, messages
 from benchmarks.plan import plan
+from benchmarks.profile import profile
 from benchmarks.shots import shots
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
@@ -44,6 +46,9 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "reading": reading,
     "shots": shots,
     "index": index,
+    "profile": profile,
+    "messages": messages,
+    "halos": halos,
 }
 ON_REQUEST = {"devito": devito}  # what installs other programs
 

@@ -18,6 +18,8 @@ provided() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' ;;
         g++) command -v "${CXX:-c++}" ;;
         openmpi-bin) command -v mpirun ;;
+        libopenmpi-dev) command -v mpicxx ;;
+        mpich) command -v mpirun.mpich ;;
         chromium) command -v chromium ;;
         chromium-driver) command -v chromedriver ;;
         slurm-wlm) command -v sbatch && PATH=$PATH:/usr/sbin command -v slurmctld && PATH=$PATH:/usr/sbin command -v slurmd ;;
@@ -54,7 +56,7 @@ if [ -n "$names" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
 fi
 
 if [ -n "$optional" ]; then
-    [ -z "$names" ] || echo "· going on without $names(tests that need them are skipped)"
+    [ -z "$names" ] || echo "· going on without $names(what needs them is left out)"
     exit 0
 fi
 

@@ -87,6 +87,26 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
+def blocked() -> Iterator[None]:
+    """Within the block the signals wait. Around the start of a process: Python calls hooks at a fork and drops whatever
+    exception is raised in them, KeyboardInterrupt too. The new process calls `unblock`."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def unblock() -> None:
+    """In a new process, before it becomes another program: the signals end it, those too that have waited; but not
+    those that its parent ignores."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+
+
+@contextmanager
 def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterator[None]:
     """Call `end`, which is to end the process, on another thread where the block still runs `seconds` after a signal.
 

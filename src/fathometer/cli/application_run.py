@@ -100,8 +100,11 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
 
 def _tell(application: Application, outcome: Outcome, call: RankCall) -> None:
     """Print files and cost for people, and with --json the record; nothing where other runs write the results."""
+    from fathometer.record.profiled import leave_record
+
     if not outcome.record:
         return
+    leave_record(outcome.record)
     for kind, path in outcome.files.items():
         call.say(labelled(kind, path))
     for line in application.summary(outcome):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from fathometer.cli.option_types import sample_interval
 
+CLUSTER = "default"  # the name of a cluster that is given none
+
 
 def add_survey(parser: argparse.ArgumentParser) -> None:
     """The input file."""
@@ -36,6 +38,23 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_cluster(parser: argparse.ArgumentParser) -> None:
+    """--name, of commands that need one cluster."""
+    parser.add_argument("--name", default=CLUSTER, metavar="NAME", help=f"of the cluster ({CLUSTER})")
+
+
+def add_share(parser: argparse.ArgumentParser) -> None:
+    """--share, of commands that make a cluster or run on one."""
+    parser.add_argument(
+        "--share",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder in /tmp or /run that nodes see; repeatable",
+    )
+
+
 def add_sample_interval(parser: argparse.ArgumentParser) -> None:
     """--sample-interval, of commands that read traces."""
     parser.add_argument(
@@ -62,4 +81,7 @@ def add_record(parser: argparse.ArgumentParser) -> None:
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Of commands that leave the record of a run and can write its trace."""
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write all spans of all ranks, for Perfetto")
+    parser.add_argument(
+        "--profile", type=Path, metavar="DIR", help="count what the ranks do with MPI, as fathometer profile -o DIR"
+    )
     add_record(parser)

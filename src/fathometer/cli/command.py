@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +55,7 @@ class Command:
         prepare: reads the input, where there is one, and then imports what `run_on_ranks` needs, so that this counts
             as start-up time and a wrong input is told at once; what it returns is RankCall.prepared.
         default_ranks: how many ranks are started where --ranks is left out; None: as launched, or one.
+        environment: variables that MPI reads when it starts, for these options; set before, where they are not set.
         resume_hint: of a command that goes on where it was interrupted (exit code 75), what to tell people then; those
             of applications say it themselves.
 
@@ -70,6 +71,7 @@ class Command:
     run_on_ranks: Callable[[RankCall], None] | None = None
     prepare: Callable[[Options], Any] = lambda options: None
     default_ranks: Callable[[], int] | None = None
+    environment: Callable[[Options], Mapping[str, str]] = lambda options: {}
     resume_hint: str = ""
 
 

@@ -27,6 +27,7 @@ from fathometer.cli.command import Command, Options, RankCall, trace_of
 from fathometer.cli.error_lines import HEAD_START_SECONDS, defect, print_error, print_error_once
 from fathometer.cli.output import print_line, require_writable
 from fathometer.cli.parser import parser
+from fathometer.cli.profiled import run_profiled, under_profile
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -75,6 +76,8 @@ def _start(command: Command, options: Options, words: list[str]) -> int:
     if options.ranks is None and command.default_ranks is not None:
         options.ranks = command.default_ranks()
         words += ["--ranks", str(options.ranks)]
+    if getattr(options, "profile", None) is not None and not under_profile():
+        return run_profiled(options, words)
     restarts = getattr(options, "restarts", 0)
     code = start_ranks(options.ranks, options.threads, words, _interrupted_code(options), restarts)
     if code is not None:
@@ -88,6 +91,8 @@ def _run_rank(command: Command, options: Options, words: list[str]) -> int:
     # From here to the first collective call a signal waits: a rank that left alone would wait for the others in
     # MPI_Finalize, and they for it in MPI_Init or Dup. `watchdog` ends a rank that they leave alone there.
     hold()
+    for name, value in command.environment(options).items():
+        os.environ.setdefault(name, value)
     from mpi4py import MPI
 
     from fathometer.launch.mpirun import check_world, is_first

@@ -48,6 +48,18 @@ def operations(text: str) -> tuple[str, ...]:
     return tuple(name for name in OPERATIONS if name in given)
 
 
+def choices_of(*known: str) -> Callable[[str], tuple[str, ...]]:
+    """A type of some of these names, each once, with commas between."""
+
+    def read(text: str) -> tuple[str, ...]:
+        given = names(text)
+        if not set(given) <= set(known):
+            raise argparse.ArgumentTypeError(f"found {text}; allowed: {', '.join(known)}, with commas between")
+        return given
+
+    return read
+
+
 def time_depth(text: str) -> int:
     """Time steps of a sweep, 0 for auto."""
     return 0 if text == "auto" else count(text)

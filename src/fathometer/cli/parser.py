@@ -43,6 +43,10 @@ GROUPS = {
         "measurements that answer a question",
         "Measure programs over settings, and say what makes a difference.",
     ),
+    "cluster": (
+        "nodes on this machine, for tests, teaching and questions about placement and links",
+        "Make a cluster of namespaces on this machine, run commands on it, and take it down.",
+    ),
 }
 
 

@@ -18,7 +18,13 @@ from fathometer.runs.application import Application, RecordPanels
 APPLICATIONS: Mapping[str, str] = MappingProxyType({"seismic": "fathometer.seismic.application:APPLICATION"})
 
 # Benchmarks whose records have panels of their own, as modules that satisfy RecordPanels.
-BENCHMARKS: Mapping[str, str] = MappingProxyType({"io": "fathometer.lab.io.panels"})
+BENCHMARKS: Mapping[str, str] = MappingProxyType(
+    {
+        "io": "fathometer.lab.io.panels",
+        "messages": "fathometer.lab.messages.panels",
+        "profile": "fathometer.lab.profile.panels",
+    }
+)
 
 
 def application(name: str) -> Application:

@@ -10,6 +10,7 @@ import json
 import socket
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from math import exp, log
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -38,6 +39,13 @@ class Rate(Table):
     points_per_second: Positive = key("of a node: cell updates", "1/s")
 
 
+class Exchange(Table):
+    """Seconds of a halo exchange with one neighbour."""
+
+    bytes: Positive = key("of the face, each way", "bytes")
+    seconds: Positive = key("from the start of the exchange to its end", "s")
+
+
 class Machine(Table):
     """The model of a machine file. Optional times default to 0 s: no cost."""
 
@@ -50,8 +58,12 @@ class Machine(Table):
     rates: Annotated[tuple[Rate, ...], Loose, MinLen(1)] = key("the propagator's rates")
     local_latency_seconds: NotNegative = key("of an exchange between ranks of a node", "s", 0.0)
     local_bytes_per_second: Positive = key("between two ranks of a node", "bytes/s", 1e10)
+    local_exchanges: Annotated[tuple[Exchange, ...], Loose] = key(
+        "of several sizes, between ranks of a node: in place of latency and rate where there are some", "", ()
+    )
     network_latency_seconds: NotNegative = key("of an exchange between nodes", "s", 0.0)
     network_bytes_per_second: Positive = key("of a node's link", "bytes/s", 1e10)
+    network_exchanges: Annotated[tuple[Exchange, ...], Loose] = key("the same between nodes", "", ())
     read_bytes_per_second: Positive = key("files, as seen by one node", "bytes/s")
     write_bytes_per_second: Positive = key("files, as seen by one node, flush included", "bytes/s")
     storage_bytes_per_second: Positive | None = key("of the storage, all nodes together", "bytes/s", None)
@@ -66,6 +78,16 @@ class Machine(Table):
     model_cell_seconds: NotNegative = key("of one core: checks of the model, for each cell", "s", 0.0)
     step_seconds: NotNegative = key("of each call for some time steps, beside its cells", "s", 0.0)
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
+
+    @model_validator(mode="after")
+    def _rising_sizes(self) -> Self:
+        for name, table in (("local", self.local_exchanges), ("network", self.network_exchanges)):
+            for first, second in pairwise(table):
+                if second.bytes <= first.bytes:
+                    raise ValueError(
+                        f"{name}_exchanges: found {second.bytes:g} bytes after {first.bytes:g}; allowed: rising sizes"
+                    )
+        return self
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:
@@ -102,6 +124,26 @@ class Machine(Table):
         table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
         scale = work(orders[0], physics, dimensions) / work(order, physics, dimensions)
         return exp(_between(table, log(points))) * scale * other
+
+    def exchange_seconds(self, where: Literal["local", "network"], bytes: float, share: float = 1.0) -> float:
+        """Seconds of a halo exchange with one neighbour.
+
+        From the table of exchanges: between its sizes along a line, below them as for the smallest, above them on at
+        the rate of the last two; where there is none, latency + bytes / rate. bytes: of the face, each way. share: what
+        the exchange gets of the rate; the latency stays.
+        """
+        if where == "local":
+            table, latency, rate = self.local_exchanges, self.local_latency_seconds, self.local_bytes_per_second
+        else:
+            table, latency, rate = self.network_exchanges, self.network_latency_seconds, self.network_bytes_per_second
+        if not table:
+            return latency + bytes / (share * rate)
+        bytes /= share
+        if bytes <= table[0].bytes or len(table) == 1:
+            return table[0].seconds * max(1.0, bytes / table[-1].bytes)
+        place = min(bisect_left(table, bytes, key=lambda entry: entry.bytes), len(table) - 1)
+        (x0, y0), (x1, y1) = ((entry.bytes, entry.seconds) for entry in table[place - 1 : place + 1])
+        return max(y0 + (y1 - y0) * (bytes - x0) / (x1 - x0), min(y0, y1))
 
     def to_json(self) -> bytes:
         """The content of its file."""

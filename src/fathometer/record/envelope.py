@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fathometer.base import ledger
+from fathometer.record.cluster import cluster_reasons
 from fathometer.storage import atomic
 
 SCHEMA_VERSION = 2
@@ -54,6 +55,7 @@ def record(
 
     Raises TypeError for a value that has no JSON type.
     """
+    reasons = [*reasons, *cluster_reasons(machine)]
     envelope: dict[str, Any] = plain(
         {
             "schema_version": SCHEMA_VERSION,

@@ -13,6 +13,7 @@ from pathlib import Path
 from fathometer.base.hardware import environment, file_systems, networks, processor
 from fathometer.base.host import cpu_model, total_memory
 from fathometer.launch.mpirun import launched
+from fathometer.record.cluster import own_cluster
 
 PACKAGES = ("fathometer", "h5py", "mpi4py", "numpy", "pydantic", "scipy", "segyio")
 
@@ -44,6 +45,7 @@ def machine(paths: Iterable[Path] = ()) -> dict[str, object]:
         "networks": networks(),
         "file_systems": file_systems(paths),
         "environment": environment(),
+        "cluster": own_cluster(),
     }
 
 

@@ -22,6 +22,7 @@ def hardware(machine: Mapping[str, Any]) -> Part:
         ("logical cpus", machine["logical_cpus"]),
         ("memory", formatting.scaled(machine["memory_bytes"], "B")),
         *((f"network {network['name']}", _network(network)) for network in machine["networks"]),
+        *((f"cluster {cluster['name']}", _cluster(cluster)) for cluster in _clusters(machine)),
         *((system["path"], f"{system['type']} on {system['mount']}") for system in machine["file_systems"]),
     ]
     return {"title": "Hardware", "rows": texts(rows), "open": True}
@@ -78,6 +79,26 @@ def flattened(values: Mapping[str, Any], before: str = "") -> list[tuple[str, An
         else:
             pairs.append((f"{before}{name}", value))
     return pairs
+
+
+def _clusters(machine: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Of one machine: those of a study, or that on which a run was."""
+    own = machine.get("cluster")
+    return [*(machine.get("clusters") or ()), *([own] if own else ())]
+
+
+def _cluster(cluster: Mapping[str, Any]) -> str:
+    """Nodes and links, as asked for and as measured."""
+    what = f"{len(cluster['nodes'])} nodes on this machine, {cluster['link']} links, networks: {cluster['rails']}"
+    links = cluster["links"]
+    if not links:
+        return what
+    latencies = [link["latency_seconds"] for link in links]
+    rates = [link["bytes_per_second"] for link in links]
+    latency = f"{1e6 * min(latencies):.1f} to {1e6 * max(latencies):.1f} µs"
+    return (
+        f"{what}; measured: {latency}, {formatting.scaled(min(rates), 'B/s')} to {formatting.scaled(max(rates), 'B/s')}"
+    )
 
 
 def _network(network: Mapping[str, Any]) -> str:

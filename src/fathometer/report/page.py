@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.report import figures, formatting, tables
+from fathometer.report import charts, figures, formatting, tables
 from fathometer.report.configuration import (
     environment,
     flattened,
@@ -30,7 +30,15 @@ from fathometer.storage import atomic
 DAMAGE = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 MOST_BINDINGS = 64  # ranks whose cores are listed
 NO_ROOFLINE = "The roofline is missing: the record holds no measured roofline or no work of the kernel."
-DRAWN = {"points": figures.places, "traces": figures.gather, "bars": figures.bars}
+DRAWN = {
+    "points": figures.places,
+    "traces": figures.gather,
+    "bars": figures.bars,
+    "columns": charts.columns,
+    "cells": charts.cells,
+    "course": charts.course,
+    "curves": charts.curves,
+}
 
 
 @dataclass(frozen=True)
@@ -152,7 +160,8 @@ def _plural(number: int, word: str, with_number: bool = False) -> str:
 
 def _panel(panel: Panel) -> dict[str, Any]:
     """A panel as the template takes it: with a figure, with a volume for sliders, or with the reason for neither."""
-    shown: dict[str, Any] = {"figure": None, "volume": None, "reason": None, "table": None, "title": panel["title"]}
+    shown: dict[str, Any] = {"figure": None, "volume": None, "reason": None, "table": None}
+    shown |= {"title": panel["title"], "points": None}
     if panel["kind"] == "volume":
         shown |= {"volume": panel, "caption": panel["caption"], "flat": _flat(panel), "file": panel["file"]}
         shown["legend"] = panel["property"] and {
@@ -162,6 +171,8 @@ def _panel(panel: Panel) -> dict[str, Any]:
         }
     elif panel["kind"] in DRAWN:
         shown["figure"] = DRAWN[panel["kind"]](panel)
+    elif panel["kind"] == "points of text":
+        shown["points"] = [str(point) for point in panel["points"]]
     elif panel["kind"] == "table":
         columns = tuple(tables.Column(*column) for column in panel["columns"])
         shown["table"] = _table(tables.Table(panel["title"], columns, panel["rows"]))

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from cli_support import program
+from cli_support import heed_signals, program
 from patience import PATIENCE
 from slurm_support import Unavailable, cluster
 
@@ -79,7 +79,7 @@ def run_study(slurm, path, *words):
 
 def started(slurm, path):
     words = [*program(), "study", "run", str(path)]
-    return subprocess.Popen(words, env=slurm.environment, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(words, env=slurm.environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals)
 
 
 def until(condition):
@@ -193,7 +193,7 @@ def test_overwriting_and_interrupts_cancel_jobs(slurm, tmp_path):
     assert jobs(slurm) == [job]
 
     words = [*program(), "study", "run", str(path), "--overwrite"]
-    process = subprocess.Popen(words, env=slurm.environment, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, env=slurm.environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals)
     told(process, "pending")
     [other] = jobs(slurm)
     assert other != job

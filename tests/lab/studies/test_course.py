@@ -12,7 +12,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from cli_support import MIGRATE, here, inputs, survey
+from cli_support import MIGRATE, heed_signals, here, inputs, survey
 from patience import PATIENCE
 
 from fathometer.lab.studies.results import Run, seconds_of_runs
@@ -162,7 +162,7 @@ def test_kills_lose_nothing_and_nothing_is_measured_twice(tmp_path, kills):
 
 def started(path):
     words = [sys.executable, "-m", "fathometer", "study", "run", str(path), "--quiet"]
-    return subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(words, stderr=subprocess.PIPE, text=True, preexec_fn=heed_signals)
 
 
 def until_line(folder, number):

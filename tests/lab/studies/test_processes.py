@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from cli_support import heed_signals
 from patience import PATIENCE
 
 from fathometer.base.errors import InputError
@@ -98,7 +99,8 @@ def test_an_interrupt_ends_all(tmp_path):
         "folder = pathlib.Path(sys.argv[1])\n"
         "run_together([Process(['sleep', '999'], folder, dict(os.environ), folder, folder)], None)\n"
     )
-    child = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stderr=subprocess.DEVNULL)
+    words = [sys.executable, "-c", program, str(tmp_path)]
+    child = subprocess.Popen(words, stderr=subprocess.DEVNULL, preexec_fn=heed_signals)
     until = time.monotonic() + PATIENCE
     while not running(tmp_path) and time.monotonic() < until:
         time.sleep(0.02)
@@ -134,3 +136,24 @@ def test_seconds_are_from_the_start_on(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "_started", slowly)
     [ended] = run_together([process(tmp_path, "true")], None)
     assert ended.seconds >= 0.3
+
+
+def test_a_signal_while_a_command_is_started_is_not_lost(tmp_path):
+    """It comes in a hook that Python calls at the fork, and in whose exceptions nobody is interested."""
+    (tmp_path / "program.py").write_text(
+        "import os, signal, sys\n"
+        "from pathlib import Path\n"
+        "from fathometer.base.signals import interruptible\n"
+        "from fathometer.lab.studies.processes import Process, run_together\n"
+        "os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "folder = Path(sys.argv[1])\n"
+        "with interruptible():\n"
+        "    try:\n"
+        "        run_together([Process(['sleep', '999'], folder, dict(os.environ), folder, folder)], None)\n"
+        "    except KeyboardInterrupt:\n"
+        "        sys.exit(42)\n"
+    )
+    words = [sys.executable, tmp_path / "program.py", tmp_path]
+    done = subprocess.run(words, timeout=PATIENCE, check=False, preexec_fn=heed_signals)
+    assert done.returncode == 42
+    assert gone(tmp_path)

@@ -13,6 +13,8 @@ NAMES = (
     "plan",
     "calibrate",
     "io",
+    "messages",
+    "profile",
     "study_plan",
     "study_run",
     "study_show",
@@ -20,4 +22,8 @@ NAMES = (
     "study_compare",
     "study_export",
     "study_query",
+    "cluster_up",
+    "cluster_run",
+    "cluster_status",
+    "cluster_down",
 )

@@ -146,6 +146,9 @@ class BatchRunner:
             jobs = {job.name: job for folder, job in self._mine.items()}
         self._cancel([job for job in jobs.values() if any(outcome_in(Path(name)) is None for name in job.runs)])
 
+    def close(self) -> None:
+        """See Runner."""
+
     def _wait(self, folder: Path, job: _Job, tell: Tell) -> Outcome:
         begin = asked = now()
         pause, rest = FILE_SECONDS[0], QUEUE_SECONDS[0]

@@ -14,8 +14,8 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.host import cpu_model
 from fathometer.base.ledger import now
 from fathometer.lab.studies.batch_runner import cancel_jobs
+from fathometer.lab.studies.cluster_runner import clusters_in
 from fathometer.lab.studies.design import Case
-from fathometer.lab.studies.machine import machine_of_runs
 from fathometer.lab.studies.mixes import with_throughput
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.selection import winners
@@ -23,6 +23,7 @@ from fathometer.lab.studies.results import CaseRuns, Results, Run, seconds_of_ru
 from fathometer.lab.studies.rounds import Progress, Rounds
 from fathometer.lab.studies.store import (
     CASES,
+    CLUSTERS,
     JOBS,
     LOCK,
     MACHINE,
@@ -39,6 +40,7 @@ from fathometer.lab.studies.store import (
 from fathometer.lab.studies.study import ReadyStudy
 from fathometer.record.envelope import plain
 from fathometer.record.machine import own_commit
+from fathometer.record.machine_of_runs import machine_of_runs
 from fathometer.storage import atomic
 from fathometer.storage.lock import FileLock
 
@@ -63,28 +65,39 @@ def run_study(
     with FileLock(folder / LOCK) as lock:
         if not lock.acquire():
             raise InputError(f"{folder}: in use by another `fathometer study run`; allowed: one at a time")
-        study.runs.recover()  # what a killed study has left running
-        header = _begun(study, folder, command, overwrite)
-        runs = {case.name: read_case(folder, case) for case in study.cases}
-        if retry_failed:
-            _forget_failed(folder, study.cases, runs)
-        spent = seconds_of_runs(run for some in runs.values() for run in some)
-        rounds = Rounds(
-            study.cases,
-            runs,
-            study.limits,
-            study.runs,
-            lambda case, made: write_case(folder, case, made),
-            progress,
-            now,
-            spent,
-        )
-        ended = rounds.measure(lambda made: not study.rule.wide(_values(study, made)))
-        results = read_results(folder)
-        if not rounds.measure_again(winners(results, answer_of(results))):
-            ended = "budget"
-        _require_unchanged(header.inputs, study.inputs, "while the study ran: its runs cannot be compared")
-        write_header(folder, replace(header, ended=ended, machine=_machine_of_jobs(folder) or header.machine))
+        try:
+            return _session(study, command, overwrite, progress, retry_failed)
+        finally:
+            study.runs.close()
+
+
+def _session(
+    study: ReadyStudy, command: Sequence[str], overwrite: bool, progress: Progress, retry_failed: bool
+) -> Results:
+    """A session of a study, whose folder is locked."""
+    folder = study.file.folder
+    study.runs.recover()  # what a killed study has left running
+    header = _begun(study, folder, command, overwrite)
+    runs = {case.name: read_case(folder, case) for case in study.cases}
+    if retry_failed:
+        _forget_failed(folder, study.cases, runs)
+    spent = seconds_of_runs(run for some in runs.values() for run in some)
+    rounds = Rounds(
+        study.cases,
+        runs,
+        study.limits,
+        study.runs,
+        lambda case, made: write_case(folder, case, made),
+        progress,
+        now,
+        spent,
+    )
+    ended = rounds.measure(lambda made: not study.rule.wide(_values(study, made)))
+    results = read_results(folder)
+    if not rounds.measure_again(winners(results, answer_of(results))):
+        ended = "budget"
+    _require_unchanged(header.inputs, study.inputs, "while the study ran: its runs cannot be compared")
+    write_header(folder, replace(header, ended=ended, machine=_machine(folder, header)))
     return read_results(folder)
 
 
@@ -120,7 +133,7 @@ def _begun(study: ReadyStudy, folder: Path, command: Sequence[str], overwrite: b
     """The header of the study in the folder, which is written where there is none."""
     if overwrite:
         cancel_jobs(folder)
-        for name in (STUDY, CASES, RUNS, JOBS, MACHINE):
+        for name in (STUDY, CASES, RUNS, JOBS, MACHINE, CLUSTERS):
             atomic.remove(folder / name)
     before = read_header(folder) if (folder / STUDY).exists() else None
     header = Header(
@@ -191,6 +204,13 @@ def fingerprints(inputs: Iterable[Path]) -> dict[str, list[int]]:
                 state = file.stat()
                 found[str(file)] = [state.st_size, state.st_mtime_ns]
     return found
+
+
+def _machine(folder: Path, header: Header) -> dict[str, Any]:
+    """The machine of the runs: the host or the jobs' first node, and the clusters on it."""
+    found = _machine_of_jobs(folder) or dict(header.machine)
+    clusters = clusters_in(folder)
+    return found | {"clusters": clusters} if clusters else found
 
 
 def _machine_of_jobs(folder: Path) -> dict[str, Any]:

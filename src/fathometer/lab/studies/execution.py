@@ -15,16 +15,20 @@ from pathlib import Path
 from typing import Literal
 
 from fathometer.base.errors import InputError
+from fathometer.lab.cluster.spec import node_names
+from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.run_folder import LARGEST_TEXT, copy_inputs
 from fathometer.lab.recipes.template import fill
 from fathometer.lab.studies.batch_script import cpus_of_node
+from fathometer.lab.studies.clock import STATE as CLOCK
+from fathometer.lab.studies.clock import check_clock
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.launching import Launch, Launcher
 from fathometer.lab.studies.parts import Part, Parts
 from fathometer.lab.studies.placed import misplaced
 from fathometer.lab.studies.placement import Placement
 from fathometer.lab.studies.processes import STDERR, STDOUT, Ended, Process, last_lines
-from fathometer.lab.studies.program import ELAPSED
+from fathometer.lab.studies.program import ELAPSED, filled
 from fathometer.lab.studies.results import MEASURED, Run, RunKind
 from fathometer.lab.studies.runner import PlacedRun, Runner, Tell
 from fathometer.lab.studies.single_run import RESULT, Cache, Outcome, SingleRun, outcome_in
@@ -46,6 +50,7 @@ class Conditions:
     Attributes:
         time_limit: s; None: none. page_cache: of the inputs, before a run. keep: what is kept of a run's folder.
         environment: variables, with names in braces.
+        clock: of the cpus, Hz, or a text with names in braces; None: as it is.
         beside: whether other runs of the study may run at the same time.
     """
 
@@ -54,6 +59,7 @@ class Conditions:
     keep: Keep = "output"
     environment: Mapping[str, str] = field(default_factory=dict)
     beside: bool = False
+    clock: float | str | None = None
 
 
 class CaseRunner:
@@ -114,6 +120,8 @@ class CaseRunner:
                 inputs += [path, *self._files_read_by(path)]
             for text in self._conditions.environment.values():
                 fill(text, part.values)
+            if self._conditions.clock is not None:
+                check_clock(filled(self._conditions.clock, part.values))
         return inputs
 
     @property
@@ -176,6 +184,10 @@ class CaseRunner:
         """See rounds.Work."""
         self._runner.stop()
 
+    def close(self) -> None:
+        """The session ends."""
+        self._runner.close()
+
     def tidy(self, case: Case, run: Run) -> None:
         """See rounds.Work. Of a run that failed its output is always kept."""
         folder = run_folder(self._folder, case, run.kind, run.number)
@@ -201,7 +213,9 @@ class CaseRunner:
 
     def _begin(self, runs: Sequence[tuple[Path, Sequence[Part]]]) -> None:
         """Begin runs, given their folders and parts."""
-        self._runner.begin([PlacedRun(self._prepared(folder, parts), parts[0].placement) for folder, parts in runs])
+        self._runner.begin(
+            [PlacedRun(self._prepared(folder, parts), parts[0].placement, nodes_of(parts)) for folder, parts in runs]
+        )
 
     def _prepared(self, folder: Path, parts: Sequence[Part]) -> SingleRun:
         """Make a run's folder, with its inputs in it; what is to be done there."""
@@ -225,8 +239,10 @@ class CaseRunner:
             self._conditions.time_limit,
             list(dict.fromkeys(file for path in inputs for file in (path, *self._files_read_by(path)))),
             self._conditions.page_cache,
-            sum(cpus_of_node(part.placement) for part in parts),
+            sum(cpus_here(part.placement) for part in parts),
             not self._conditions.beside and not any(launch.elsewhere for launch in launches),
+            self._clock(parts[0]),
+            self._folder / CLOCK,
         )
 
     def _files_read_by(self, path: Path) -> Sequence[Path]:
@@ -234,9 +250,18 @@ class CaseRunner:
             self._read[path] = self._read_by(path)
         return self._read[path]
 
+    def _clock(self, part: Part) -> float | None:
+        """Hz of the cpus during a run."""
+        asked = self._conditions.clock
+        return None if asked is None else float(filled(asked, part.values))  # type: ignore[arg-type]
+
     def _process(self, folder: Path, part: Part, launch: Launch) -> Process:
         own = {name: fill(text, part.values) for name, text in self._conditions.environment.items()}
         environ = {**part.program.recipe.variables(part.values), **launch.environ, **own}
+        if part.program.table.profile:
+            with atomic.writing(part.folder):
+                (part.folder / study_figures.FOLDER).mkdir(exist_ok=True)
+            environ |= study_figures.variables(part.folder, launch.words)
         return Process(launch.words, part.place, environ, part.folder, folder)
 
     def _result(
@@ -279,6 +304,19 @@ class CaseRunner:
         if problems:
             problems[-1] += last_words(part.folder)
         return figures, problems
+
+
+def cpus_here(placement: Placement) -> int:
+    """Cpus of this host that a program asks for: of its first host, or of all its nodes where these are here."""
+    return cpus_of_node(placement) if placement.cluster is None else placement.cores
+
+
+def nodes_of(parts: Sequence[Part]) -> tuple[str, ...]:
+    """The nodes of a cluster on which programs are, by name."""
+    found: dict[str, None] = {}
+    for part in parts:
+        found |= dict.fromkeys(part.placement.on or node_names(part.placement.nodes))
+    return tuple(found)
 
 
 def _link_results(part: Part) -> None:

@@ -19,10 +19,10 @@ from pathlib import Path
 from types import FrameType
 
 from fathometer.base.errors import FathometerError
-from fathometer.lab.studies.machine import machine_of_runs
 from fathometer.lab.studies.single_run import SPEC, Outcome, carry_out, outcome_in, read_spec, write_outcome
 from fathometer.lab.studies.store import MACHINE
 from fathometer.record.envelope import plain
+from fathometer.record.machine_of_runs import machine_of_runs
 from fathometer.storage import atomic
 
 TOLD_SECONDS = 1.0  # in which SIGTERM reaches this process when it has ended the command

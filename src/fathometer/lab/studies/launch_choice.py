@@ -11,6 +11,8 @@ from itertools import combinations
 from fathometer.base.errors import InputError
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.studies.batch_runner import BatchRunner
+from fathometer.lab.studies.cluster_launcher import ClusterLauncher
+from fathometer.lab.studies.cluster_runner import ClusterRunner
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.launching import BatchLauncher, Launcher, LocalLauncher, SrunLauncher
 from fathometer.lab.studies.placement import Placement
@@ -21,8 +23,12 @@ from fathometer.launch.slurm_queue import cpus_of_allocation, cpus_of_nodes
 
 
 def how_of(study: Study) -> str:
-    """ "local", "srun" or "sbatch". Raises InputError where Slurm is asked for and not there."""
+    """ "local", "srun", "sbatch" or "cluster". Raises InputError where Slurm is asked for and not there."""
     how, where = study.launch.how, f"{study.path}: [launch] how"
+    if study.place.cluster is not None:
+        if how not in ("auto", "local"):
+            raise InputError(f'{where}: found "{how}" with [place] cluster; allowed: "local"')
+        return "cluster"
     if how == "auto":
         return "srun" if "SLURM_JOB_ID" in os.environ and shutil.which("srun") else "local"
     if how == "srun" and "SLURM_JOB_ID" not in os.environ:
@@ -50,7 +56,10 @@ def launcher_of(study: Study) -> Launcher:
         mpirun = find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath))
     except InputError:
         mpirun = None
-    return LocalLauncher(tuple(sorted(os.sched_getaffinity(0))), mpirun, os.geteuid() == 0)
+    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    if how == "cluster":
+        return ClusterLauncher(study.folder.absolute(), cpus, mpirun)
+    return LocalLauncher(cpus, mpirun, os.geteuid() == 0)
 
 
 def runner_of(study: Study) -> Runner:
@@ -59,6 +68,8 @@ def runner_of(study: Study) -> Runner:
     if how_of(study) != "sbatch":
         if launch.options:
             raise InputError(f'{study.path}: [launch] options: found without how = "sbatch"; allowed: with it')
+        if study.place.cluster is not None:
+            return ClusterRunner(study.folder, study.directory)
         return HostRunner(study.folder)
     if launch.at_once > 1 and launch.job == "round":
         raise InputError(
@@ -101,9 +112,11 @@ def check_at_once(study: Study, cases: Sequence[tuple[Case, Sequence[Placement]]
     cases: with the placements of what runs in them. Jobs of Slurm have their nodes to themselves.
     """
     launch, how = study.launch, how_of(study)
-    if launch.at_once == 1 or launch.disturb or how == "sbatch":
+    if launch.at_once == 1 or (launch.disturb and how != "cluster") or how == "sbatch":
         return
     where = f"{study.path}: [launch] at_once: found {launch.at_once}"
+    if how == "cluster":
+        raise InputError(f"{where} with [place] cluster, whose nodes share this machine; allowed: 1")
     if how == "srun":
         raise InputError(
             f'{where} with "srun", whose steps share the nodes of the allocation; allowed: 1, how = "sbatch", or '

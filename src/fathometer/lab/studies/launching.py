@@ -62,16 +62,18 @@ class LocalLauncher:
     def launch(self, program: Sequence[str], starts: Starts, placement: Placement) -> Launch:
         """See Launcher."""
         if placement.nodes > 1:
-            raise InputError(f'nodes: found {placement.nodes} on this host; allowed: 1, or [launch] how = "srun"')
+            raise InputError(
+                f'nodes: found {placement.nodes} on this host; allowed: 1, [place] cluster, or [launch] how = "srun"'
+            )
         missing = [cpu for cpu in placement.cpus if cpu not in self.cpus]
         if missing:
             raise InputError(f"cpus: found {cpu_list(missing)}; allowed: those of this process, {cpu_list(self.cpus)}")
         if starts == "serial" and placement.ranks > 1:
             raise InputError(f"ranks: found {placement.ranks} for a program of one process; allowed: 1")
-        words = [*_pinned(placement), *_memory(placement)]
+        words = [*_pinned(placement), *memory_words(placement)]
         if starts == "mpi":
             words += self._mpirun(placement)
-        return Launch((*words, *program), _threads(placement))
+        return Launch((*words, *program), threads_variables(placement))
 
     def _mpirun(self, placement: Placement) -> list[str]:
         if self.mpirun is None:
@@ -124,7 +126,7 @@ class SrunLauncher:
             words.append(f"--mem-bind={'local' if placement.memory == 'local' else 'none'}")
         if starts != "serial":
             words.append(f"--mpi={self.mpi}")
-        return Launch((*words, *placement.mpi, *_interleaved(placement), *program), _threads(placement), True)
+        return Launch((*words, *placement.mpi, *interleaved(placement), *program), threads_variables(placement), True)
 
 
 @dataclass(frozen=True)
@@ -141,20 +143,22 @@ class BatchLauncher:
         """See Launcher."""
         if starts != "serial" or placement.ranks > 1:
             return self.steps.launch(program, starts, placement)
-        return Launch((*_pinned(placement), *_memory(placement), *program), _threads(placement))
+        return Launch((*_pinned(placement), *memory_words(placement), *program), threads_variables(placement))
 
 
 def _pinned(placement: Placement) -> list[str]:
     return ["taskset", "-c", cpu_list(placement.cpus)] if placement.cpus else []
 
 
-def _memory(placement: Placement) -> list[str]:
+def memory_words(placement: Placement) -> list[str]:
+    """The words before a program that say where its memory is."""
     if placement.memory == "local":
         return ["numactl", "--localalloc"]
-    return _interleaved(placement)
+    return interleaved(placement)
 
 
-def _interleaved(placement: Placement) -> list[str]:
+def interleaved(placement: Placement) -> list[str]:
+    """The same for what a launcher starts, as far as it does not say it itself."""
     return ["numactl", "--interleave=all"] if placement.memory == "interleave" else []
 
 
@@ -172,5 +176,6 @@ def _cpu_bind(placement: Placement) -> str:
     ]
 
 
-def _threads(placement: Placement) -> dict[str, str]:
+def threads_variables(placement: Placement) -> dict[str, str]:
+    """The variables that tell a program its threads."""
     return {} if placement.threads is None else {"OMP_NUM_THREADS": str(placement.threads)}

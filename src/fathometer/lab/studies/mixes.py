@@ -11,7 +11,6 @@ which one job alone would be done (the weighted speed-up of Snavely & Tullsen 20
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,19 +20,21 @@ from statistics import median
 from fathometer.base.errors import InputError
 from fathometer.lab.recipes.recipe import PATHS
 from fathometer.lab.recipes.template import Value, Values, names_in
-from fathometer.lab.studies.cpu_order import CpuPlace, compact, distributed, least_used
+from fathometer.lab.studies.cluster_place import ClusterPlace
+from fathometer.lab.studies.cpu_order import CpuPlace
 from fathometer.lab.studies.design import Case, Factors, text_of
 from fathometer.lab.studies.parts import Part, known_values
 from fathometer.lab.studies.placement import MOST, Placement, cpus_of
 from fathometer.lab.studies.program import ELAPSED, Program, filled
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Run, RunKind
+from fathometer.lab.studies.room import SHARED, HostRoom, NodeRoom
 from fathometer.lab.studies.study_file import JobTable
 
 ALONE = "alone"  # the setting of a case in which a job runs by itself: its name; and the design of these cases
 THROUGHPUT = "relative throughput"
 MOST_JOBS = 4096  # at a time
 CHOICES: Mapping[str, Sequence[str]] = {
-    "cpus": ("compact", "distributed", "shared"),
+    "cpus": ("compact", "distributed", SHARED),
     "inputs": ("shared", "copied"),
     "outputs": ("own", "shared"),
 }
@@ -100,11 +101,18 @@ class Mix:
 
     Args:
         places: the logical cpus of this process, and where each is. known: further names with their values.
+        place: the cluster on whose nodes they run; None: on this host.
     """
 
-    def __init__(self, jobs: Sequence[Job], places: Mapping[int, CpuPlace], known: Mapping[str, Value]) -> None:
-        self.jobs, self._known = list(jobs), known
-        self._orders = {"compact": compact(places), "distributed": distributed(places)}
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        places: Mapping[int, CpuPlace],
+        known: Mapping[str, Value],
+        place: ClusterPlace | None = None,
+    ) -> None:
+        self.jobs, self._known, self._place = list(jobs), known, place
+        self._places = places
 
     @property
     def programs(self) -> Sequence[Program]:
@@ -117,12 +125,12 @@ class Mix:
         alone = case.settings.get(ALONE) is not None
         running = [(job, count) for job in self.jobs if (count := job.count(case.settings))]
         where = {job.name: "compact" if alone else job.choice("cpus", case.settings) for job, _ in running}
-        # Cpus that are named are taken before others are given out.
-        uses = Counter(cpu for named in where.values() if named not in CHOICES["cpus"] for cpu in cpus_of(named))
+        spec = None if self._place is None else self._place.spec(case.settings, 1)
+        room = HostRoom(self._places, where.values()) if spec is None else NodeRoom(spec, list(self._places))
         for job, count in running:
             placement = job.placement(case.settings)
             for instance in range(1, count + 1):
-                placed = replace(placement, cpus=self._cpus(where[job.name], uses, placement.cores))
+                placed = room.placed(placement, where[job.name])
                 parts.append(self._part(job, instance, placed, case, folder, number))
         if not parts:
             raise InputError("[[job]]: found no job at all in it; allowed: a count of 1 for one of them at least")
@@ -156,16 +164,6 @@ class Mix:
         if job.choice("inputs", case.settings) == "copied":
             values, copies = _copied(job, values, own / "inputs", instance)
         return Part(f"{job.name} {instance}", job.program, placement, values, own, place, copies)
-
-    def _cpus(self, where: str, uses: Counter[int], wanted: int) -> tuple[int, ...]:
-        """The cpus of the next job, which count as used; () for all."""
-        if where == "shared":
-            return ()
-        if where not in CHOICES["cpus"]:
-            return cpus_of(where)
-        cpus = least_used(self._orders[where], uses, wanted)
-        uses.update(cpus)
-        return cpus
 
 
 def _copied(job: Job, values: Values, folder: Path, instance: int) -> tuple[Values, dict[Path, Path]]:

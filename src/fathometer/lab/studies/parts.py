@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fathometer.lab.recipes.template import Value, Values
+from fathometer.lab.studies.cluster_place import ClusterPlace
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.placement import Placement, placement_of
 from fathometer.lab.studies.program import Program, filled
@@ -55,10 +56,20 @@ class Parts(Protocol):
 
 
 class OneProgram:
-    """A study of one program. placement: the table [placement]; known: further names with their values."""
+    """A study of one program.
 
-    def __init__(self, program: Program, placement: Mapping[str, Any], known: Mapping[str, Value]) -> None:
-        self._program, self._placement, self._known = program, placement, known
+    Args:
+        placement: the table [placement]. known: further names with their values. place: the cluster; None: on hosts.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        placement: Mapping[str, Any],
+        known: Mapping[str, Value],
+        place: ClusterPlace | None = None,
+    ) -> None:
+        self._program, self._placement, self._known, self._place = program, placement, known, place
 
     @property
     def programs(self) -> Sequence[Program]:
@@ -69,6 +80,8 @@ class OneProgram:
         """See Parts."""
         given = {name: filled(value, case.settings) for name, value in self._placement.items() if value is not None}
         placement = placement_of(given, case.settings)
+        if self._place is not None:
+            placement = self._place.placed(placement, case.settings)
         values = self._program.values(known_values(case, placement, folder, number, self._known, self._program))
         return [Part("", self._program, placement, values, folder, folder)]
 

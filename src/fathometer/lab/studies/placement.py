@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.lab.cluster.spec import ClusterSpec
 from fathometer.lab.recipes.expression import Value
 from fathometer.lab.studies.design import text_of
 
@@ -30,6 +31,7 @@ class Placement:
         distribution: "block": consecutive ranks on a host; "cyclic": on one host after another.
         bind: what a rank is bound to; "none": nothing. cpus: logical cpus of the whole run; () for all.
         memory: "local": of the cpus' own nodes; "interleave": over all nodes. mpi: further words for the launcher.
+        cluster: on whose nodes it is; None: on hosts. on: names of these nodes; (): the first ones.
     """
 
     nodes: int = 1
@@ -42,6 +44,8 @@ class Placement:
     memory: str = "as it is"
     cpus: tuple[int, ...] = ()
     mpi: tuple[str, ...] = ()
+    cluster: ClusterSpec | None = None
+    on: tuple[str, ...] = ()
 
     @property
     def cores(self) -> int:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.config.input_file import validated
+from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.figures import figures_of
 from fathometer.lab.recipes.keys import FigureTable
 from fathometer.lab.recipes.recipe import KNOWN, MEASURED, Recipe, check_figures, load_recipe
@@ -49,6 +50,8 @@ class Program:
         """The figures of its runs, the elapsed time last: a merit where the program has none."""
         infos = [FigureInfo(table.name, table.unit, table.direction, table.role) for table in self.figures]
         merits = any(info.role == "merit" for info in infos)
+        if self.table.profile:
+            infos += [FigureInfo(name, unit, "none", "context") for name, unit in study_figures.UNITS.items()]
         return [*infos, replace(ELAPSED, role="context") if merits else ELAPSED]
 
     def names(self) -> set[str]:
@@ -116,6 +119,11 @@ class Program:
         code: of its exit, 128 + N for signal N. seconds: that it took.
         """
         figures, problems = figures_of(self.figures, folder, {**values, "wall_seconds": seconds})
+        if self.table.profile:
+            try:
+                figures |= study_figures.figures_in(folder)
+            except FathometerError as error:
+                problems = [*problems, str(error)]
         signalled = 128 - code if code > 128 else code
         for validity in (self.recipe.validity, self.table.validity):
             problems = [*validity_problems(validity, folder, values, signalled, figures), *problems]

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from fathometer.lab.studies.clock import STATE as CLOCK
+from fathometer.lab.studies.clock import restore
 from fathometer.lab.studies.placement import Placement
 from fathometer.lab.studies.processes import end_marked
 from fathometer.lab.studies.single_run import Outcome, SingleRun, carry_out, write_outcome
@@ -16,10 +18,14 @@ Tell = Callable[[str], None]  # how far a run is, for people: "job 17: pending (
 
 @dataclass(frozen=True)
 class PlacedRun:
-    """A run that is to be made, and the placement that it asks for."""
+    """A run that is to be made, and the placement that it asks for.
+
+    nodes: of a cluster, by name: those of all its programs; () for all.
+    """
 
     run: SingleRun
     placement: Placement
+    nodes: tuple[str, ...] = ()
 
 
 class Runner(Protocol):
@@ -54,6 +60,10 @@ class Runner(Protocol):
         """End all that is under way."""
         ...
 
+    def close(self) -> None:
+        """The study's session ends, whether well or not: nothing that it has made for its runs stays."""
+        ...
+
 
 class HostRunner:
     """Makes the runs on this host. folder: of the study."""
@@ -67,6 +77,7 @@ class HostRunner:
     def recover(self) -> None:
         """See Runner."""
         end_marked(self._folder)
+        restore(self._folder / CLOCK)
 
     def begun(self, folder: Path) -> bool:
         """See Runner."""
@@ -89,3 +100,6 @@ class HostRunner:
     def stop(self) -> None:
         """See Runner."""
         end_marked(self._folder)
+
+    def close(self) -> None:
+        """See Runner."""

@@ -20,6 +20,8 @@ from typing import Any, Literal
 from fathometer.base.errors import FathometerError
 from fathometer.base.host import cpu_model
 from fathometer.lab.studies import page_cache
+from fathometer.lab.studies.clock import STATE as CLOCK
+from fathometer.lab.studies.clock import clock_set
 from fathometer.lab.studies.processes import Ended, Process, end_marked, run_together
 from fathometer.lab.studies.watch import Watch
 from fathometer.record.envelope import plain
@@ -38,6 +40,7 @@ class SingleRun:
         time_limit: s; None: none. inputs, page_cache: files that are read, and their state in it before the run.
         cpus: that the run asks for on this host. others: whether other work on this host is to be told: not where it
             is meant to be there, and not where the run's own processes cannot be told from it.
+        clock: of the cpus, Hz; None: as it is. clock_state: the file that holds what it was (clock.py).
     """
 
     folder: Path
@@ -47,6 +50,8 @@ class SingleRun:
     page_cache: Cache = "as it is"
     cpus: int = 0
     others: bool = True
+    clock: float | None = None
+    clock_state: Path = Path(CLOCK)
 
     def as_json(self) -> bytes:
         """As `read_spec` reads it."""
@@ -75,9 +80,10 @@ def carry_out(run: SingleRun) -> Outcome:
     if run.page_cache != "as it is":
         page_cache.prepare(run.inputs, run.page_cache)
     processes = [replace(process, environ={**os.environ, **process.environ}) for process in run.processes]
-    watch = Watch()
-    ended = run_together(processes, run.time_limit)
-    marks = watch.marks(run.cpus, not run.others)
+    with clock_set(run.clock, run.clock_state):
+        watch = Watch()
+        ended = run_together(processes, run.time_limit)
+        marks = watch.marks(run.cpus, not run.others)
     return Outcome(ended, marks, socket.gethostname(), cpu_model() or "")
 
 
@@ -104,6 +110,7 @@ def read_spec(path: Path) -> SingleRun:
     try:
         values: dict[str, Any] = json.loads(path.read_bytes())
         values["folder"] = Path(values["folder"])
+        values["clock_state"] = Path(values["clock_state"])
         values["inputs"] = [Path(name) for name in values["inputs"]]
         values["processes"] = [_process(process) for process in values["processes"]]
         return SingleRun(**values)

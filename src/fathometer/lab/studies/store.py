@@ -5,6 +5,7 @@
     FOLDER/runs/CASE/KIND-N/     what a run has left: result.json, stdout, stderr, its own record, files
     FOLDER/jobs/                 with sbatch: its jobs (batch_runner.py)
     FOLDER/machine.json          with sbatch: the node of the first job, as in records
+    FOLDER/clusters/NAME.json    with [place] cluster: what the links gave (cluster_runner.py)
     FOLDER/lock                  held by the process that runs the study
 
 A case's file is replaced after each of its runs, so that a study that was killed has lost the run under way, no more.
@@ -28,7 +29,7 @@ from fathometer.storage.json_text import json_values
 from fathometer.storage.reading import readable, reading
 
 STUDY, CASES, RUNS, LOCK = "study.json", "cases", "runs", "lock"
-JOBS, MACHINE = "jobs", "machine.json"
+JOBS, MACHINE, CLUSTERS = "jobs", "machine.json", "clusters"
 SCHEMA_VERSION = 1
 
 

@@ -14,6 +14,7 @@ from fathometer.lab.recipes.recipe import KNOWN
 from fathometer.lab.recipes.template import Value, names_in, text_of
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.statistics.stopping import StoppingRule
+from fathometer.lab.studies.cluster_place import place_of
 from fathometer.lab.studies.cpu_order import places_of
 from fathometer.lab.studies.design import Case, Design, Factors, cases_of
 from fathometer.lab.studies.execution import CaseRunner, Conditions, ReadBy
@@ -95,6 +96,7 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
     if isinstance(parts, Mix):
         with naming(str(path)):
             shared = {name for text in study.environment.values() for name in names_in(text)}
+            shared |= place.names() if (place := place_of(study.place)) is not None else set()
             alone, baselines = alone_cases(parts.jobs, cases, study.factors, shared)
         designs[ALONE] = alone
         cases += alone
@@ -111,6 +113,8 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
         except Exception:
             with naming(f"{path}: {case}"):  # the texts of 10,000 cases would take a tenth of a second
                 raise
+    if study.runs.clock is not None and (study.launch.at_once > 1 or study.launch.how == "sbatch"):
+        raise InputError(f"{path}: [runs] clock: found with at_once above 1 or sbatch; allowed: runs one by one, here")
     if study.launch.at_once > 1:
         check_at_once(study, [(case, runs.placements(case)) for case in cases])
     rule = rule_of(study)
@@ -137,7 +141,7 @@ def parts_of(study: Study) -> Parts:
         with naming(f"{path}: [application]"):
             program = program_of(study.application, study.directory, names)
         _require_use(study, program.names() | set(KEYS))
-        return OneProgram(program, study.placement.model_dump(), known_of(study))
+        return OneProgram(program, study.placement.model_dump(), known_of(study), place_of(study.place))
     if study.placement.model_fields_set:
         raise InputError(f"{path}: [placement]: found with [[job]]; allowed: ranks, threads, cpus of each job")
     jobs: list[Job] = []
@@ -151,7 +155,7 @@ def parts_of(study: Study) -> Parts:
                 raise InputError(f"unknown name {{{name}}}; known: {', '.join([*names, *KNOWN])}")
             jobs.append(job)
     _require_use(study, {name for job in jobs for name in job.all_names()})
-    return Mix(jobs, places_of(os.sched_getaffinity(0)), known_of(study))
+    return Mix(jobs, places_of(os.sched_getaffinity(0)), known_of(study), place_of(study.place))
 
 
 def known_of(study: Study) -> dict[str, Value]:
@@ -209,7 +213,9 @@ def _require_use(study: Study, names: set[str]) -> None:
         name for value in study.placement.model_dump().values() if isinstance(value, str) for name in names_in(value)
     }
     used = names | placed
-    for text in study.environment.values():
+    if (place := place_of(study.place)) is not None:
+        used |= place.names()
+    for text in (*study.environment.values(), str(study.runs.clock or "")):
         used |= set(names_in(text))
     for name in study.factors:
         if name not in used:
@@ -227,4 +233,5 @@ def _conditions(study: Study) -> Conditions:
         study.runs.keep,
         study.environment,
         study.launch.at_once > 1 and study.launch.how != "sbatch",
+        study.runs.clock,
     )

@@ -38,6 +38,11 @@ class ProgramTable(Table):
         "keys of the program's input file and their values, as the recipe sets them", default={}
     )
     figure: Annotated[tuple[FigureTable, ...], Loose] = key("numbers in what the program leaves", default=())
+    profile: bool = key(
+        "count what its ranks do with MPI, as fathometer profile does: time in MPI and outside, data and messages "
+        "become figures",
+        default=False,
+    )
     validity: ValidityTable = section("what shows that a run did its work", ValidityTable)
     copy_files: Words = key("files and folders copied into each run's folder", default=())
     link_files: Words = key("files and folders linked there", default=())
@@ -105,6 +110,23 @@ class PlacementTable(Table):
     mpi: Words = key("further words for the launcher", "", ())
 
 
+class ClusterTable(Table):
+    """A cluster of namespaces on this machine. The factors link and rails set these keys too."""
+
+    nodes: int | str | None = key("its nodes; as many as the run has: left out", "nodes", None)
+    link: str = key('of each node: "1gbit", "250mbit" … or "unlimited"', "", "unlimited")
+    rails: int | str = key("networks, 1 or 2; MPI uses all", "networks", 1)
+    network_folder: bool = key("a GlusterFS over the links, as /run/cluster/network", "", False)
+
+
+class PlaceTable(Table):
+    """On which hosts runs are made."""
+
+    cluster: ClusterTable | None = key(
+        "on nodes of a cluster that the study makes here; left out: on this host", default=None
+    )
+
+
 class LaunchTable(Table):
     """How runs are started."""
 
@@ -138,6 +160,7 @@ class RunsTable(Table):
     page_cache: Literal["as it is", "warm", "cold"] = key(
         "cold: files of the inputs are dropped from it before each run; warm: they are read before", "", "as it is"
     )
+    clock: float | str | None = key("of the cpus during a run, where the system allows to set it", "Hz", None)
     seed: Annotated[int, Ge(0)] = key("of the order of the runs and of drawn samples", "", 1)
     keep: Literal["output", "all", "nothing"] = key(
         "of each run's folder: its output and record, all of it, or nothing", "", "output"
@@ -209,6 +232,7 @@ class Study(InputFile):
     constraints: ConstraintsTable = section("which combinations are cases", ConstraintsTable)
     design: Annotated[tuple[DesignTable, ...], Loose] = key("parts of the product; all of it: left out", default=())
     placement: PlacementTable = section("where ranks are", PlacementTable)
+    place: PlaceTable = section("on which hosts", PlaceTable)
     launch: LaunchTable = section("how runs are started", LaunchTable)
     environment: dict[str, str] = key("variables of the runs", default={})
     runs: RunsTable = section("how often, how long", RunsTable)

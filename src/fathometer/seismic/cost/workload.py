@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
 from fathometer.plan.machine_file import Machine
@@ -197,12 +198,11 @@ def _exchange_seconds(
     """Seconds that an exchange adds to a step of the rank with the most neighbours; computing: of the step."""
     shape = [-(-n // p) for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
     fields = layout.physics.fields if layout.off_grid else 1
-    neighbours, bytes = 0, 0
+    where: Literal["local", "network"] = "local" if nodes == 1 else "network"
+    travelling = 0.0
     for axis, count in enumerate(ranks):
         on_axis = min(count - 1, 2)
-        neighbours += on_axis
-        bytes += on_axis * layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize
-    if nodes == 1:
-        return neighbours * machine.local_latency_seconds + bytes / machine.local_bytes_per_second
-    travelling = neighbours * machine.network_latency_seconds + bytes * per_node / machine.network_bytes_per_second
-    return max(0.0, travelling - computing)
+        face = layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize
+        if on_axis:
+            travelling += on_axis * machine.exchange_seconds(where, face, 1.0 if nodes == 1 else 1.0 / per_node)
+    return travelling if nodes == 1 else max(0.0, travelling - computing)

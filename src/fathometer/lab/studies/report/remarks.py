@@ -9,6 +9,7 @@ from fathometer.base.errors import shortened
 from fathometer.lab.statistics.drift import drift
 from fathometer.lab.statistics.outliers import outliers
 from fathometer.lab.studies.report.asked import Answer, answer_of, merits
+from fathometer.lab.studies.report.crossing import crossings
 from fathometer.lab.studies.report.quantities import counted, duration_text, listed
 from fathometer.lab.studies.results import Results
 from fathometer.report.formatting import percent
@@ -31,7 +32,7 @@ def remarks(results: Results, answer: Answer | None = None) -> list[str]:
     told = [_ended(results)]
     if figures:
         told += [*_drift(results, figures[0]), *_outliers(results, figures)]
-    return told + _failed(results) + _marked(results)
+    return told + crossings(results) + _failed(results) + _marked(results)
 
 
 def _ended(results: Results) -> str:

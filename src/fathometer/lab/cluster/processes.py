@@ -1,0 +1,91 @@
+"""The processes of a cluster: how they are known, also after a crash, and how they are ended.
+
+Each process of a cluster carries the cluster's folder in its environment, and those that do not (a daemon that has
+cleared it) are in the network namespace of one that does. Nothing else is ever ended: process numbers and namespaces
+that a state file holds may belong to others by now.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from fathometer.base.errors import FathometerError
+from fathometer.record.cluster import MARKER
+
+END_SECONDS = 10.0  # in which the kernel has ended what was killed
+PAUSE_SECONDS = 0.02
+
+
+@dataclass(frozen=True)
+class Sleeper:
+    """A process, known again by the time of its start (clock ticks since the start of the system)."""
+
+    pid: int
+    start: int
+
+    @property
+    def alive(self) -> bool:
+        """Whether it is still this process, and has not ended."""
+        return start_of(self.pid) == self.start
+
+
+def start_of(pid: int) -> int | None:
+    """When a process was started, in clock ticks since the start of the system; None of one that has ended."""
+    with suppress(OSError, ValueError, IndexError):
+        # The name, in brackets, may hold anything; proc_pid_stat(5): state is the third field, start the 22nd.
+        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
+        if fields[0] not in ("Z", "X"):
+            return int(fields[19])
+    return None
+
+
+def sleeper(pid: int) -> Sleeper:
+    """The process of a number. Raises FathometerError where it has ended."""
+    start = start_of(pid)
+    if start is None:
+        raise FathometerError(f"process {pid}: ended as soon as it was started")
+    return Sleeper(pid, start)
+
+
+def boot() -> str:
+    """What tells this start of the system from others."""
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def members(folder: Path) -> list[int]:
+    """The processes of the cluster whose state is in the folder."""
+    mark = f"{MARKER}={folder}".encode()
+    namespaces: dict[int, str] = {}
+    marked: set[int] = set()
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
+            continue
+        with suppress(OSError):  # of another user, or ended
+            pid = int(entry.name)
+            if start_of(pid) is None:
+                continue
+            namespaces[pid] = os.readlink(entry / "ns" / "net")
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                marked.add(pid)
+    ours = {namespaces[pid] for pid in marked} - {os.readlink("/proc/self/ns/net")}
+    return sorted(pid for pid, namespace in namespaces.items() if pid in marked or namespace in ours)
+
+
+def end_members(folder: Path) -> int:
+    """Kill the processes of a cluster; how many there were. Raises FathometerError where one does not end."""
+    ended: set[int] = set()
+    until = time.monotonic() + END_SECONDS
+    while left := members(folder):
+        for pid in left:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        ended |= set(left)
+        if time.monotonic() > until:
+            raise FathometerError(f"{folder}: processes {', '.join(map(str, left))} do not end")
+        time.sleep(PAUSE_SECONDS)
+    return len(ended)

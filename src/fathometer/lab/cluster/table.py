@@ -1,0 +1,37 @@
+"""A cluster for people: its nodes, what its links give, and what is not to be concluded from runs on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fathometer.lab.cluster.marks import marks_of
+from fathometer.lab.cluster.state import Cluster, described
+
+
+def status_of(cluster: Cluster) -> dict[str, Any]:
+    """What `fathometer cluster status --json` prints of it."""
+    return described(cluster) | {
+        "folder": str(cluster.folder),
+        "up": cluster.ready and not cluster.gone,
+        "ended": cluster.gone,
+        "marks": marks_of(cluster, len(cluster.nodes)),
+    }
+
+
+def table_lines(cluster: Cluster) -> list[str]:
+    """Lines of plain text."""
+    gone = cluster.gone
+    what = "up" if cluster.ready and not gone else "not whole"
+    lines = [f"cluster {cluster.name}: {what}; {cluster.spec.text}"]
+    lines += [
+        f"  {node.name:<8} {'ended' if node.name in gone else 'up':<6} cores {','.join(map(str, node.cores))}"
+        for node in cluster.nodes
+    ]
+    if cluster.links:
+        lines.append("  measured when it was made:")
+    lines += [
+        f"    {link.sender} to {link.receiver}, rail {link.rail}: latency {1e6 * link.latency_seconds:.1f} µs "
+        f"(median {1e6 * link.median_latency_seconds:.1f}), one stream {link.bytes_per_second / 1e6:.0f} MB/s"
+        for link in cluster.links
+    ]
+    return lines + [f"  with a rank on each node: {mark}" for mark in marks_of(cluster, len(cluster.nodes))]

@@ -1,0 +1,188 @@
+"""What series of lengths say of a way to send: fits of cost models, with intervals.
+
+Hockney (1994, Parallel Computing 20, 389):     t(n) = latency + n / rate;     half-performance length: latency × rate
+Segments: one to three such lines, each over its own lengths, where the Bayesian information criterion (Schwarz 1978,
+Annals of Statistics 6, 461) pays for another one. Where one ends, the library sends in another way, or a cache ends.
+
+All residuals are relative: a microsecond counts as much as a millisecond. Intervals of 95 % are those of a bootstrap of
+whole rounds (Efron 1979, Annals of Statistics 7, 1): they hold what repeating would change, not what the model is wrong
+by, which `misfit` tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+RESAMPLES = 400
+FEWEST_LENGTHS = 3  # of a segment
+MOST_SEGMENTS = 3
+FINEST = 2e-3  # relative: residuals below are no reason for another segment
+
+
+@dataclass(frozen=True)
+class Value:
+    """A fitted value and its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """t(n) = latency + n / rate over lengths from `first` to `last`.
+
+    Attributes:
+        latency_seconds: may be negative for a segment: it is where the line meets n = 0. bytes_per_second: infinite
+            where longer messages take no longer. misfit: the root mean square of the relative residuals.
+    """
+
+    first: int
+    last: int
+    latency_seconds: Value
+    bytes_per_second: Value
+    misfit: float
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Of the medians over the lengths.
+
+    Attributes:
+        line: over all lengths. half_length: bytes at which half the line's rate is reached (n1/2). segments: one or
+            more. breaks: pairs of the lengths between which one segment ends and the next begins.
+    """
+
+    line: Line
+    half_length: Value
+    segments: tuple[Line, ...]
+    breaks: tuple[tuple[int, int], ...]
+
+
+def fit(lengths: Sequence[int], seconds: Numbers, seed: int) -> Fit | None:
+    """The fits of seconds[round, length], NaN where a round has none; None for fewer than three lengths.
+
+    lengths: bytes, rising. seed: of the bootstrap.
+    """
+    x = np.asarray(lengths, float)
+    if len(x) < FEWEST_LENGTHS:
+        return None
+    medians = np.nanmedian(seconds, axis=0)
+    seconds = np.where(np.isnan(seconds), medians, seconds)
+    source = np.random.default_rng(seed)
+    drawn = source.integers(len(seconds), size=(RESAMPLES, len(seconds)))
+    resampled = np.median(seconds[drawn], axis=1)
+    ends = _segments(x, medians)
+    line = _line(x, medians, resampled, 0, len(x))
+    latency, slope = least_squares(x, np.concatenate([medians[None], resampled]))
+    half = np.maximum(latency, 0.0) / np.maximum(slope, 1e-18)
+    return Fit(
+        line,
+        _value(half),
+        tuple(_line(x, medians, resampled, begin, end) for begin, end in ends),
+        tuple((int(x[end - 1]), int(x[end])) for _, end in ends[:-1]),
+    )
+
+
+def least_squares(x: Numbers, t: Numbers) -> tuple[Numbers, Numbers]:
+    """Latency and slope of each row of t by least squares of relative residuals."""
+    w = 1.0 / t**2
+    sw, sx, sxx = w.sum(-1), (w * x).sum(-1), (w * x * x).sum(-1)
+    st, sxt = (w * t).sum(-1), (w * x * t).sum(-1)
+    determinant = sw * sxx - sx * sx
+    slope = (sw * sxt - sx * st) / determinant
+    return (st - slope * sx) / sw, slope
+
+
+def _line(x: Numbers, medians: Numbers, resampled: Numbers, begin: int, end: int) -> Line:
+    part = x[begin:end]
+    rows = np.concatenate([medians[None, begin:end], resampled[:, begin:end]])
+    latency, slope = least_squares(part, rows)
+    with np.errstate(divide="ignore"):
+        rate = np.where(slope > 0, 1.0 / slope, np.inf)
+    return Line(
+        int(part[0]), int(part[-1]), _value(latency), _value(rate), float(np.sqrt(_error(part, rows[0]) / len(part)))
+    )
+
+
+def _value(values: Numbers) -> Value:
+    """The first of the values, and an interval of the others, which are its resamples."""
+    low, high = np.quantile(values[1:], [0.025, 0.975], method="nearest")
+    return Value(float(values[0]), float(min(low, values[0])), float(max(high, values[0])))
+
+
+def _error(x: Numbers, t: Numbers) -> float:
+    """The sum of squares of the relative residuals of the best line."""
+    latency, slope = least_squares(x, t[None])
+    return float((((latency + slope * x) / t - 1.0) ** 2).sum())
+
+
+def _segments(x: Numbers, t: Numbers) -> list[tuple[int, int]]:
+    """Begin and end of each segment."""
+    n = len(x)
+    best = [(0, n)]
+    least = _criterion(_error(x, t), n, 1)
+    candidates: list[tuple[tuple[int, int], ...]] = [((0, n),)]
+    for _ in range(1, min(MOST_SEGMENTS, n // FEWEST_LENGTHS)):
+        # The best with one more: exhaustive, since there are a few dozen lengths at most.
+        candidates = [
+            (*ends[:-1], (ends[-1][0], cut), (cut, n))
+            for ends in candidates
+            for cut in range(ends[-1][0] + FEWEST_LENGTHS, n - FEWEST_LENGTHS + 1)
+        ]
+        for ends in candidates:
+            value = _criterion(sum(_error(x[a:b], t[a:b]) for a, b in ends), n, len(ends))
+            if value < least:
+                best, least = list(ends), value
+    return best
+
+
+def _criterion(error: float, n: int, segments: int) -> float:
+    """Schwarz's, of n residuals, two numbers for each segment and three for each break, the best of many places."""
+    return float(n * np.log(error / n + FINEST**2) + (5 * segments - 3) * np.log(n))
+
+
+def half_of_best(lengths: Sequence[int], seconds: Sequence[float]) -> float:
+    """Bytes at which half of the best rate that was measured is reached, between lengths by interpolation of the rate
+    in the logarithm of the length."""
+    x, rate = np.log(np.asarray(lengths, float)), np.asarray(lengths, float) / np.asarray(seconds)
+    half = rate.max() / 2
+    after = int(np.argmax(rate >= half))
+    if after == 0:
+        return float(lengths[0])
+    share = (half - rate[after - 1]) / (rate[after] - rate[after - 1])
+    return float(np.exp(x[after - 1] + share * (x[after] - x[after - 1])))
+
+
+def loggp(
+    sizes: Sequence[int], one: Numbers, many: Numbers, delayed: Numbers, delay: Numbers, count: int, seed: int
+) -> dict[str, Value]:
+    """LogGP's parameters (Alexandrov et al. 1997, JPDC 44, 71) from parametrised round trips (Hoefler, Lichei & Rehm
+    2007, IPDPS), in seconds, G in seconds per byte.
+
+    g and G are the line of the gaps (t(count) - t(1)) / (count - 1) over the sizes; o of the smallest size is what a
+    call takes beside the delay; L is half of a round trip less two o.
+
+    Args:
+        sizes: bytes, rising. one, many, delayed: seconds [round, size] of round trips with one message there, with
+            `count` without a delay, and with `count` that are `delay` apart, s. seed: of the bootstrap.
+    """
+    source = np.random.default_rng(seed)
+    drawn = source.integers(len(one), size=(RESAMPLES, len(one)))
+    rows = [np.concatenate([np.median(v, 0)[None], np.median(v[drawn], 1)]) for v in (one, many, delayed, delay)]
+    single, all_at_once, apart, pause = rows
+    gaps = np.maximum((all_at_once - single) / (count - 1), 1e-12)
+    gap, per_byte = least_squares(np.asarray(sizes, float) - 1.0, gaps)
+    overhead = (apart - single) / (count - 1) - pause
+    return {
+        "latency_seconds": _value(single[:, 0] / 2 - 2 * overhead[:, 0]),
+        "overhead_seconds": _value(overhead[:, 0]),
+        "gap_seconds": _value(gap),
+        "gap_seconds_per_byte": _value(per_byte),
+    }

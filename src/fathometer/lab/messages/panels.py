@@ -1,0 +1,269 @@
+"""Heading and panels of a record of `fathometer messages`: curves over length, the matrix of all pairs, what to use.
+
+The module satisfies RecordPanels (runs/application.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fathometer.lab.messages.rows import CHOICE, grouped
+from fathometer.lab.messages.tables import short_length, short_seconds, title_of, way_of
+from fathometer.report import formatting
+from fathometer.runs.application import Heading, Panel
+
+# Okabe & Ito 2008, then shades that can still be told apart.
+COLOURS = (
+    *("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9", "#3b4046", "#8a6d00"),
+    *("#7b61a8", "#4d8f63", "#a34f4f", "#5f7fb8", "#b58900", "#2aa198", "#6c71c4", "#859900"),
+)
+FEWEST_LENGTHS = 2  # of a curve
+
+
+def heading(record: Mapping[str, Any]) -> Heading:
+    """Ranks, hosts, MPI, clock, and the limits of eager messages."""
+    results = record["results"]
+    clock = results["clock"]
+    hosts = list(dict.fromkeys(results["hosts"]))
+    facts = [
+        ("MPI", f"{results['mpi']}, thread support {results['thread_level']}"),
+        ("Ranks", f"{len(results['hosts'])} on {len(hosts)} host{'s' * (len(hosts) > 1)}"),
+        (
+            "Clock",
+            f"resolution {short_seconds(clock['resolution_seconds'])}, a reading "
+            f"{short_seconds(clock['cost_seconds'])}",
+        ),
+    ]
+    for limit in results["eager_limits"]:
+        text = f"up to {limit['bytes']} B" if limit["bytes"] is not None else "in all lengths that were tried"
+        facts.append(("Sent eagerly", f"{text} ({limit['place']})"))
+    for fit in results["loggp"]:
+        latency, overhead, gap, each = (
+            fit[key]["value"] for key in ("latency_seconds", "overhead_seconds", "gap_seconds", "gap_seconds_per_byte")
+        )
+        facts.append(
+            (
+                "LogGP",
+                f"L {short_seconds(latency)}, o {short_seconds(overhead)}, g {short_seconds(gap)}, "
+                f"G {each * 1e9:.3g} ns/B ({fit['place']})",
+            )
+        )
+    return Heading("Messages", ", ".join(record["input"]["patterns"]), facts, kernel=False)
+
+
+def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
+    """Curves of seconds and rates, what is fastest, fits, contention, the matrix of all pairs, all rows."""
+    results = record["results"]
+    rows = results["rows"]
+    drawn: list[Panel] = []
+    for seconds, rates in zip(time_panels(rows), rate_panels(rows), strict=True):
+        drawn += [seconds, *([rates] if rates["curves"] else [])]
+    drawn += _choices(results["choices"])
+    if results["curves"]:
+        drawn.append(_fits(results["curves"]))
+    if results["contention"]:
+        drawn.append(_contention(results["contention"]))
+    if results["matrix"] is not None and len(results["hosts"]) > 1:
+        drawn += _matrices(results["matrix"])
+    return [*drawn, _rows(rows)]
+
+
+def time_panels(rows: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """Seconds over length, a panel for each pattern and place with two lengths or more."""
+    return [
+        _curves(members, "seconds", "seconds", "Seconds of an exchange; medians with their 95 % intervals.")
+        for members in _with_lengths(rows)
+    ]
+
+
+def rate_panels(rows: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    """Bytes a second of all ranks over length, of the same."""
+    return [
+        _curves(members, "aggregate_bytes_per_second", "bytes a second", "Sent by all ranks together.")
+        for members in _with_lengths(rows)
+    ]
+
+
+def _with_lengths(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
+    groups = grouped([row for row in rows if row["seconds"]], CHOICE).values()
+    return [list(members) for members in groups if len({row["length_bytes"] for row in members}) >= FEWEST_LENGTHS]
+
+
+def _curves(rows: Sequence[Mapping[str, Any]], key: str, label: str, caption: str) -> Panel:
+    ways: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        if row[key]:
+            ways.setdefault(way_of(row), []).append(row)
+    curves = []
+    for number, (name, members) in enumerate(ways.items()):
+        ordered = sorted(members, key=lambda row: row["length_bytes"])
+        curve = {
+            "name": name,
+            "colour": COLOURS[number % len(COLOURS)],
+            "x": [row["length_bytes"] for row in ordered],
+            "y": [row[key] for row in ordered],
+        }
+        if key == "seconds":
+            curve |= {"low": [row["ci_low"] for row in ordered], "high": [row["ci_high"] for row in ordered]}
+        curves.append(curve)
+    place = title_of(rows[0])
+    return {
+        "kind": "curves",
+        "name": f"curves-{key}-{place}".replace(" ", "-").replace(",", ""),
+        "title": f"{place}: {label}",
+        "caption": caption,
+        "labels": ("bytes", label),
+        "curves": curves,
+    }
+
+
+def _choices(choices: Sequence[Mapping[str, Any]]) -> list[Panel]:
+    return [
+        {
+            "kind": "table",
+            "title": f"What to use, {title_of(members[0])}",
+            "columns": [
+                ("length", "length", ""),
+                ("best", "fastest", ""),
+                ("seconds", "median", ""),
+                ("others", "another would win", "share"),
+                ("as_good", "as good", ""),
+                ("slowest", "slowest", ""),
+                ("ratio", "times as long", "ratio"),
+            ],
+            "rows": [
+                [
+                    short_length(choice["length_bytes"]),
+                    choice["best"],
+                    short_seconds(choice["seconds"]),
+                    choice["others_share"],
+                    ", ".join(choice["as_good"]),
+                    choice["slowest"],
+                    choice["slowest_ratio"],
+                ]
+                for choice in members
+            ],
+        }
+        for members in grouped(choices, CHOICE).values()
+    ]
+
+
+def _fits(curves: Sequence[Mapping[str, Any]]) -> Panel:
+    rows = []
+    for curve in curves:
+        line, half = curve["hockney"], curve["half_performance_bytes"]
+        latency, rate = line["latency_seconds"], line["bytes_per_second"]
+        rows.append(
+            [
+                f"{title_of(curve)}, {way_of(curve)}",
+                *(short_seconds(latency[key]) for key in ("value", "low", "high")),
+                *(rate[key] for key in ("value", "low", "high")),
+                short_length(half["value"] or 0.0),
+                short_length(curve["half_of_best_bytes"]),
+                line["misfit"],
+                ", ".join(f"{short_length(a)} to {short_length(b)}" for a, b in curve["breaks_bytes"]),
+            ]
+        )
+    return {
+        "kind": "table",
+        "title": "Latency + length / rate, fitted to the medians; half-performance lengths; breaks",
+        "columns": [
+            ("what", "what", ""),
+            ("latency", "latency", ""),
+            ("from", "from", ""),
+            ("to", "to", ""),
+            ("rate", "rate", "bytes_per_second"),
+            ("low", "from", "bytes_per_second"),
+            ("high", "to", "bytes_per_second"),
+            ("half", "n½ of the fit", ""),
+            ("measured", "n½ measured", ""),
+            ("misfit", "misfit", "share"),
+            ("breaks", "breaks between", ""),
+        ],
+        "rows": rows,
+    }
+
+
+def _contention(entries: Sequence[Mapping[str, Any]]) -> Panel:
+    return {
+        "kind": "table",
+        "title": "All pairs at the same time against one alone",
+        "columns": [
+            ("what", "what", ""),
+            ("length", "length", ""),
+            ("pairs", "pairs", "count"),
+            ("aggregate", "together", "bytes_per_second"),
+            ("alone", "one alone", "bytes_per_second"),
+            ("efficiency", "each, of one alone", "share"),
+        ],
+        "rows": [
+            [
+                f"{entry['pattern']}, {entry['class']}, distance {entry['distance']}, {entry['protocol']}",
+                short_length(entry["length_bytes"]),
+                entry["pairs"],
+                entry["aggregate_bytes_per_second"],
+                entry["alone_bytes_per_second"],
+                entry["efficiency"],
+            ]
+            for entry in entries
+        ],
+    }
+
+
+def _matrices(matrix: Mapping[str, Any]) -> list[Panel]:
+    names = [f"{rank} {host}" for rank, host in enumerate(matrix["hosts"])]
+    shown = (
+        ("latency_seconds", f"latency, {short_length(matrix['short_bytes'])}", "µs", 1e6),
+        ("bytes_per_second", f"rate, {short_length(matrix['long_bytes'])}", "B/s", 1.0),
+    )
+    return [
+        {
+            "kind": "cells",
+            "name": f"matrix-{key}",
+            "title": f"All pairs, one at a time: {title}",
+            "caption": f"By {matrix['protocol']}, half of there and back; medians of {matrix['rounds']} rounds.",
+            "label": unit,
+            "axes": ["rank", "rank"],
+            "places": names,
+            "cells": [
+                [None if row == column else value * scale for column, value in enumerate(line)]
+                for row, line in enumerate(matrix[key])
+            ],
+            "texts": [[formatting.scaled(value * scale, unit) for value in line] for line in matrix[key]],
+        }
+        for key, title, unit, scale in shown
+    ]
+
+
+def _rows(rows: Sequence[Mapping[str, Any]]) -> Panel:
+    return {
+        "kind": "table",
+        "title": "All that was measured",
+        "columns": [
+            ("what", "what", ""),
+            ("way", "protocol", ""),
+            ("length", "length", ""),
+            ("least", "least", ""),
+            ("median", "median", ""),
+            ("low", "from", ""),
+            ("high", "to", ""),
+            ("tail", "99 % of single ones", ""),
+            ("aggregate", "all ranks", "bytes_per_second"),
+            ("samples", "n", "count"),
+            ("wrong", "wrong bytes", "count"),
+        ],
+        "rows": [
+            [
+                title_of(row),
+                way_of(row),
+                short_length(row["length_bytes"]),
+                *(short_seconds(row[key]) for key in ("seconds_min", "seconds", "ci_low", "ci_high", "seconds_p99")),
+                row["aggregate_bytes_per_second"],
+                row["samples"],
+                row["wrong_bytes"],
+            ]
+            for row in rows
+        ],
+    }

@@ -1,0 +1,205 @@
+"""`fathometer profile`: run a command, gather what its ranks left, make the record."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.lab.profile import monitoring
+from fathometer.lab.profile.account import account_of, account_without_times
+from fathometer.lab.profile.advice import findings
+from fathometer.lab.profile.jobs import PATTERN, Job, chosen, jobs_in
+from fathometer.lab.profile.launching import PROBLEM, Ended, run, run_in
+from fathometer.lab.profile.own_account import own_account
+from fathometer.lab.profile.programs import links_mpi_statically, refuse_static
+from fathometer.lab.profile.results import results_of
+from fathometer.lab.profile.shares import figures
+from fathometer.lab.profile.symbols import named
+from fathometer.record.envelope import plain, record
+from fathometer.record.machine_of_runs import machine_of_runs
+from fathometer.record.profiled import OWN_RECORD
+from fathometer.storage import atomic
+
+RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
+Profiler = Literal["fathometer", "ompi"]
+
+
+@dataclass(frozen=True)
+class ProfileOptions:
+    """What to run and to count.
+
+    Attributes:
+        command: its words; (): none, the folder's files are gathered. folder: of what ranks leave and of the results.
+        counted: of rank_file.OPTIONS. job: which of several MPI jobs, from 1; None: that with the most time.
+        newer: whether functions of MPI 4 with large counts are listened to; None: where the command seems to have them.
+        keep: whether the files of the ranks stay.
+    """
+
+    command: tuple[str, ...]
+    folder: Path
+    counted: tuple[str, ...] = ()
+    profiler: Profiler = "fathometer"
+    job: int | None = None
+    newer: bool | None = None
+    keep: bool = False
+    overwrite: bool = False
+
+
+def make_profile(
+    options: ProfileOptions, words: Sequence[str], say: Callable[[str], None]
+) -> tuple[dict[str, Any], Ended]:
+    """The record of a profile, and how the command ended.
+
+    words: of this command line. say: prints a line for people.
+    Raises InputError where the folder has a profile already, for a static program, and where no process of the command
+    has called MPI_Init; FathometerError where the library could not count.
+    """
+    _prepare(options)
+    begin = time.monotonic()
+    ended = _run(options) if options.command else Ended(0, False)
+    seconds = time.monotonic() - begin
+    reasons = []
+    if ended.interrupted:
+        reasons.append("the command was interrupted")
+    elif ended.code:
+        reasons.append(f"the command ended with exit code {ended.code}")
+    if options.profiler == "ompi":
+        results = monitoring.results_in(options.folder, seconds)
+        if results is None:
+            raise InputError(_nothing(options, "wrote no file of Open MPI's monitoring: it is no Open MPI program"))
+        account = account_without_times(results)
+    else:
+        job = _job(options, ended, say)
+        results, account = results_of(job) | {"notes": notes(job)}, account_of(job)
+        reasons += doubts(job)
+    results["sites"] = named(results["sites"])
+    results["own_account"] = own_account(options.folder)
+    results["findings"] = plain(findings(results))
+    made = record(
+        application="profile",
+        command=words,
+        input={
+            "command": list(options.command),
+            "folder": options.folder,
+            "profiler": options.profiler,
+            "counted": list(options.counted),
+        },
+        machine=machine_of_runs(),
+        account=account,
+        figures=figures(results),
+        results=results,
+        reasons=reasons,
+        finished=not ended.interrupted,
+    )
+    return made, ended
+
+
+def remove_left(folder: Path) -> None:
+    """Remove what ranks have left in a folder: once the record is written, which a full disk can prevent."""
+    for path in _left(folder):
+        atomic.remove(path)
+
+
+def _prepare(options: ProfileOptions) -> None:
+    folder = options.folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+    if not options.command:
+        return
+    there = [*_left(folder), *(path for name in (RECORD, PAGE) if (path := folder / name).exists())]
+    if there and not options.overwrite:
+        raise InputError(f"{folder}: has a profile already ({there[0].name}); allowed: another folder, or --overwrite")
+    for path in there:
+        atomic.remove(path)
+
+
+def _left(folder: Path) -> list[Path]:
+    """What ranks have left in a folder."""
+    patterns = (PATTERN, f"{monitoring.STEM}*{monitoring.SUFFIX}", PROBLEM, OWN_RECORD)
+    return [path for pattern in patterns for path in folder.glob(pattern)]
+
+
+def _run(options: ProfileOptions) -> Ended:
+    if options.profiler == "ompi":
+        refuse_static(options.command)
+        return run_in(options.command, {**os.environ, **monitoring.variables(options.folder)})
+    return run(options.command, options.folder, options.counted, options.newer)
+
+
+def _job(options: ProfileOptions, ended: Ended, say: Callable[[str], None]) -> Job:
+    with suppress(OSError):
+        raise FathometerError((options.folder / PROBLEM).read_text(encoding="utf-8").strip())
+    jobs = jobs_in(options.folder)
+    if not jobs and ended.code:
+        raise FathometerError(
+            f"{options.command[0]}: ended with exit code {ended.code} before a process of it called MPI_Init"
+        )
+    if not jobs:
+        inside = links_mpi_statically(options.command)
+        why = "no process of it has called MPI_Init: it is no MPI program, or MPI is linked to it statically"
+        if inside is not None:
+            why = f"MPI is linked into {inside}, where nothing can be preloaded"
+        raise InputError(_nothing(options, why))
+    job = chosen(jobs, options.job)
+    if len(jobs) > 1:
+        say(f"the command ran {len(jobs)} MPI jobs; this is number {jobs.index(job) + 1} (--job N --keep shows others)")
+    return job
+
+
+def _nothing(options: ProfileOptions, why: str) -> str:
+    if not options.command:
+        return f"{options.folder}: no files of ranks; allowed: a folder in which a profile was counted"
+    return f"{options.command[0]}: nothing to profile: {why}"
+
+
+def doubts(job: Job) -> list[str]:
+    """Why a profile is not to be trusted as a whole."""
+    reasons = []
+    if job.missing:
+        reasons.append(f"{job.missing} of {job.size} ranks left no file")
+    for end in dict.fromkeys(rank.end for rank in job.ranks):
+        ranks = [rank for rank in job.ranks if rank.end == end]
+        if end != "finalized":
+            inside = {rank.inside for rank in ranks if rank.inside}
+            where = f", inside {' and '.join(sorted(inside))}" if inside else ""
+            reasons.append(f"{_ranks([rank.rank for rank in ranks])} {end}{where}: what had ended by then is counted")
+    dropped = sum(rank.dropped for rank in job.ranks)
+    if dropped:
+        reasons.append(f"{dropped} calls or threads had no room in the tables and are not counted")
+    if any(rank.newer_calls for rank in job.ranks):
+        reasons.append("functions of MPI 4 with large counts were not listened to; --mpi 4 counts them")
+    return reasons
+
+
+def notes(job: Job) -> list[str]:
+    """What was asked for and is not there."""
+    refused = {rank.counter_error for rank in job.ranks if "counters" in rank.options and rank.counter_error}
+    return [refusal(error) for error in sorted(refused)]
+
+
+def refusal(error: int) -> str:
+    """Why there are no counters of the processor, in words."""
+    match error:
+        case errno.ENOENT | errno.EOPNOTSUPP | errno.ENODEV:
+            why = "this processor, or the virtual machine, has none to count with"
+        case errno.EACCES | errno.EPERM:
+            why = "the system does not allow it (kernel.perf_event_paranoid, or a container)"
+        case errno.ENOSYS:
+            why = "this kernel has no perf events"
+        case _:
+            why = os.strerror(error)
+    return f"no cycles, instructions and cache misses: {why}"
+
+
+def _ranks(numbers: Sequence[int]) -> str:
+    shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+    return f"{'ranks' if len(numbers) > 1 else 'rank'} {shown}"

@@ -1,0 +1,66 @@
+"""Numbers of a profile that a sentence, a table or a study needs: shares, ratios, imbalance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fathometer.record.envelope import Figure
+
+SMALL_BYTES = 4096
+
+
+def mpi_seconds(results: Mapping[str, Any]) -> float | None:
+    """In MPI, the mean over the ranks; None where no times are known."""
+    return _mean(results, "mpi_seconds")
+
+
+def user_seconds(results: Mapping[str, Any]) -> float | None:
+    """Outside of MPI, the mean over the ranks."""
+    return _mean(results, "user_seconds")
+
+
+def imbalance(results: Mapping[str, Any]) -> float | None:
+    """Of the time outside of MPI: longest over mean, 1 where all ranks have the same work."""
+    mean = user_seconds(results)
+    if mean is None:
+        return None
+    return max(rank["user_seconds"] for rank in results["ranks"]) / mean if mean else 1.0
+
+
+def total_bytes(results: Mapping[str, Any]) -> int:
+    """That all ranks handed to MPI, files not among them."""
+    return sum(rank["bytes_out"] for rank in results["ranks"])
+
+
+def small_share(results: Mapping[str, Any], kind: str | None = None) -> float | None:
+    """Of the calls with bytes, those of less than 4 KB; None where there are none. kind: of functions; None: all but
+    files."""
+    calls = [0, 0]
+    for row in results["sizes"]:
+        if row["kind"] == kind or (kind is None and row["kind"] != "file"):
+            calls[row["least_bytes"] < SMALL_BYTES] += row["calls"]
+    return calls[1] / sum(calls) if sum(calls) else None
+
+
+def figures(results: Mapping[str, Any]) -> list[Figure]:
+    """Figures of a record; those that are not known are left out."""
+    mpi, user, small, uneven = mpi_seconds(results), user_seconds(results), small_share(results), imbalance(results)
+    data = total_bytes(results)
+    found: list[Figure | None] = [
+        Figure("wall time", results["wall_seconds"], "seconds", "lower"),
+        None if mpi is None else Figure("time in MPI", mpi, "seconds", "lower"),
+        None if user is None else Figure("time outside of MPI", user, "seconds", "lower"),
+        None if not user or mpi is None else Figure("MPI over user time", mpi / user, "1", "lower"),
+        None if uneven is None else Figure("load imbalance", uneven, "1", "lower"),
+        Figure("data of all ranks", data, "bytes", "none", "context"),
+        Figure("data a rank", data / len(results["ranks"]), "bytes", "none", "context"),
+        Figure("messages", sum(rank["messages"] for rank in results["ranks"]), "1", "none", "context"),
+        None if small is None else Figure("calls below 4 KB", small, "1", "none", "context"),
+    ]
+    return [figure for figure in found if figure is not None]
+
+
+def _mean(results: Mapping[str, Any], name: str) -> float | None:
+    values = [rank[name] for rank in results["ranks"]]
+    return None if None in values or not values else sum(values) / len(values)

@@ -1,0 +1,59 @@
+"""Figures of runs that a study profiles: how much of their time is in MPI, how much data they move."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from fathometer.base.errors import FathometerError
+from fathometer.lab.profile.jobs import chosen, jobs_in
+from fathometer.lab.profile.launching import PROBLEM, environment
+from fathometer.lab.profile.programs import has_newer_calls
+from fathometer.lab.profile.results import results_of
+from fathometer.lab.profile.shares import figures
+
+FOLDER = "profile"  # in a run's folder
+RATIO = "MPI over user time"
+# Names and units, all of which every run has.
+UNITS: Mapping[str, str] = MappingProxyType(
+    {
+        "time in MPI": "seconds",
+        "time outside of MPI": "seconds",
+        RATIO: "1",
+        "load imbalance": "1",
+        "data of all ranks": "bytes",
+        "data a rank": "bytes",
+        "messages": "1",
+    }
+)
+
+
+def variables(folder: Path, words: Sequence[str]) -> dict[str, str]:
+    """The variables with which a run of these words is counted. folder: of the run.
+
+    Raises FathometerError where the library is not built.
+    """
+    return environment(folder / FOLDER, (), has_newer_calls(words), os.environ)
+
+
+def figures_in(folder: Path) -> dict[str, float]:
+    """The figures of a run that has ended, from its folder; of several MPI jobs that with the most time.
+
+    Raises FathometerError where its ranks left nothing, or not all of them did.
+    """
+    problem = folder / FOLDER / PROBLEM
+    if problem.exists():
+        raise FathometerError(f"profile: {problem.read_text(encoding='utf-8').strip()}")
+    jobs = jobs_in(folder / FOLDER)
+    if not jobs:
+        raise FathometerError("profile: no process of the run has called MPI_Init")
+    job = chosen(jobs, None)
+    if job.missing:
+        raise FathometerError(f"profile: {job.missing} of {job.size} ranks left no file")
+    found = {figure.name: figure.value for figure in figures(results_of(job))}
+    missing = [name for name in UNITS if name not in found]
+    if missing:
+        raise FathometerError(f"profile: no {', '.join(missing)}: the run spent no time outside of MPI")
+    return {name: found[name] for name in UNITS}

@@ -1,0 +1,53 @@
+"""A profile on the terminal: the facts, the functions that take most time, what they mean."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import textwrap
+from collections.abc import Mapping
+from typing import Any
+
+from fathometer.lab.profile.panels import heading, panels
+from fathometer.report.tables import text
+from fathometer.runs.application import Panel
+
+MOST_ROWS = 12  # of the functions
+SHOWN = ("name", "calls", "seconds", "share", "waiting_seconds", "each_text", "bytes_out", "bytes_in")  # of the columns
+NARROWEST = 100  # characters of a table, so that in a log not every word is on a line of its own
+
+
+def text_of_profile(record: Mapping[str, Any]) -> str:
+    """All of it, as wide as the terminal."""
+    from pathlib import Path
+
+    wide = max(NARROWEST, shutil.get_terminal_size().columns)
+    lines = [f"{name:>14}  {value}" for name, value in heading(record).facts]
+    told = [*record["validity"]["reasons"], *record["results"].get("notes", [])]
+    lines += [line for text in told for line in textwrap.wrap(f"! {text}.", wide, subsequent_indent="  ")]
+    for panel in panels(record, Path()):
+        if panel["title"].startswith("Functions"):
+            lines += ["", _table(panel, wide)]
+    for finding in record["results"]["findings"]:
+        lines += textwrap.wrap(f"{finding['what']}.", wide, initial_indent="· ", subsequent_indent="  ")
+        meaning = f"It means: {finding['means']}. To try: {finding['attempt']}."
+        lines += textwrap.wrap(meaning, wide, initial_indent="  ", subsequent_indent="  ")
+    return "\n".join(lines)
+
+
+def _table(panel: Panel, wide: int) -> str:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(title=escape(panel["title"]), title_justify="left", box=SIMPLE_HEAD, title_style="")
+    shown = [place for place, (key, _, _) in enumerate(panel["columns"]) if key in SHOWN]
+    for place in shown:
+        _, title, _ = panel["columns"][place]
+        table.add_column(escape(title), justify="right" if place else "left", no_wrap=True)
+    for row in panel["rows"][:MOST_ROWS]:
+        table.add_row(*(escape(text(row[place], panel["columns"][place][2])) for place in shown))
+    out = io.StringIO()
+    Console(file=out, width=wide, no_color=True, highlight=False).print(table)
+    return out.getvalue().rstrip()

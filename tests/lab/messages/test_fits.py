@@ -1,0 +1,85 @@
+"""Cost models from times that follow them exactly."""
+
+import numpy as np
+import pytest
+
+from fathometer.lab.messages.fits import fit, half_of_best, loggp
+from fathometer.lab.messages.places import nearest_order
+
+LENGTHS = [8 << n for n in range(20)]
+
+
+def line(latency, rate):
+    return np.array([latency + n / rate for n in LENGTHS])
+
+
+def test_a_line_is_found_with_its_half_length_and_no_break():
+    seconds = line(2e-6, 4e9)
+    found = fit(LENGTHS, np.array([seconds] * 5), 1)
+    assert found.line.latency_seconds.value == pytest.approx(2e-6)
+    assert found.line.bytes_per_second.value == pytest.approx(4e9)
+    assert found.line.misfit == pytest.approx(0, abs=1e-9)
+    assert found.half_length.value == pytest.approx(2e-6 * 4e9)
+    assert found.breaks == ()
+    assert len(found.segments) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_is_no_break(seed):
+    noise = np.random.default_rng(seed).normal(1.0, 0.03, (9, len(LENGTHS)))
+    assert fit(LENGTHS, line(2e-6, 4e9) * noise, 1).breaks == ()
+
+
+@pytest.mark.parametrize("places", [(9,), (6, 13)])
+def test_breaks_lie_where_the_protocol_changes(places):
+    lines = [line(1e-6, 2e9), line(4e-6, 9e9), line(3e-5, 5e9)]
+    seconds = np.concatenate(
+        [part[a:b] for part, a, b in zip(lines, (0, *places), (*places, len(LENGTHS)), strict=False)]
+    )
+    found = fit(LENGTHS, np.array([seconds * (1 + 1e-4 * np.sin(n)) for n in range(7)]), 1)
+    assert found.breaks == tuple((LENGTHS[place - 1], LENGTHS[place]) for place in places)
+    assert [s.bytes_per_second.value for s in found.segments] == pytest.approx(
+        [2e9, 9e9, 5e9][: len(places) + 1], rel=0.01
+    )
+
+
+def test_the_interval_is_that_of_the_rounds():
+    """Rounds that are all slower by one factor change latency and rate by it, and nothing else."""
+    factors = np.linspace(0.9, 1.1, 21)
+    found = fit(LENGTHS, np.outer(factors, line(2e-6, 4e9)), 1)
+    value = found.line.latency_seconds
+    assert 0.9 * 2e-6 < value.low < value.value < value.high < 1.1 * 2e-6
+    assert value.value == pytest.approx(2e-6)
+    assert found.half_length.low == pytest.approx(found.half_length.high)
+
+
+def test_a_round_without_a_value_does_not_count():
+    table = np.array([line(2e-6, 4e9)] * 3)
+    table[1, 4] = np.nan
+    assert fit(LENGTHS, table, 1).line.latency_seconds.value == pytest.approx(2e-6)
+    assert fit(LENGTHS[:2], table[:, :2], 1) is None
+
+
+def test_half_of_the_best_rate():
+    assert half_of_best([1, 2, 4, 8], [1.0, 1.0, 1.0, 1.0]) == pytest.approx(4)
+    assert half_of_best([8, 16], [1.0, 2.0]) == 8
+
+
+def test_loggp_from_its_own_definition():
+    """Round trips as the model has them, with gaps of g + (k - 1) G between the messages."""
+    latency, overhead, gap, per_byte, count = 5e-6, 1e-6, 3e-6, 1e-9, 16
+    sizes = np.array([8, 1024, 65536])
+    one = 2 * (latency + 2 * overhead) + 0 * sizes
+    many = one + (count - 1) * (gap + (sizes - 1) * per_byte)
+    delay = 2 * one
+    delayed = one + (count - 1) * (delay + overhead)
+    found = loggp(list(sizes), *(np.array([row] * 3) for row in (one, many, delayed, delay)), count, 1)
+    assert found["latency_seconds"].value == pytest.approx(latency)
+    assert found["overhead_seconds"].value == pytest.approx(overhead)
+    assert found["gap_seconds"].value == pytest.approx(gap)
+    assert found["gap_seconds_per_byte"].value == pytest.approx(per_byte)
+
+
+def test_ranks_in_the_order_of_their_distance():
+    where = [0, 10, 1, 11, 2]
+    assert nearest_order([[abs(a - b) for b in where] for a in where]) == [0, 2, 4, 1, 3]

@@ -1,0 +1,134 @@
+"""`fathometer profile` as a user meets it."""
+
+import json
+import subprocess
+
+import pytest
+from jsonschema import Draft202012Validator
+from profile_support import cli, compiled, launcher, run_environment
+
+from fathometer.base.errors import FathometerError
+from fathometer.cli.commands.profile import write_profile
+from fathometer.lab.profile.profile import ProfileOptions, make_profile
+from fathometer.record import envelope
+from fathometer.record.envelope import SCHEMA
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return compiled(tmp_path_factory.mktemp("command"), "counted.c")
+
+
+@pytest.fixture(scope="module")
+def profiled(tmp_path_factory, program):
+    folder = tmp_path_factory.mktemp("profiled")
+    done = cli(folder, "--communicators", "--sites", "--counters", "--", *launcher("openmpi", 2), program)
+    assert done.returncode == 0, done.stderr
+    return folder / "profile", done
+
+
+def test_record_and_page_are_left_and_nothing_else(profiled):
+    folder, done = profiled
+    assert sorted(path.name for path in folder.iterdir()) == ["profile.html", "profile.json"]
+    record = json.loads((folder / "profile.json").read_text())
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(record)
+    assert record["validity"] == {"valid": True, "finished": True, "reasons": []}
+    assert "MPI_Allreduce" in done.stdout
+
+
+def test_what_ranks_left_stays_where_the_record_cannot_be_written(tmp_path, monkeypatch, program):
+    def full(path, _record):
+        raise FathometerError(f"{path}: cannot be written: No space left on device")
+
+    for name, value in run_environment().items():
+        monkeypatch.setenv(name, value)
+    made, _ = make_profile(ProfileOptions((*launcher("openmpi", 2), str(program)), tmp_path), ["profile"], print)
+    monkeypatch.setattr(envelope, "write_record", full)
+    with pytest.raises(FathometerError, match="No space left"):
+        write_profile(tmp_path, made, quiet=True)
+    done = cli(tmp_path, "--gather", "-o", ".", "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["profile.html", "profile.json"]
+
+
+def test_the_account_has_every_second_of_every_rank(profiled):
+    record = json.loads((profiled[0] / "profile.json").read_text())
+    for rank, own in zip(record["ledger"]["ranks"], record["results"]["ranks"], strict=True):
+        assert sum(rank["categories"].values()) == pytest.approx(rank["wall_seconds"], rel=1e-6)
+        assert rank["categories"]["compute"] == pytest.approx(own["user_seconds"], rel=1e-3, abs=1e-6)
+        assert own["user_seconds"] + own["mpi_seconds"] == pytest.approx(own["wall_seconds"])
+
+
+def test_the_page_has_all_parts(profiled):
+    page = (profiled[0] / "profile.html").read_text()
+    for text in (
+        "What costs most",
+        "Functions of MPI",
+        "Calls by size",
+        "Bytes between ranks: messages",
+        "Messages over time",
+        "Communicators",
+        "turned",
+        "Places of the program",
+        "What the system counted",
+    ):
+        assert text in page, text
+    assert 'src="' not in page.split("<script>")[0]
+
+
+def test_an_exit_code_is_told_and_the_profile_is_there(tmp_path, program):
+    done = cli(tmp_path, "--quiet", "--", *launcher("openmpi", 2), program, "abort")
+    assert done.returncode == 1
+    assert "ended with exit code 3; profile has its profile" in done.stderr
+    record = json.loads((tmp_path / "profile" / "profile.json").read_text())
+    assert not record["validity"]["valid"]
+    assert any("aborted" in reason for reason in record["validity"]["reasons"])
+
+
+def test_a_folder_with_a_profile_is_not_replaced_unasked(profiled):
+    done = cli(profiled[0].parent, "--", "true")
+    assert done.returncode == 2
+    assert "has a profile already" in done.stderr
+
+
+def test_files_of_a_batch_job_are_gathered(tmp_path, program):
+    printed = cli(tmp_path, "--environment", "-o", "batch")
+    assert printed.returncode == 0, printed.stderr
+    (tmp_path / "batch").mkdir()
+    words = " ".join(map(str, (*launcher("openmpi", 2), program)))
+    subprocess.run(["sh", "-ec", f"{printed.stdout}\n{words}"], cwd=tmp_path, env=run_environment(), check=True)
+    done = cli(tmp_path, "--gather", "--quiet", "-o", "batch")
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "batch" / "profile.json").read_text())["results"]["size"] == 2
+
+
+def test_several_jobs_of_a_command_are_told_apart(tmp_path, program):
+    one, two = (" ".join(map(str, (*launcher("openmpi", n), program))) for n in (2, 3))
+    done = cli(tmp_path, "--keep", "--", "sh", "-c", f"{one} && {two}")
+    assert done.returncode == 0, done.stderr
+    assert "ran 2 MPI jobs" in done.stderr
+    done = cli(tmp_path, "--gather", "--quiet", "--job", 2)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "profile" / "profile.json").read_text())["results"]["size"] == 3
+
+
+STATIC = '#include <stdio.h>\nconst char *name = "MPI_Init";\nint main(void) { return puts(name) < 0; }\n'
+
+
+def test_what_cannot_be_profiled_is_one_line(tmp_path):
+    (tmp_path / "static.c").write_text(STATIC)
+    subprocess.run(["cc", "-static", "-o", tmp_path / "static", tmp_path / "static.c"], check=True)
+    cases = {
+        ("--", "true"): (2, "no process of it has called MPI_Init: it is no MPI program"),
+        ("--", tmp_path / "static"): (2, "a static program: nothing can be preloaded into it"),
+        ("--", tmp_path / "none"): (2, "cannot be run"),
+        ("--", "false"): (1, "ended with exit code 1 before a process of it called MPI_Init"),
+        (): (2, "allowed: -- COMMAND"),
+        ("--gather",): (2, "no files of ranks"),
+        ("--profiler", "ompi", "--", "true"): (2, "no Open MPI program"),
+    }
+    for words, (code, text) in cases.items():
+        done = cli(tmp_path, "--overwrite", *words)
+        assert done.returncode == code, (words, done.stderr)
+        assert text in done.stderr, words
+        assert len(done.stderr.strip().splitlines()) == 1, done.stderr
