@@ -59,8 +59,8 @@ def main(rounds: int, cells: int, threads: int) -> None:
     for wavefield in (with_account, without):
         wavefield.threads = thread_counts(setup.survey.threads.model_dump(), binding)
     for exchange in without._exchanges:  # the messages that tell waiting from travelling are a part of the cost
-        exchange._calls.clear()
-        exchange._arrivals.clear()
+        exchange._announcements.clear()
+        exchange._neighbours.clear()
     shape, dtype = without.image_shape, setup.scheme.dtype
     imaging, (shot,) = setup.survey.imaging, setup.acquisition.shots
     condition = condition_of(imaging)(volumes_of(imaging), shape, dtype)

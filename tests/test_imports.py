@@ -32,7 +32,7 @@ FLOORS = {
         plan_table
         demo plan job probes
         cost
-        rtm
+        rtm kirchhoff
         modelling
         setup
         page

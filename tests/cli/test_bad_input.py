@@ -367,7 +367,7 @@ SURVEY = [
     Case("unknown section", "[propagatoin]: … did you mean [propagation]?", {"propagatoin.order": 8}),
     Case("not TOML", "survey.toml: not valid TOML … line 1", prepare=written("survey.toml", b"[model\n")),
     Case("not text", "survey.toml: not text in UTF-8", prepare=written("survey.toml", b"\xff\xfe[model]")),
-    Case("empty", "survey.toml: [model]: missing", prepare=written("survey.toml", b"")),
+    Case("empty", "survey.toml: [acquisition]: missing", prepare=written("survey.toml", b"")),
     Case("absent", "survey.toml: … no such file", prepare=lambda folder: (folder / "survey.toml").unlink()),
     Case("NUL in a name", "[model] vp: found … control characters", {"model.vp": "a\0b.npy"}),
     Case("a line end in a name", "[model] vp: found … control characters", {"model.vp": "a\nb.npy"}),

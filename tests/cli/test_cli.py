@@ -277,6 +277,16 @@ def test_info(folder, tmp_path, capsys):
     assert (found["shape"], found["spacing_metres"], found["axes"]) == ([NX, NZ], [10.0, 10.0], ["x", "z"])
 
 
+def test_info_of_picks(tmp_path, capsys):
+    (tmp_path / "picks.txt").write_text("0 0.5 2000\n0 1.5 2400\n100 1 2222\n")
+    done = run(capsys, "info", tmp_path / "picks.txt")
+    assert (done.code, done.err) == (0, "")
+    for words in ("velocity picks, 2D", "2, with 1 to 2 picks each", "2000 to 2400 m/s", "2000 to 2576.82 m/s"):
+        assert words in done.out
+    done = run(capsys, "info", tmp_path / "picks.txt", "--json")
+    assert json.loads(done.out)[0]["picks"] == 3
+
+
 @pytest.mark.parametrize("name", ["vp.npy", "recorded.segy", "image/image.rsf"])
 def test_info_draws(name, folder, tmp_path, capsys):
     done = run(capsys, "info", folder / name, "--picture", tmp_path / "a picture.png")
@@ -296,6 +306,8 @@ def test_info_draws(name, folder, tmp_path, capsys):
         (["vp.npy", "recorded.segy", "--picture", "a.png"], 2, "--picture a.png: draws one FILE, found 2"),
         (["vp.npy", "--picture", "vp.npy"], 2, "--picture vp.npy: allowed: the name of a .png file"),
         (["vp.npy", "--picture", "none/a.png"], 1, "none/a.png: cannot be written: No such file or directory"),
+        (["picks.txt", "--picture", "a.png"], 2, "--picture: found with picks.txt, a text of picks"),
+        (["picks.txt"], 2, "picks.txt: no such file"),
         ([], 2, "the following arguments are required: FILE"),
     ],
 )

@@ -55,6 +55,11 @@ def test_viking_graben_shots_are_read_as_they_are_and_migrated(shared_data, tmp_
     # Events, not noise: below the water the layers under the spread are flat, so neighbouring columns agree.
     near = image[270:310, 40:180].astype(float)
     assert np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(near, near[4:], strict=False)]) > 0.8
+    # The migration in time, stretched to depth, has the same layers at the same depths.
+    run_survey(tmp_path / "viking.toml", in_time=True)
+    correlation, phase = viking_graben.likeness(tmp_path)
+    assert correlation > 0.85
+    assert abs(phase) < 15
 
 
 def test_own_shots_at_the_edge_of_cells_that_headers_round(tmp_path):

@@ -1,6 +1,7 @@
 """Decomposition and halos, on their own."""
 
 import itertools
+import json
 import math
 
 import pytest
@@ -25,6 +26,19 @@ def test_every_halo_cell_is_its_neighbours(ranks):
     word, count = done.stdout.split()
     assert word == "OK"
     assert int(count) >= 30
+
+
+def test_waiting_for_a_neighbour_that_computes_is_not_transfer():
+    """Its cells move only when it lets MPI work: meanwhile the other rank is idle, and that is said."""
+    done = under_mpirun(2, SUPPORT / "late_neighbour_program.py")
+    assert done.returncode == 0, done.stderr
+    early, late = json.loads(done.stdout)
+    assert early["idle"] > 0.9 * 4 * 0.25
+    assert early["communication"] < 0.1 * 4 * 0.25
+    assert late["idle"] < 0.1 * 4 * 0.25
+    assert not early["left"]
+    assert not late["left"]
+    assert max(early["closing"], late["closing"]) < 0.2  # the last empty message is there
 
 
 @given(st.integers(1, 10**6), st.integers(1, 300))

@@ -19,7 +19,7 @@ from fathometer.pictures import (
     volume_figure,
     volume_picture,
 )
-from fathometer.pictures.colours import below_water, depth_gain, symmetric_range, water_cells
+from fathometer.pictures.colours import below_water, depth_gain, interval_velocities, symmetric_range, water_cells
 from fathometer.pictures.file_picture import axis_order, picture_of
 from fathometer.pictures.gather import signed_offsets
 from fathometer.pictures.layout import Labels
@@ -170,6 +170,78 @@ def test_clip_ignores_the_water():
     assert symmetric_range([np.zeros(5)]) == 1.0
 
 
+def test_interval_velocities_are_those_of_the_layers():
+    """Water down to 0.4 s and a layer of 1800 m/s: its RMS velocity exceeds that of water by little for long."""
+    times = 0.004 * np.arange(251)
+    squares = np.where(times <= 0.4, 1500.0**2 * times, 1500.0**2 * 0.4 + 1800.0**2 * (times - 0.4))
+    rms = np.sqrt(np.divide(squares, times, out=np.full(251, 1500.0**2), where=times > 0)).astype(np.float32)
+    layers = interval_velocities(rms[None], 0.0, 0.004)
+    np.testing.assert_allclose(layers[0, :101], 1500.0, rtol=1e-4)
+    np.testing.assert_allclose(layers[0, 101:], 1800.0, rtol=1e-4)
+    assert water_cells(layers) == [101]
+    assert water_cells(rms[None])[0] > 125
+    later = interval_velocities(rms[None, 50:], 0.2, 0.004)
+    np.testing.assert_allclose(later[0, 1:], layers[0, 51:], rtol=1e-4)
+    assert later[0, 0] == rms[50]
+
+
+@pytest.mark.parametrize(("shape", "count"), [((80, 1, 51), 1), ((60, 30, 51), 3)])
+def test_an_image_in_time_has_seconds_down(shape, count):
+    vp = np.full(shape, 2000.0)
+    image = np.random.default_rng(0).standard_normal(shape)
+    spacing, origin = (25.0, 25.0, 0.004), (100.0, -50.0, 0.3)
+    figure = image_figure(image, vp, spacing, origin, POINTS, None, "Test", in_time=True)
+    panels = panels_of(figure)
+    assert len(panels) == count
+    section = panels[0]
+    assert (section.get_xlabel(), section.get_ylabel()) == ("x (m)", "two-way time (s)")
+    assert section.get_ylim() == pytest.approx((0.5, 0.3))
+    wide, high = inches(figure, section)
+    assert high / wide == pytest.approx(0.6, abs=0.001)
+    assert figure.axes[-1].get_ylabel() == "RMS velocity (m/s)"
+    if count == 3:
+        assert [axes.get_title(loc="left") for axes in panels] == ["y = 325 m", "x = 850 m", "time = 0.4 s"]
+        (across, up) = inches(figure, panels[2])
+        assert across / up == pytest.approx(59 / 29, rel=0.001)  # a map keeps its aspect
+
+
+def test_the_sea_floor_of_an_image_in_time_does_not_fade():
+    """Water of 0.4 s over a layer of 1800 m/s, whose RMS velocity stays that of water for 0.2 s more."""
+    times = 0.004 * np.arange(251)
+    squares = np.where(times <= 0.4, 1500.0**2 * times, 1500.0**2 * 0.4 + 1800.0**2 * (times - 0.4))
+    rms = np.sqrt(np.divide(squares, times, out=np.full(251, 1500.0**2), where=times > 0))
+    image = np.zeros((40, 1, 251))
+    image[:, :, 85:106] = 1.0
+    vp = np.broadcast_to(rms, image.shape)
+    figure = image_figure(image, vp, (25.0, 25.0, 0.004), (0.0, 0.0, 0.0), None, None, "", in_time=True)
+    drawn = figure.axes[0].images[1].get_array().T
+    assert np.all(drawn[:, 85] > 0.55 * drawn[:, 105])  # 0.37 where RMS velocities tell the sea floor
+
+
+@pytest.mark.parametrize("name", ["v.rsf", "v.nc", "v.segy"])
+def test_picture_of_a_volume_in_time_says_seconds(tmp_path, monkeypatch, name):
+    from mpi4py import MPI
+
+    from fathometer.grid.grid import Grid
+    from fathometer.grid.volume_info import volume_info
+    from fathometer.pictures import file_picture
+    from fathometer.storage.volumes.volume import write_volume
+
+    grid = Grid((12, 1, 26), (20.0, 1.0, 0.008), (40.0, 0.0, 0.2), vertical="time")
+    values = np.arange(12 * 26, dtype=np.float32).reshape(12, 26)
+    write_volume(tmp_path / name, volume_info(grid, values.dtype, "m/s"), values, (0, 0), MPI.COMM_SELF)
+    drawn = []
+    monkeypatch.setattr(file_picture, "save", lambda figure, path: drawn.append(figure))
+    picture_of(tmp_path / "a.png", name, tmp_path)
+    axes = drawn[0].axes[0]
+    assert axes.get_ylabel() == "two-way time (s)"
+    assert axes.get_ylim() == pytest.approx((0.4, 0.2))
+    assert axes.get_xlabel() == ("trace (cells)" if name == "v.segy" else "x (m)")
+    assert any(tick != round(tick) for tick in axes.get_yticks())
+    wide, high = inches(drawn[0], axes)
+    assert high / wide == pytest.approx(0.6, abs=0.001)
+
+
 def test_gain_balances_depths_but_does_not_raise_silence():
     """Alternating amplitudes that fall as 1/z^2, and a stretch with 1e-4 of the largest one."""
     depth = np.arange(200.0)
@@ -310,6 +382,7 @@ def test_signed_offsets():
         (("Depth", "Distance"), 2, None, (2, 0)),
         (("x", "z"), 2, "zx", (2, 0)),
         (("time", "trace"), 2, None, (2, 0)),
+        (("t", "y", "x"), 3, None, (2, 1, 0)),
         (("a", "b"), 2, None, (0, 2)),
         (("x", "x", "z"), 3, None, (0, 1, 2)),
     ],

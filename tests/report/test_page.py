@@ -11,8 +11,10 @@ import pytest
 from patience import PATIENCE
 
 from fathometer.cli.pages import page_panels
+from fathometer.report.decimation import encoded
 from fathometer.report.page import PagePanels, write_page
 from fathometer.report.records import Run, read_record
+from fathometer.runs.application import Heading
 from tests.support.browser_support import check_width, open_page, photograph, programs
 from tests.support.cli_support import MIGRATE, MODEL, RECEIVERS, SPACING, call, inputs, survey
 from tests.support.report_support import a_record
@@ -104,6 +106,100 @@ def test_page_is_drawn_and_fits(browser, pages, name, width):
     for figure, plots, marked in figures:
         assert plots == marked == (3 if figure == "volume" and name in ("slices", "compared") else 1), figure
     check_width(browser, width)
+
+
+def in_time(ny):
+    """Panels over two-way time: a volume (7, ny, 9), traces of its own name, sections."""
+    step, first = [10.0, 20.0, 0.004], [100.0, 40.0, 0.65]
+    codes = {"shape": [7, ny, 9], "first": first, "step": step}
+    numbers = np.arange(7 * ny * 9, dtype=np.uint8)
+    span = [[a, a + (n - 1) * d] for a, n, d in zip(first, (7, ny, 9), step, strict=True)]
+    vertical = {"name": "time", "label": "two-way time (s)", "unit": "s", "digits": 3, "ratio": 0.6}
+    parts = {"title": "Image", "caption": "", "file": "image.rsf", "span": span, "vertical": vertical}
+    shown = {"kind": "volume", **parts, "property": None, "image": codes | {"codes": encoded(numbers)}}
+    flat = {"time": [0.0, 0.004], "shape": [9, 3], "caption": ""}
+    bins = {"kind": "traces", "name": "bins", "title": "Bins", "label": "offset (m)", "vertical": "two-way time (s)"}
+    bins |= {"x": [0.0, 1.0, 2.0, 4.0], "smooth": False, "codes": encoded(numbers[:27])} | flat
+    plain = {
+        "kind": "traces",
+        "title": "Shot",
+        "label": "channel",
+        "x": [1, 2, 3],
+        "codes": encoded(numbers[:27]),
+    } | flat
+    beside = {"kind": "sections", "name": "beside", "title": "Sections", "labels": ["x (m)", "two-way time (s)"]}
+    beside |= {"x": [0.0, 10.0], "sections": [{"name": f"{n} m", "codes": encoded(numbers[:27])} for n in range(3)]}
+    return PagePanels(Heading("Migration"), [shown, bins, plain, beside | flat])
+
+
+@pytest.fixture(scope="module")
+def time_pages(tmp_path_factory):
+    """Pages with panels over two-way time, of a line (1) and of a volume (5)."""
+    programs()
+    folder = tmp_path_factory.mktemp("in-time")
+    for ny in (1, 5):
+        write_page(folder / f"{ny}.html", [Run(folder / "run.json", a_record())], in_time(ny))
+    return folder
+
+
+LABELS = "return [...document.querySelectorAll('.slices > div')].map((plot) => plot.layout.yaxis.title.text)"
+HEIGHTS = """
+const plots = [...document.querySelectorAll(".slices > div")];
+return plots.map((plot) => plot._fullLayout._size).map((box) => [box.w, box.h]);
+"""
+WHERE = "return document.querySelector('.where').textContent.replace(/\\u202f/g, ' ')"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("ny", [1, 5])
+def test_panels_in_time_are_drawn_and_fit(browser, time_pages, ny, width):
+    assert open_page(browser, time_pages / f"{ny}.html", width) == []
+    photograph(browser, f"time-{ny}-{width}")
+    figures = [
+        figure for figure in browser.execute_script(DRAWN) if figure[0] in ("volume", "bins", "gather", "beside")
+    ]
+    assert figures == [
+        ["volume", 2 * (ny > 1) + 1, 2 * (ny > 1) + 1],
+        ["bins", 1, 1],
+        ["gather", 1, 1],
+        ["beside", 1, 1],
+    ]
+    check_width(browser, width)
+    labels = browser.execute_script(LABELS)
+    assert labels == ["two-way time (s)", "two-way time (s)", "y (m)"][: len(labels)]
+    sizes = browser.execute_script(HEIGHTS)
+    assert sizes[0][1] / max(wide for wide, _ in sizes) == pytest.approx(0.6, abs=0.02)
+    assert "stretched" not in browser.execute_script(WHERE)
+
+
+def test_a_slice_in_time_is_named_in_seconds(browser, time_pages):
+    open_page(browser, time_pages / "5.html", 1280)
+    assert browser.execute_script(TITLES)[2] == "time = 0.666 s"
+    browser.execute_script(MOVE, "z", 7)
+    deadline = time.monotonic() + PATIENCE
+    while browser.execute_script(TITLES)[2] == "time = 0.666 s":
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert browser.execute_script(TITLES) == ["y = 80 m", "x = 130 m", "time = 0.678 s"]
+    told = "return [...document.querySelectorAll('.controls label')].map((label) => label.textContent)"
+    told = [text.replace("\u202f", " ") for text in browser.execute_script(told)]
+    assert told == ["x130 m", "y80 m", "time0.678 s"]
+    assert browser.execute_script(WHERE).startswith("Slices through x = 130 m, y = 80 m, time 0.678 s.")
+
+
+def test_a_click_in_time_moves_the_map_there(browser, time_pages):
+    """A click on the x-t section at x = 110 m, 0.654 s."""
+    open_page(browser, time_pages / "5.html", 1280)
+    browser.execute_script("""
+const plot = document.querySelector(".slices > div"), { xaxis, yaxis } = plot._fullLayout;
+const frame = plot.getBoundingClientRect();
+const x = frame.left + xaxis._offset + xaxis.d2p(110), y = frame.top + yaxis._offset + yaxis.d2p(0.654);
+plot.onclick({ clientX: x, clientY: y });
+""")
+    deadline = time.monotonic() + PATIENCE
+    while browser.execute_script(TITLES) != ["y = 80 m", "x = 110 m", "time = 0.654 s"]:
+        assert time.monotonic() < deadline, browser.execute_script(TITLES)
+        time.sleep(0.05)
 
 
 @pytest.fixture(scope="module")

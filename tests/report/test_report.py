@@ -16,6 +16,7 @@ from fathometer.base.errors import InputError
 from fathometer.record.envelope import SCHEMA
 from fathometer.report import formatting, tables
 from fathometer.report.decimation import averaged, factors_for
+from fathometer.report.figures import roofline
 from fathometer.report.page import PagePanels, check, comparison_tables, labels, render, run_tables
 from fathometer.report.records import Run, read_record
 from fathometer.report.template import safe_json
@@ -191,10 +192,31 @@ def test_verdict_of_what_is_partly_hidden(waited, how):
     assert f"beside the computation, {how};" in verdict(beside(waited)).replace(formatting.THIN, " ")
 
 
-def test_verdict_without_a_kernel():
+@pytest.mark.parametrize(("waited", "how"), [(0.01, "fully hidden"), (0.5, "75 % hidden"), (3.0, "not hidden")])
+def test_verdict_of_work_that_is_waited_for_in_a_phase_of_its_own(waited, how):
+    """Traces that are read and filtered beside the sums (2 s), and the wait for them."""
+    told = a_record({("wait for traces", "idle"): (waited, waited)})
+    read = OVERLAPPED | {"phase": "read traces"}
+    told["ledger"]["overlapped"] = [
+        read,
+        OVERLAPPED | {"phase": "filter traces", "category": "compute", "total_bytes": 0},
+    ]
+    said = verdict(told).replace(formatting.THIN, " ")
+    assert f"“read traces” moved 1.90 GB/s beside the computation, {how};" in said
+
+
+def test_verdict_of_a_kernel_that_counts_no_flops():
     told = a_record()
     for entry in told["ledger"]["phases"]:
         entry["total_flops"] = 0
+    assert verdict(told).replace(formatting.THIN, " ").startswith("80 % of 10.0 s in the kernel")
+    assert roofline(told) is None
+
+
+def test_verdict_without_a_kernel():
+    told = a_record()
+    for entry in told["ledger"]["phases"]:
+        entry["total_flops"] = entry["total_points"] = 0
     assert (
         verdict(told).replace(formatting.THIN, " ").startswith("50 % of 10.0 s in “source propagation”; rank 1 waited")
     )
@@ -537,3 +559,18 @@ def test_a_page_never_replaces_a_record(tmp_path, capsys):
     assert done.code == 2
     assert "cannot be written" in done.err
     assert json.loads(one.read_text()) == a_record()
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (4.52e-7, "452 ns"),
+        (2.39e-6, "2.39 µs"),
+        (9.99e-5, "99.9 µs"),
+        (1e-4, "0.000100 s"),
+        (0.0, "0 s"),
+        (3e-12, "< 0.0001 s"),
+    ],
+)
+def test_times_of_messages_for_people(value, expected):
+    assert formatting.short_seconds(value).replace(formatting.THIN, " ") == expected

@@ -38,7 +38,7 @@ def cluster(name: str, *options: object) -> Iterator[str]:
     try:
         yield name
     finally:
-        call("cluster", "down", name, "--quiet")
+        call("cluster", "down", "--name", name, "--quiet")
         assert nothing_left(name)
         assert outside() == before
 
@@ -63,7 +63,7 @@ def run(name: str, *words: object, **options: object) -> Done:
 
 def status(name: str) -> dict[str, Any]:
     """What `fathometer cluster status --json` says of it."""
-    done = call("cluster", "status", name, "--json")
+    done = call("cluster", "status", "--name", name, "--json")
     assert done.code == 0, done.err
     [found] = json.loads(done.out)
     return dict(found)

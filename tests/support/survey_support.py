@@ -8,6 +8,7 @@ from mpi4py import MPI
 from fathometer.parallel.threads import bind, unbind
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.options import RunOptions
+from fathometer.seismic.kirchhoff.driver import run_migrate_time
 from fathometer.seismic.modelling.driver import run_model
 from fathometer.seismic.rtm.driver import run_migrate
 from fathometer.seismic.survey import load_survey, survey_of
@@ -34,9 +35,11 @@ def migrate(folder, values, options=OVERWRITE) -> Outcome:
     return _run(run_migrate, survey_of(values, folder / "survey.toml"), options)
 
 
-def run_survey(path) -> Outcome:
-    """Model or migrate a survey file, whichever it is for."""
+def run_survey(path, in_time=False) -> Outcome:
+    """Model or migrate a survey file, whichever it is for; in_time: migrate it in time."""
     survey = load_survey(path)
+    if in_time:
+        return _run(run_migrate_time, survey)
     return _run(run_migrate if survey.acquisition.gathers else run_model, survey)
 
 

@@ -1,5 +1,5 @@
 """
-Kernels of Fathometer: wave propagation, injection, sampling, imaging, threads.
+Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, threads.
 """
 
 from collections.abc import Sequence
@@ -360,3 +360,56 @@ class WavefieldFloat64:
         """What the job does at its imaging steps, with the field as it is now."""
 
     def first_nonfinite(self) -> int: ...
+
+KIRCHHOFF_SEGMENT: int = 16
+
+MOST_BANK_ROWS: int = 25
+
+def bank_length(rows: int, samples: int, unit: int) -> int: ...
+def bank_row(length: float) -> int: ...
+
+class TimeOperator:
+    def __init__(
+        self,
+        *,
+        slowness2: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        eta: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)]
+        | None,
+        first: Sequence[int],
+        origin: Sequence[float],
+        spacing: Sequence[float],
+        weights: int,
+        scale: float,
+        aperture: float,
+        tan_dip: float,
+        taper: float,
+        alias: Sequence[float],
+        rows: int,
+        unit: int,
+    ) -> None: ...
+    def migrate(
+        self,
+        *,
+        traces: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        geometry: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        volume: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        first: float,
+        interval: float,
+        image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        fold: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")] | None,
+        workspace: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+        plainly: bool,
+    ) -> int: ...
+    def demigrate(
+        self,
+        *,
+        image: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        geometry: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        volume: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        first: float,
+        interval: float,
+        traces: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+        workspace: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...

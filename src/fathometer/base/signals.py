@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fathometer.base import early_signals
@@ -26,16 +26,23 @@ LAST_WORDS_SECONDS = 0.5  # from the signal to the last words: sooner than mpiru
 
 @dataclass
 class _Deferral:
-    """Depth of nested sections in which interrupts are deferred, and whether a signal is pending."""
+    """Of an `interruptible` block: depth of nested sections in which interrupts are deferred, and whether a signal is
+    pending; the calls of its `last_words` blocks, and the lock under which they are made."""
 
     depth: int = 0
     pending: bool = False
+    last_words: list[Callable[[], None]] = field(default_factory=list)
+    speaking: threading.Lock = field(default_factory=threading.Lock)
+
+    def speak(self) -> None:
+        """Make the calls, the latest block's first."""
+        with self.speaking:
+            for call in self.last_words[::-1]:
+                with suppress(Exception):
+                    call()
 
 
 _current: ContextVar[_Deferral | None] = ContextVar("deferral", default=None)  # of the `interruptible` block
-
-_last_words: list[Callable[[], None]] = []  # of the `last_words` blocks
-_speaking = threading.Lock()
 
 
 def hold() -> None:
@@ -87,23 +94,23 @@ def interruptible() -> Iterator[None]:
 
 
 @contextmanager
-def blocked() -> Iterator[None]:
+def blocked(numbers: Sequence[signal.Signals] = SIGNALS) -> Iterator[None]:
     """Within the block the signals wait. Around the start of a process: Python calls hooks at a fork and drops whatever
     exception is raised in them, KeyboardInterrupt too. The new process calls `unblock`."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
-def unblock() -> None:
-    """In a new process, before it becomes another program: the signals end it, those too that have waited; but not
-    those that its parent ignores."""
-    for number in SIGNALS:
+def unblock(numbers: Sequence[signal.Signals] = SIGNALS) -> None:
+    """In a new process, before it becomes another program: the signals do to it what they do by default, those too
+    that have waited; but those that its parent ignores stay ignored."""
+    for number in numbers:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
 
 
 @contextmanager
@@ -124,10 +131,12 @@ def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterato
         soon = min(seconds, LAST_WORDS_SECONDS)
         if done.wait(soon):
             return
-        threading.Thread(target=_speak, name="last words", daemon=True).start()  # the disk may hang
+        if deferral is not None:
+            threading.Thread(target=deferral.speak, name="last words", daemon=True).start()  # the disk may hang
         if not done.wait(max(seconds - soon, soon)):
             end()
 
+    deferral = _current.get()
     done = threading.Event()
     previous = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     thread = threading.Thread(target=watch, name="signal watchdog", daemon=True)
@@ -146,16 +155,13 @@ def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterato
 def last_words(call: Callable[[], None]) -> Iterator[None]:
     """Within the block `watchdog` calls this once, on another thread, where a signal has not ended the main thread's
     work `LAST_WORDS_SECONDS` later: should the process be killed then, files can still say why."""
-    _last_words.append(call)
+    deferral = _current.get()
+    if deferral is None:  # nobody watches
+        yield
+        return
+    deferral.last_words.append(call)
     try:
         yield
     finally:
-        with _speaking:
-            _last_words.remove(call)
-
-
-def _speak() -> None:
-    with _speaking:
-        for call in _last_words[::-1]:
-            with suppress(Exception):
-                call()
+        with deferral.speaking:
+            deferral.last_words.remove(call)

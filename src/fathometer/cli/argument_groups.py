@@ -38,9 +38,23 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """--name, of commands that need one cluster."""
-    parser.add_argument("--name", default=CLUSTER, metavar="NAME", help=f"of the cluster ({CLUSTER})")
+def add_command(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """-- COMMAND ..., of commands that run another one; `command_words` has it."""
+    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help=meaning)
+
+
+def command_words(options: argparse.Namespace) -> list[str]:
+    """The words of that command."""
+    words: list[str] = options.words
+    return words[1:] if words[:1] == ["--"] else words
+
+
+def add_cluster(parser: argparse.ArgumentParser, default: str | None = CLUSTER, none: str = CLUSTER) -> None:
+    """--name, of commands on clusters.
+
+    default: what it is where it is left out. none: what that means, in words.
+    """
+    parser.add_argument("--name", default=default, metavar="NAME", help=f"of the cluster ({none})")
 
 
 def add_share(parser: argparse.ArgumentParser) -> None:

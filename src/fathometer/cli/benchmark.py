@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,16 @@ from fathometer.cli.command import RankCall
 from fathometer.cli.output import print_text, require_png, require_writable
 
 Record = dict[str, Any]
+
+
+def two_ranks() -> int:
+    """Two ranks, which exchange messages, where there are two cpus; as many as a launcher has started."""
+    from fathometer.launch.mpirun import launched
+
+    world = launched(os.environ)
+    if world is not None:
+        return world.size or 1
+    return min(2, len(os.sched_getaffinity(0)))
 
 
 def run_benchmark(

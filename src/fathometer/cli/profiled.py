@@ -4,18 +4,20 @@ MPI."""
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from fathometer.base.errors import InputError
+from fathometer.base.own_program import FATHOMETER, own_program
 from fathometer.cli.command import Options
 from fathometer.cli.output import printer
 
 
 def under_profile() -> bool:
     """Whether this process is counted already."""
-    return "FATHOMETER_PROFILE" in os.environ
+    from fathometer.record.profiled import FOLDER
+
+    return FOLDER in os.environ
 
 
 def run_profiled(options: Options, words: Sequence[str]) -> int:
@@ -35,9 +37,9 @@ def run_profiled(options: Options, words: Sequence[str]) -> int:
             "fathometer profile -- COMMAND around the launcher"
         )
     folder: Path = options.profile
-    command = (sys.executable, "-P", "-m", "fathometer", *words)
+    command = (*own_program(), *words)
     asked = ProfileOptions(command, folder, newer=False, overwrite=getattr(options, "overwrite", False))
-    record, ended = make_profile(asked, ["fathometer", *words], printer(options.quiet))
+    record, ended = make_profile(asked, [FATHOMETER, *words], printer(options.quiet))
     write_profile(folder, record, options.quiet or options.json)
     if ended.interrupted:
         raise KeyboardInterrupt

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -23,6 +24,7 @@ class Grid:
         origin: coordinates of the model's first cell in m.
         pad: cells added before and after, per axis.
         first: place of this model's first cell in the model of the files: not 0 where it is a window of that.
+        vertical: what the last axis is; "time": two-way time, spacing and origin along it in s.
     """
 
     shape: Index3
@@ -30,6 +32,7 @@ class Grid:
     origin: Vector = (0.0, 0.0, 0.0)
     pad: Sides = ((0, 0), (0, 0), (0, 0))
     first: Index3 = (0, 0, 0)
+    vertical: Literal["depth", "time"] = "depth"
 
     @property
     def two_dimensional(self) -> bool:

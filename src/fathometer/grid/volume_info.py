@@ -11,15 +11,16 @@ from fathometer.storage.volumes.block import VolumeInfo
 
 
 def volume_info(grid: Grid, dtype: np.dtype[Any], unit: str) -> VolumeInfo:
-    """A volume of the grid's cells without its padding, z fastest; two axes in two dimensions.
+    """A volume of the grid's cells without its padding, z (or two-way time, t) fastest; two axes in two dimensions.
 
     unit: of the values.
     """
+    labels = "xyt" if grid.vertical == "time" else "xyz"
     return VolumeInfo(
         tuple(grid.shape[a] for a in grid.axes),
         dtype,
         tuple(grid.spacing[a] for a in grid.axes),
         tuple(grid.origin[a] for a in grid.axes),
-        tuple("xyz"[a] for a in grid.axes),
+        tuple(labels[a] for a in grid.axes),
         unit,
     )

@@ -24,6 +24,7 @@ from pathlib import Path
 
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.own_program import own_program
 from fathometer.launch import one_host
 from fathometer.launch.supervise import supervise
 
@@ -299,7 +300,7 @@ def start_ranks(
         words = mpirun_command(
             mpirun,
             ranks,
-            [sys.executable, "-P", "-m", "fathometer", *(resumed_arguments(arguments) if attempt else arguments)],
+            [*own_program(), *(resumed_arguments(arguments) if attempt else arguments)],
             slots=slots,
             as_root=os.geteuid() == 0,
             forwarded=forwarded,

@@ -18,6 +18,7 @@ from typing import Any
 
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import InputError
+from fathometer.base.signals import blocked, unblock
 
 TERMINATION_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 RANKS_GRACE_SECONDS = 8.0  # from the forwarded signal to SIGTERM for mpirun
@@ -70,25 +71,23 @@ def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal
 
     handled = [s for s in (*TERMINATION_SIGNALS, signal.SIGTSTP) if signal.getsignal(s) is not signal.SIG_IGN]
     previous: dict[signal.Signals, Any] = {}
-    signal.pthread_sigmask(signal.SIG_BLOCK, handled)  # until there is a process to send them to
     try:
-        try:
-            process = subprocess.Popen(
-                words,
-                env=dict(environ),
-                stdin=subprocess.DEVNULL,
-                process_group=0,
-                preexec_fn=lambda: _prepare_child(libc, handled),
-            )
-        except OSError as error:
-            raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
-        previous = {s: signal.signal(s, pause if s is signal.SIGTSTP else end) for s in handled}
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
+        with blocked(handled):  # until there is a process to send them to
+            try:
+                process = subprocess.Popen(
+                    words,
+                    env=dict(environ),
+                    stdin=subprocess.DEVNULL,
+                    process_group=0,
+                    preexec_fn=lambda: _prepare_child(libc, handled),
+                )
+            except OSError as error:
+                raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
+            previous = {s: signal.signal(s, pause if s is signal.SIGTSTP else end) for s in handled}
         return ExitStatus(_wait(process, lambda: requested, forwarded_signal), requested)
     finally:
         for number, handler in previous.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
 
 
 def end_with_parent(libc: ctypes.CDLL) -> None:
@@ -99,10 +98,10 @@ def end_with_parent(libc: ctypes.CDLL) -> None:
     libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
 
 
-def _prepare_child(libc: ctypes.CDLL, blocked: Sequence[signal.Signals]) -> None:
+def _prepare_child(libc: ctypes.CDLL, handled: Sequence[signal.Signals]) -> None:
     """In the new process, before mpirun is executed: SIGTERM when the parent ends; signals unblocked."""
     end_with_parent(libc)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, blocked)
+    unblock(handled)
 
 
 def _wait(process: subprocess.Popen[bytes], requested: Callable[[], bool], forwarded_signal: signal.Signals) -> int:

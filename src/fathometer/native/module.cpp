@@ -1,9 +1,11 @@
 // The Python module: the kernels of core/ and of every physics, each with a binding file of its own.
 #include "acoustic/bindings.hpp"
 #include "core/bindings.hpp"
+#include "kirchhoff/bindings.hpp"
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
-    m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, threads.";
+    m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, threads.";
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
+    fathometer::kirchhoff::bind_kirchhoff(m);
 }

@@ -2,11 +2,14 @@
 
     for each neighbour (a face, and by option an edge or a corner), for each field:
         receive its owned cells into my halo; send my owned cells next to it
-    for each neighbour that sends to me: an empty message, sent when it starts the exchange
-    start: MPI_Startall; test: MPI_Testall, for progress; wait: for the neighbours' empty messages, then for all
+    to each neighbour that receives from me: an empty message, sent when I begin to wait
+    start: MPI_Startall; test: MPI_Testall, for progress; wait: until all has come and gone
 
-Every message is an MPI subarray datatype of a field array, cut so that a single call moves at most 1 GiB. The empty
-messages separate the time of waiting for a late neighbour (idle) from that of the transfer (communication).
+Every message is an MPI subarray datatype of a field array, cut so that a single call moves at most 1 GiB.
+
+While a neighbour computes, messages from it move only where it tests. Its empty message says that it computes no more.
+So seconds of waiting for a late neighbour (idle) are told from those of the transfer (communication). Nobody waits for
+the empty message itself: a rank whose data have come goes on, up to an exchange before its neighbour.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +29,9 @@ from fathometer.parallel.collectives import LARGEST_MESSAGE
 from fathometer.parallel.decomposition import Decomposition, Index3
 
 Region = tuple[slice, slice, slice]
+NUMBER = MPI.Comm.Create_keyval()  # of the exchanges of a communicator, counted there
+MOST_NUMBERS = 1 << 14  # tags go up to 2^15 at least
+LAST_WORD_SECONDS = 1.0  # that `close` waits for a neighbour which is still in the last exchange
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,7 @@ class HaloExchange:
         depth: planes that are exchanged.
         corners: whether halo edges and corners are filled too (all axes then). largest: bytes of a message, at most.
 
+
     Attributes:
         bytes_sent: by this rank in one exchange.
     """
@@ -104,8 +112,7 @@ class HaloExchange:
     ) -> None:
         self._requests: list[MPI.Prequest] = []
         self._types: list[MPI.Datatype] = []
-        self._arrivals: list[tuple[int, MPI.Prequest]] = []  # sender, empty message from it
-        self._announcements: list[MPI.Prequest] = []  # empty messages to the receivers
+        self._exchanges = 0  # waited for
         self.bytes_sent = 0
         shape = decomposition.local_shape
         tag = 0
@@ -130,10 +137,9 @@ class HaloExchange:
                         )
                         senders[source] = None
                 tag += 1
-        for rank in receivers:
-            self._announcements.append(comm.Send_init([None, 0, MPI.BYTE], rank, tag))
-        for rank in senders:
-            self._arrivals.append((rank, comm.Recv_init([None, 0, MPI.BYTE], rank, tag)))
+        tag += _number(comm)
+        self._announcements = [comm.Send_init([None, 0, MPI.BYTE], rank, tag) for rank in receivers]
+        self._neighbours = [_Neighbour(comm, rank, tag) for rank in senders]
 
     def _subarray(self, field: HaloField, cells: Region) -> MPI.Datatype:
         element = MPI._typedict[field.array.dtype.char]
@@ -146,7 +152,6 @@ class HaloExchange:
         """Start sending the owned cells and receiving the halos."""
         if self._requests:
             with ledger.communication("halo exchange", bytes=self.bytes_sent):
-                MPI.Prequest.Startall(self._announcements + [request for _, request in self._arrivals])
                 MPI.Prequest.Startall(self._requests)
 
     def test(self) -> None:
@@ -163,21 +168,63 @@ class HaloExchange:
         if not self._requests:
             return
         with ledger.communication("halo exchange"):
-            for rank, arrival in self._arrivals:
-                if not arrival.Test():
-                    with ledger.waiting_for(rank):
-                        while not arrival.Test():
+            self._exchanges += 1
+            MPI.Prequest.Startall(self._announcements)
+            while not MPI.Request.Testall(self._requests):
+                if late := next((one for one in self._neighbours if one.waits < self._exchanges), None):
+                    with ledger.waiting_for(late.rank):
+                        while not (late.caught_up(self._exchanges) or MPI.Request.Testall(self._requests)):
                             os.sched_yield()  # where ranks share a core, the late neighbour may need it
-            while not MPI.Request.Testall(self._announcements + self._requests):
                 os.sched_yield()
+            while not MPI.Request.Testall(self._announcements):
+                os.sched_yield()
+            for neighbour in self._neighbours:  # else its messages would pile up
+                neighbour.caught_up(self._exchanges)
 
     def close(self) -> None:
         """Free the requests and datatypes; no exchange may be in progress."""
-        for request in [*self._requests, *self._announcements, *(request for _, request in self._arrivals)]:
+        for neighbour in self._neighbours:
+            neighbour.close(self._exchanges)
+        for request in [*self._requests, *self._announcements]:
             request.Free()
         for datatype in self._types:
             datatype.Free()
         self._requests.clear()
         self._announcements.clear()
-        self._arrivals.clear()
+        self._neighbours.clear()
         self._types.clear()
+
+
+def _number(comm: MPI.Intracomm) -> int:
+    """A number for each exchange of a communicator, the same on its ranks, which make exchanges in one order: several are
+    in use in turns, and empty messages of one must not be taken for those of another."""
+    number: int = comm.Get_attr(NUMBER) or 0
+    comm.Set_attr(NUMBER, (number + 1) % MOST_NUMBERS)
+    return number
+
+
+class _Neighbour:
+    """Who sends to me, and how many times it has begun to wait."""
+
+    def __init__(self, comm: MPI.Intracomm, rank: int, tag: int) -> None:
+        self.rank = rank
+        self.waits = 0
+        self._empty_message = comm.Recv_init([None, 0, MPI.BYTE], rank, tag)
+        self._empty_message.Start()
+
+    def caught_up(self, exchanges: int) -> bool:
+        """Whether it has begun to wait for so many exchanges."""
+        while self.waits < exchanges and self._empty_message.Test():
+            self.waits += 1
+            self._empty_message.Start()
+        return self.waits >= exchanges
+
+    def close(self, exchanges: int) -> None:
+        """After its last empty message, so that none is left for the next exchange; without it where it has stopped
+        before."""
+        until = time.monotonic() + LAST_WORD_SECONDS
+        while not self.caught_up(exchanges) and time.monotonic() < until:
+            os.sched_yield()
+        self._empty_message.Cancel()
+        self._empty_message.Wait()
+        self._empty_message.Free()

@@ -69,6 +69,17 @@ def water_cells(vp: Values) -> npt.NDArray[np.intp]:
     return cells
 
 
+def interval_velocities(rms: Values, first: float, step: float) -> Values:
+    """Interval velocities (..., time), m/s, of RMS velocities at two-way times from `first` on, s (Dix 1955).
+
+    A sample has the velocity between it and the one before, the first one its RMS velocity; 0 where there is none.
+    """
+    times = first + step * np.arange(rms.shape[-1])
+    moments = times * np.asarray(rms, np.float64) ** 2
+    between = np.sqrt(np.maximum(np.diff(moments, axis=-1) / step, 0.0))
+    return np.concatenate([rms[..., :1], between], axis=-1)
+
+
 def below_water(image: Values, vp: Values) -> tuple[Values, npt.NDArray[np.bool_]]:
     """A vertical section (across, depth) of an image faded in the water, and a mask of the cells that set the clip.
 

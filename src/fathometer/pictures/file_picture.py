@@ -14,6 +14,7 @@ from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
 AXES = {  # by label
@@ -25,6 +26,7 @@ AXES = {  # by label
     "crossline": 1,
     "z": 2,
     "depth": 2,
+    "t": 2,
     "time": 2,
     "sample": 2,
 }
@@ -62,7 +64,7 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
     info = volume.info
     order = axis_order(info.labels, len(info.shape), axes)
     shape, spacing, origin = [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]
-    # Without a spacing the third axis may be time.
+    # Without a spacing nothing tells times from depths.
     depth = "depth" if info.spacing else "z"
     names = ["x", "y", depth]
     for dimension, axis in enumerate(order):
@@ -71,6 +73,11 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
         origin[axis] = info.origin[dimension] if info.origin else 0.0
         if info.labels and info.labels[dimension]:
             names[axis] = depth if info.labels[dimension].lower() == "z" else info.labels[dimension]
+    in_time, down = False, order.index(2)
+    if info.axis_units[down] == "s":
+        in_time = info.spacing is not None
+        if isinstance(volume, SegyVolume) and volume.times is not None:  # its places may have no spacing
+            (origin[2], spacing[2]), in_time = volume.times, True
     grid = Grid(
         (shape[0], shape[1], shape[2]),
         (spacing[0], spacing[1], spacing[2]),
@@ -91,6 +98,7 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
         label=f"value ({info.unit})" if info.unit else "value",
         axes=(names[0], names[1], names[2]),
         unit="m" if info.spacing else CELLS,
+        in_time=in_time,
     )
     save(volume_figure(slicer, grid, labels), path)
 

@@ -22,6 +22,7 @@ ROOM = (9.5, 7.0)  # inches for all panels together
 GAP = 0.4  # inches between panels, at least
 LETTER = 0.085  # inches a letter of labels, at most
 LEGEND = 2.9  # inches for the legend beside the title
+TIME_RATIO = 0.6  # height of a section in time over its width: seconds have no true aspect beside metres
 CELLS = "cells"  # the unit of axes without a spacing
 LOWEST_BAR = 1.3  # inches: a lower colour bar would be unreadable
 Points = npt.NDArray[np.float64]
@@ -46,15 +47,26 @@ class Labels:
     axes: tuple[str, str, str] = ("x", "y", "depth")
     unit: str = "m"
     note: str = ""
+    in_time: bool = False  # the third axis is two-way time, s
 
     def axis(self, axis: int) -> str:
         """The label of an axis, with its unit."""
-        return f"{self.axes[axis]} ({self.unit})"
+        name = "two-way time" if self.in_time and axis == 2 else self.axes[axis]
+        return f"{name} ({self._unit(axis)})"
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """The axes whose positions are numbers of cells."""
+        return tuple(axis for axis in range(3) if self._unit(axis) == CELLS)
+
+    def _unit(self, axis: int) -> str:
+        return "s" if self.in_time and axis == 2 else self.unit
 
     def where(self, grid: Grid, plane: Plane) -> str:
         """The title of a slice: its position."""
-        position = round(grid.position(plane.fixed, plane.index), 1)
-        return f"{self.axes[plane.fixed]} = {thousands(position)} {self.unit}"
+        unit = self._unit(plane.fixed)
+        position = round(grid.position(plane.fixed, plane.index), 3 if unit == "s" else 1)
+        return f"{'time' if unit == 's' else self.axes[plane.fixed]} = {thousands(position)} {unit}"
 
 
 def lay_out(
@@ -71,6 +83,8 @@ def lay_out(
     """
     is_3d = len(planes) == 3
     x, y, z = (grid.length(axis) for axis in range(3))
+    tall = TIME_RATIO * max(x, y if is_3d else 0.0) / z if labels.in_time else 1.0
+    z *= tall
     scale = sheet.inches_per_metre((x, y) if is_3d else (x,), (y, z) if is_3d else (z,), ROOM)
     # Inches of the axes x, z, y.
     wide, deep, thick = x * scale, z * scale, y * scale if is_3d else 0.0
@@ -96,7 +110,7 @@ def lay_out(
             draw_values(axes, layer.parts[number], grid, plane, layer.colours, layer.span, layer.smooth)
             for layer in layers
         ]
-        set_axes(axes, grid, plane, labels.axis(plane.across), labels.axis(plane.along), labels.unit == CELLS)
+        set_axes(axes, grid, plane, labels.axis(plane.across), labels.axis(plane.along), labels.whole)
         draw_positions(axes, plane, sources, receivers if plane.along != 2 else None)
         if number == 0:
             colour_bar(figure, drawn[0], labels.label, left + thick + 0.2, first, bar)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,26 +47,29 @@ def draw_values(
     )
 
 
-def set_axes(axes: Axes, grid: Grid, plane: Plane, across: str, along: str, whole: bool = False) -> None:
-    """Set limits, labels and ticks: x and y to the right, depth down, y of a map up; whole: integer ticks only."""
+def set_axes(axes: Axes, grid: Grid, plane: Plane, across: str, along: str, whole: Collection[int] = ()) -> None:
+    """Set limits, labels and ticks: x and y to the right, depth down, y of a map up; whole: axes (0, 1, 2) that have
+    integer ticks only."""
     first, last = grid.span(plane.across)
     axes.set_xlim(first, last)
     first, last = grid.span(plane.along)
     axes.set_ylim(*((last, first) if plane.along == 2 else (first, last)))
     axes.set_xlabel(across)
     axes.set_ylabel(along)
-    ticks(axes, whole)
+    ticks(axes, (plane.across in whole, plane.along in whole))
 
 
-def ticks(axes: Axes, whole: bool = False) -> None:
-    """Set round ticks, as many as the panel has room for, with a space between thousands; whole: integers only."""
+def ticks(axes: Axes, whole: tuple[bool, bool] = (False, False)) -> None:
+    """Set round ticks, as many as the panel has room for, with a space between thousands; whole: integers only, across
+    and down."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     across, down = axes.get_figure(root=True).get_size_inches()  # type: ignore[union-attr]
     box = axes.get_position()
-    for axis, inches, each in ((axes.xaxis, box.width * across, 0.8), (axes.yaxis, box.height * down, 0.45)):
+    rooms = ((axes.xaxis, box.width * across, 0.8), (axes.yaxis, box.height * down, 0.45))
+    for (axis, inches, each), integer in zip(rooms, whole, strict=True):
         count = max(1, int(inches / each))
-        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10], integer=whole))
+        axis.set_major_locator(MaxNLocator(nbins=count, steps=[1, 2, 2.5, 5, 10], integer=integer))
         axis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))
 
 

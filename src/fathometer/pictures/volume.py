@@ -18,6 +18,7 @@ from fathometer.pictures.colours import (
     below_water,
     depth_gain,
     full_range,
+    interval_velocities,
     overlay_colours,
     property_colours,
     symmetric_range,
@@ -67,6 +68,7 @@ def image_figure(
     receivers: Points | None,
     title: str,
     at: Sequence[float] | None = None,
+    in_time: bool = False,
 ) -> Figure:
     """The figure that `image_picture` writes."""
     if image.shape != vp.shape:
@@ -78,7 +80,9 @@ def image_figure(
     for plane, speed in zip(planes, velocity, strict=True):
         part = plane.of(image)
         if plane.along == 2:
-            part, cells = below_water(part, speed)
+            # The RMS velocity grows slowly below the water: the sea floor is where that of a layer does.
+            layers_speed = interval_velocities(speed, grid.origin[2], grid.spacing[2]) if in_time else speed
+            part, cells = below_water(part, layers_speed)
             sections.append(part)
             below.append(cells)
         shown.append(part)
@@ -88,12 +92,13 @@ def image_figure(
         part * (gain if plane.along == 2 else gain[plane.index]) for plane, part in zip(planes, shown, strict=True)
     ]
     clip = symmetric_range([(part * gain)[cells] for part, cells in zip(sections, below, strict=True)])
+    label, note = ("RMS velocity (m/s)", BALANCED.replace("depth", "time")) if in_time else ("vp (m/s)", BALANCED)
     with sheet.style():
         layers = [
             Layer(velocity, background_colours(), full_range(list(velocity)), smooth=False),
             Layer(tuple(shown), overlay_colours(), (-clip, clip), smooth=True),
         ]
-        return lay_out(grid, planes, layers, Labels(title, "vp (m/s)", note=BALANCED), sources, receivers)
+        return lay_out(grid, planes, layers, Labels(title, label, note=note, in_time=in_time), sources, receivers)
 
 
 def image_picture(
@@ -106,18 +111,21 @@ def image_picture(
     receivers: Points | None,
     title: str,
     at: Sequence[float] | None = None,
+    in_time: bool = False,
 ) -> None:
     """Draw an image in black and white over the velocity in colour, depth down, true aspect, into a PNG.
 
+    An image in time has its times down, at a fixed height.
+
     image and vp (m/s): (nx, ny, nz), axes x, y, z, as arrays or read by blocks; with ny = 1 the section is drawn, else
     three slices through `at` (x, y, z in m) or the centre. spacing, origin: x, y, z in m. sources and
-    receivers: (n, 3) in m or None.
+    receivers: (n, 3) in m or None. in_time: the third axis is two-way time, in s, and vp the RMS velocity.
 
     For display the image is balanced over depth (colours.depth_gain), clipped at the 99th percentile of its magnitude
     below the water, and faded in the water; a note on the picture says so.
     Raises ValueError for shapes that don't fit, FathometerError where the file can't be written.
     """
-    sheet.save(image_figure(image, vp, spacing, origin, sources, receivers, title, at), path)
+    sheet.save(image_figure(image, vp, spacing, origin, sources, receivers, title, at, in_time), path)
 
 
 def volume_picture(

@@ -28,6 +28,7 @@ MOST_SHADES = 9  # phases shown in a bar; the others are added up
 SHORTEST_LANE = 0.004  # of the stretch: what gets a lane of its own in the timeline
 MOST_LANES = 14
 MOST_GROUPS = 12  # phases in the bars of a comparison
+SECTION_GAP = 0.06  # of the width, between sections side by side: room for the last and the first number below them
 
 
 def plain(text: object) -> str:
@@ -467,7 +468,7 @@ def bars(panel: dict[str, Any]) -> Figure:
 
 
 def gather(panel: dict[str, Any]) -> Figure:
-    """Traces as variable density, time down."""
+    """Traces as variable density, time down. x of the panel: of the traces, or one more: their edges."""
     rows, columns = panel["shape"]
     start, step = panel["time"]
     data = [
@@ -482,17 +483,66 @@ def gather(panel: dict[str, Any]) -> Figure:
             "zmax": 255,
             "colorscale": [[0, "#ffffff"], [1, "#000000"]],
             "showscale": False,
-            "zsmooth": "fast" if columns > 1 and rows > 1 else False,
+            "zsmooth": "fast" if panel.get("smooth", True) and columns > 1 and rows > 1 else False,
             "hovertemplate": "%{x:.6~g}, %{y:.4~g} s<extra></extra>",
         }
     ]
     layout = {
         "xaxis": {"title": {"text": plain(panel["label"])}, "showgrid": False, "zeroline": False},
         "yaxis": {
-            "title": {"text": "time (s)"},
+            "title": {"text": plain(panel.get("vertical", "time (s)"))},
             "range": [start + (rows - 0.5) * step, start - step / 2],
             "showgrid": False,
             "zeroline": False,
         },
     }
-    return figure("gather", panel["title"], panel["caption"], data, layout, 420)
+    return figure(panel.get("name", "gather"), panel["title"], panel["caption"], data, layout, 420)
+
+
+def sections(panel: dict[str, Any]) -> Figure:
+    """Sections side by side over the same times, time down, each under its name."""
+    rows, columns = panel["shape"]
+    (start, step), (x, dx) = panel["time"], panel["x"]
+    data, annotations = [], []
+    count = len(panel["sections"])
+    each = (1 - SECTION_GAP * (count - 1)) / count
+    layout: dict[str, Any] = {
+        "yaxis": {
+            "title": {"text": plain(panel["labels"][1])},
+            "range": [start + (rows - 0.5) * step, start - step / 2],
+            "showgrid": False,
+            "zeroline": False,
+        }
+    }
+    for number, section in enumerate(panel["sections"]):
+        axis = "" if number == 0 else str(number + 1)
+        left = number * (each + SECTION_GAP)
+        data.append(
+            {
+                "type": "heatmap",
+                "xaxis": f"x{axis}",
+                "x0": x,
+                "dx": dx,
+                "y0": start,
+                "dy": step,
+                "codes": {"shape": [rows, columns], "bytes": section["codes"]},
+                "zmin": 1,
+                "zmax": 255,
+                "colorscale": [[0, "#ffffff"], [1, "#000000"]],
+                "showscale": False,
+                "zsmooth": "fast" if columns > 1 and rows > 1 else False,
+                "hovertemplate": "%{x:.6~g}, %{y:.4~g} s<extra></extra>",
+            }
+        )
+        layout[f"xaxis{axis}"] = {
+            "domain": [left, min(1.0, left + each)],
+            "anchor": "y",
+            "title": {"text": plain(panel["labels"][0])},
+            "nticks": 4,
+            "showgrid": False,
+            "zeroline": False,
+        }
+        place = {"x": left, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"}
+        annotations.append({"text": plain(section["name"]), "showarrow": False, "yshift": 2, **place})
+    layout |= {"annotations": annotations, "margin": {"l": 64, "r": 18, "t": 26, "b": 48}}
+    return figure(panel["name"], panel["title"], panel["caption"], data, layout, 440)

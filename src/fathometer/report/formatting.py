@@ -33,6 +33,14 @@ def seconds(value: float | None) -> str:
     return f"< 0.0001{THIN}s" if 0 < value < SHORTEST_SECONDS else f"{digits(value)}{THIN}s"
 
 
+def short_seconds(value: float) -> str:
+    """A time that may be far below the account's resolution, such as that of a message: 452 ns, 0.0123 s."""
+    for size, prefix in ((1e-6, "µ"), (1e-9, "n")):
+        if size <= abs(value) < SHORTEST_SECONDS:
+            return f"{digits(value / size)}{THIN}{prefix}s"
+    return seconds(value)
+
+
 def scaled(value: float | None, unit: str) -> str:
     """A number with a prefix of its unit: 1.9 GB/s."""
     if value is None:
@@ -68,6 +76,8 @@ def quantity(value: float | None, unit: str) -> str:
             return seconds(value)
         case "points_per_second":
             return points(value)
+        case "samples_per_second":
+            return scaled(value, "samples/s")
         case "bytes":
             return scaled(value, "B")
         case "bytes_per_second":

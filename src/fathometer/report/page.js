@@ -52,7 +52,7 @@
   // Slices ------------------------------------------------------------------------------------------------------------
 
   const AXES = ["x", "y", "z"];
-  const NAMES = ["x (m)", "y (m)", "depth (m)"];
+  const DEPTH = { name: "depth", label: "depth (m)", unit: "m", digits: 1 }; // the vertical axis, if a panel names no other
   const PLANES = [
     { across: 0, along: 2, fixed: 1 },
     { across: 1, along: 2, fixed: 0 },
@@ -67,8 +67,11 @@
   });
   const ALONE = [[0, "#ffffff"], [1, "#000000"]];
 
-  const metres = (value) =>
-    (Math.round(value * 10) / 10).toLocaleString("en-US").replace(/,/g, "\u202f").replace("-", "\u2212") + " m";
+  const withUnit = (value, unit, digits) => {
+    const power = 10 ** digits, options = { maximumFractionDigits: digits };
+    const text = (Math.round(value * power) / power).toLocaleString("en-US", options);
+    return `${text.replace(/,/g, "\u202f").replace("-", "\u2212")} ${unit}`;
+  };
 
   const drawVolume = (box, volume) => {
     const layers = [];
@@ -80,7 +83,10 @@
     const flat = main.shape[1] === 1;
     const planes = flat ? PLANES.slice(0, 1) : PLANES;
     const at = main.shape.map((n) => n >> 1);
+    const vertical = volume.vertical || DEPTH;
+    const names = ["x", "y", vertical.name], labels = ["x (m)", "y (m)", vertical.label];
     const place = (a) => main.first[a] + at[a] * main.step[a];
+    const told = (a) => (a === 2 ? withUnit(place(a), vertical.unit, vertical.digits) : withUnit(place(a), "m", 1));
     const slices = box.querySelector(".slices");
     const plots = planes.map(() => slices.appendChild(document.createElement("div")));
 
@@ -112,7 +118,9 @@
           : { y0: place(a), y1: place(a), xref: "paper", x0: 0, x1: 1 }),
       })));
 
-    const length = (a) => volume.span[a][1] - volume.span[a][0];
+    // Drawn lengths, m: a vertical axis in another unit has no true aspect, but a share of the widest section.
+    const extent = (a) => volume.span[a][1] - volume.span[a][0];
+    const length = (a) => (a === 2 && vertical.ratio ? vertical.ratio * Math.max(extent(0), extent(1)) : extent(a));
     const LEFT = 62, RIGHT = 14, TOP = 26, BOTTOM = 44, TALLEST = 560, LOWEST = 110;
 
     // Sections side by side where there is room, else below each other; one scale, true aspect where it is legible.
@@ -123,7 +131,7 @@
       const total = beside ? across[0] + across[1] : Math.max(...across);
       let scale = (width - sides * (beside ? 2 : 1)) / total;
       scale = Math.min(scale, TALLEST / Math.max(...down));
-      const stretched = down.map((metres) => Math.max(1, LOWEST / (metres * scale)));
+      const stretched = down.map((long) => Math.max(1, LOWEST / (long * scale)));
       const sizes = planes.map((_, n) => ({
         width: across[n] * scale + sides, height: down[n] * scale * stretched[n] + TOP + BOTTOM,
       }));
@@ -139,12 +147,12 @@
 
     const layout = (plane, size) => layoutOf({
       height: size.height, margin: { l: LEFT, r: RIGHT, t: TOP, b: BOTTOM }, shapes: shapes(plane), dragmode: false,
-      xaxis: { range: volume.span[plane.across], title: { text: NAMES[plane.across] }, automargin: false, showgrid: false,
+      xaxis: { range: volume.span[plane.across], title: { text: labels[plane.across] }, automargin: false, showgrid: false,
         zeroline: false, nticks: Math.max(2, Math.floor(size.width / 90)), fixedrange: true },
-      yaxis: { range: plane.along === 2 ? [...volume.span[2]].reverse() : volume.span[1], title: { text: NAMES[plane.along] },
+      yaxis: { range: plane.along === 2 ? [...volume.span[2]].reverse() : volume.span[1], title: { text: labels[plane.along] },
         automargin: false, showgrid: false, zeroline: false, nticks: Math.max(2, Math.floor(size.height / 50)),
         fixedrange: true },
-      annotations: flat ? [] : [{ text: `${AXES[plane.fixed] === "z" ? "depth" : AXES[plane.fixed]} = ${metres(place(plane.fixed))}`,
+      annotations: flat ? [] : [{ text: `${names[plane.fixed]} = ${told(plane.fixed)}`,
         xref: "paper", yref: "paper", x: 0, y: 1, xanchor: "left", yanchor: "bottom", showarrow: false, yshift: 3 }],
     }, size.width);
 
@@ -152,8 +160,8 @@
     const draw = (width) => {
       const sizes = arrange(width || slices.clientWidth);
       slices.style.height = `${Math.max(...sizes.map((size) => size.top + size.height))}px`;
-      const exaggerated = Math.max(...sizes.map((size) => size.stretched));
-      where.textContent = (flat ? "" : `Slices through x = ${metres(place(0))}, y = ${metres(place(1))}, depth ${metres(place(2))}.`)
+      const exaggerated = Math.max(...sizes.map((size, n) => (planes[n].along === 2 && vertical.ratio ? 1 : size.stretched)));
+      where.textContent = (flat ? "" : `Slices through x = ${told(0)}, y = ${told(1)}, ${vertical.name} ${told(2)}.`)
         + (exaggerated > 1.02 ? ` Vertical axis stretched ${exaggerated.toFixed(1)} times.` : "");
       return Promise.all(planes.map((plane, n) => {
         Object.assign(plots[n].style, { left: `${sizes[n].left}px`, top: `${sizes[n].top}px` });
@@ -166,14 +174,14 @@
       at[a] = Math.min(main.shape[a] - 1, Math.max(0, index));
       if (inputs[a]) {
         inputs[a].value = at[a];
-        inputs[a].nextElementSibling.textContent = metres(place(a));
+        inputs[a].nextElementSibling.textContent = told(a);
       }
     };
     if (!flat) {
       let waiting = false;
       AXES.forEach((name, a) => {
         const label = box.querySelector(".controls").appendChild(document.createElement("label"));
-        label.append(a === 2 ? "depth" : name);
+        label.append(names[a]);
         const input = label.appendChild(document.createElement("input"));
         Object.assign(input, { type: "range", min: 0, max: main.shape[a] - 1, step: 1, name });
         label.appendChild(document.createElement("output"));

@@ -33,6 +33,7 @@ NO_ROOFLINE = "The roofline is missing: the record holds no measured roofline or
 DRAWN = {
     "points": figures.places,
     "traces": figures.gather,
+    "sections": figures.sections,
     "bars": figures.bars,
     "columns": charts.columns,
     "cells": charts.cells,
@@ -121,7 +122,7 @@ def _run(run: Run, heading: Heading) -> dict[str, Any]:
     """The top of the page."""
     record = run.record
     machine, ledger = record["machine"], record["ledger"]
-    sentence = verdict(record)
+    sentence = heading.finding if heading.finding and run.finished else verdict(record)
     hosts = list(dict.fromkeys(rank["host"] for rank in ledger["ranks"]))
     ranks = len(machine.get("binding") or ledger["ranks"])
     ranks = max(ranks, int(machine.get("ranks") or 1))
@@ -146,6 +147,8 @@ def _merit(figure: Mapping[str, Any]) -> str:
     """The value of a figure of merit as text, a share in percent."""
     if figure["unit"] == "1" and figure["name"].endswith("share"):
         return formatting.percent(figure["value"])
+    if figure["unit"] == "seconds" and figure["value"] is not None:
+        return formatting.short_seconds(figure["value"])
     return formatting.quantity(figure["value"], figure["unit"])
 
 

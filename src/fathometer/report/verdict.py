@@ -3,17 +3,21 @@
     87 % of 312 s in the kernel; halos took up to 6 % of a rank's time; “history push” moved 1.9 GB/s beside the
     computation, fully hidden
 
-The kernel is the phases that count their work (flops), and the exchange of halos that goes with them.
+The kernel is the phases that count their work (flops, or points alone), and the exchange of halos that goes with them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any
 
 from fathometer.report.formatting import percent, scaled, seconds
 
 HALO = "halo exchange"
+# Phases of another thread's work and the phase that waits for them, by that of them which moves bytes; other work is
+# waited for in its own phase.
+AWAITED = MappingProxyType({"read traces": (("read traces", "filter traces"), "wait for traces")})
 LARGE = 0.10  # of the wall time: a phase outside the kernel that the sentence names
 LEAST_FILE_SHARE = 0.005  # of the wall time: files that took less are named only if none took more
 LEAST_BESIDE = 0.005  # of the wall time: of other threads' work that is named
@@ -21,8 +25,8 @@ HIDDEN, EXPOSED = 0.98, 0.02  # shares of overlapped work: from the first on "fu
 
 
 def kernel_phases(ledger: dict[str, Any]) -> list[str]:
-    """The phases whose work is counted, and the exchanges that they need."""
-    counted = [entry["phase"] for entry in ledger["phases"] if entry["total_flops"] > 0]
+    """The phases whose work is counted, in flops or points, and the exchanges that they need."""
+    counted = [entry["phase"] for entry in ledger["phases"] if entry["total_flops"] > 0 or entry["total_points"] > 0]
     names = list(dict.fromkeys(counted))
     halos = any(entry["phase"] == HALO for entry in ledger["phases"])
     return [*names, HALO] if names and halos else names
@@ -95,15 +99,21 @@ def _beside(ledger: dict[str, Any], wall: float) -> list[str]:
     if not moved:
         return []
     most = max(moved, key=lambda entry: entry["total_bytes"])
-    waited = sum(
-        entry["seconds"]["max"]
-        for entry in ledger["phases"]
-        if entry["phase"] == most["phase"] and entry["category"] == "idle"
-    )
-    hidden = max(0.0, 1.0 - waited / most["seconds"]["max"])
+    worked, waited = most["seconds"]["max"], _idle(ledger, most["phase"])
+    together, waiting = AWAITED.get(most["phase"], ((), ""))
+    if any(entry["phase"] == waiting for entry in ledger["phases"]):
+        worked = sum(entry["seconds"]["max"] for entry in ledger["overlapped"] if entry["phase"] in together)
+        waited += _idle(ledger, waiting)
+    hidden = max(0.0, 1.0 - waited / worked)
     how = "fully" if hidden >= HIDDEN else "not" if hidden <= EXPOSED else percent(hidden)
     rate = scaled(most["total_bytes"] / most["seconds"]["max"], "B/s")
     return [f"“{most['phase']}” moved {rate} beside the computation, {how} hidden"]
+
+
+def _idle(ledger: dict[str, Any], phase: str) -> float:
+    """Seconds of waiting in a phase."""
+    idle = (entry for entry in ledger["phases"] if entry["phase"] == phase and entry["category"] == "idle")
+    return float(sum(entry["seconds"]["max"] for entry in idle))
 
 
 def _files(ledger: dict[str, Any], wall: float) -> list[str]:

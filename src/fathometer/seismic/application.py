@@ -28,6 +28,7 @@ DRIVERS: Mapping[str, str] = MappingProxyType(
     {
         "model": "fathometer.seismic.modelling.driver",
         "migrate": "fathometer.seismic.rtm.driver",
+        "migrate-time": "fathometer.seismic.kirchhoff.driver",
         "demo": "fathometer.seismic.demo",
     }
 )
@@ -37,9 +38,12 @@ class SeismicApplication:
     """Forward modelling and reverse time migration of a survey."""
 
     name = "seismic"
-    commands = ("model", "migrate")
-    resume_hints: Mapping[str, str] = {"migrate": "--resume goes on with the shots that are not done"}
-    sections = frozenset({"model", "acquisition", "wavelet"})
+    commands = ("model", "migrate", "migrate-time")
+    resume_hints: Mapping[str, str] = {
+        "migrate": "--resume goes on with the shots that are not done",
+        "migrate-time": "--resume goes on with the blocks of traces that are not done",
+    }
+    sections = frozenset({"acquisition"})
     plan_options = frozenset({"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "history"})
     equations = ("vti", "isotropic")
 
@@ -72,10 +76,10 @@ class SeismicApplication:
         return input_files(input)
 
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. `model` or `migrate`."""
+        """Collective. `model`, `migrate` or `migrate-time`."""
         # The other command's driver is not imported: its time would be in no phase.
         run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = getattr(
-            import_module(DRIVERS[command]), f"run_{command}"
+            import_module(DRIVERS[command]), f"run_{command.replace('-', '_')}"
         )
         return run(input, comm, context)
 
@@ -88,6 +92,12 @@ class SeismicApplication:
     def summary(self, outcome: Outcome) -> list[str]:
         """See Application."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
+        if "samples summed" in figures:
+            rate = f" at {figures['samples summed'] / 1e6:.0f} million samples a second" if figures["kernel"] else ""
+            return [
+                f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s sums over traces{rate}; "
+                f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"
+            ]
         return [
             f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
             f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
@@ -95,11 +105,12 @@ class SeismicApplication:
         ]
 
     def failure(self, outcome: Outcome) -> str:
-        """Shots that are not in the image."""
+        """Shots, or blocks of traces, that are not in the image."""
         if not outcome.failed:
             return ""
+        tasks = "blocks of traces" if outcome.record["results"].get("time_migration") else "shots"
         return (
-            f"{len(outcome.failed)} shots are not in the image (--resume --retry-failed migrates them again): "
+            f"{len(outcome.failed)} {tasks} are not in the image (--resume --retry-failed migrates them again): "
             f"{'; '.join(outcome.failed.values())}"
         )
 

@@ -159,7 +159,7 @@ def _velocities(
     if given is not None:
         arrays = [np.array(given, np.float32).reshape(1, 1, 2)]
         if not layout.files.isotropic:
-            keys = (survey.model.epsilon, survey.model.delta)
+            keys = (survey.needed_model.epsilon, survey.needed_model.delta)
             values = [key if isinstance(key, float) else a for key, a in zip(keys, ASSUMED, strict=True)]
             arrays += [np.full((1, 1, 2), value, np.float32) for value in values]
             if values == list(keys):  # nothing is assumed
@@ -181,7 +181,9 @@ def _velocities(
             f"{survey.path}: [model] vp: found {vp.min():g} to {vp.max():g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} "
             "m/s; is [model] units right?"
         )
-    epsilon, delta = strengthened(arrays[1], arrays[2], survey.model.on_weak_epsilon) if arrays[1:] else (None, None)
+    epsilon, delta = (
+        strengthened(arrays[1], arrays[2], survey.needed_model.on_weak_epsilon) if arrays[1:] else (None, None)
+    )
     slowest, fastest, eigenvalue = extremes(
         vp, epsilon, delta, layout.grid, layout.radius, survey.propagation.space_weights
     )
@@ -197,7 +199,7 @@ def _weak_epsilon(survey: Survey, epsilon: np.ndarray, delta: np.ndarray, rows: 
 
     Raises InputError for such cells where they are refused, as a run does.
     """
-    deficit, handling = delta - epsilon, survey.model.on_weak_epsilon
+    deficit, handling = delta - epsilon, survey.needed_model.on_weak_epsilon
     count = int(np.count_nonzero(deficit > 0))
     place = "" if not rows or rows == WHOLE else f"a cell of {rows}"
     weak = WeakEpsilon(handling, count, deficit.size, float(deficit.max(initial=0.0, where=deficit > 0)), place)

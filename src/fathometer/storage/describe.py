@@ -73,12 +73,14 @@ class VolumeDescription:
     dtype: str
     shape: tuple[int, ...]
     labels: tuple[str, ...] | None
-    spacing: tuple[float, ...] | None  # m
-    origin: tuple[float, ...] | None  # m
+    spacing: tuple[float, ...] | None  # in axis_units
+    origin: tuple[float, ...] | None
     unit: str | None
     values: ValueRange
     notes: tuple[str, ...]
     survey: SurveyGrid | None = None
+    axis_units: tuple[str, ...] = ()  # "m" or "s"; empty: all in m
+    times: tuple[float, float] | None = None  # s, first and interval of the last axis where `spacing` lacks them
 
     @property
     def kind(self) -> str:
@@ -95,8 +97,9 @@ class VolumeDescription:
             ("format", f"{self.format}, {self.dtype}"),
             ("shape", " × ".join(map(str, self.shape)) + " (slowest axis first)"),
             ("axes", ", ".join(self.labels) if self.labels else unknown),
-            ("spacing", _lengths(self.spacing) if self.spacing else unknown),
-            ("origin", _lengths(self.origin) if self.origin else unknown),
+            ("spacing", self._along_axes(self.spacing) if self.spacing else unknown),
+            ("origin", self._along_axes(self.origin) if self.origin else unknown),
+            *([("times", f"every {self.times[1]:.10g} s, from {self.times[0]:.10g} s")] if self.times else []),
             *([("CDP coordinates", str(self.survey))] if self.survey else []),
             ("unit of values", self.unit or unknown),
             *self.values.rows(unit),
@@ -112,12 +115,30 @@ class VolumeDescription:
             "dtype": self.dtype,
             "shape": list(self.shape),
             "axes": None if self.labels is None else list(self.labels),
-            "spacing_metres": None if self.spacing is None else list(self.spacing),
-            "origin_metres": None if self.origin is None else list(self.origin),
+            **self._by_unit("spacing", self.spacing),
+            **self._by_unit("origin", self.origin),
+            **({} if self.times is None else {"first_time_seconds": self.times[0], "interval_seconds": self.times[1]}),
             "survey": None if self.survey is None else self.survey.as_dict(),
             "unit": self.unit,
             "values": self.values.as_dict(),
             "notes": list(self.notes),
+        }
+
+    def _along_axes(self, values: tuple[float, ...]) -> str:
+        """Numbers along the axes with their units: one for all where it is one."""
+        if "s" not in self.axis_units:
+            return " × ".join(f"{value:.10g}" for value in values) + " m"
+        return " × ".join(f"{value:.10g} {unit}" for value, unit in zip(values, self.axis_units, strict=True))
+
+    def _by_unit(self, name: str, values: tuple[float, ...] | None) -> dict[str, list[float | None] | None]:
+        """Numbers along the axes in metres, and where an axis is time also in seconds: null is of the other unit."""
+        keys = {"m": f"{name}_metres"} | ({"s": f"{name}_seconds"} if "s" in self.axis_units else {})
+        if values is None:
+            return dict.fromkeys(keys.values())
+        units = self.axis_units or ("m",) * len(values)
+        return {
+            key: [value if own == unit else None for value, own in zip(values, units, strict=True)]
+            for unit, key in keys.items()
         }
 
 
@@ -245,6 +266,8 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         values=value_range(_told(volume, steps, range(0, count, every), say)),
         notes=notes,
         survey=info.survey,
+        axis_units=info.axis_units,
+        times=volume.times if isinstance(volume, SegyVolume) and info.in_time else None,
     )
 
 
@@ -329,10 +352,6 @@ def _extents(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
 def _extent(ends: tuple[float, float]) -> str:
     first, last = ends
     return f"{first:.10g} m" if first == last else f"{first:.10g} to {last:.10g} m"
-
-
-def _lengths(values: tuple[float, ...]) -> str:
-    return " × ".join(f"{value:.10g}" for value in values) + " m"
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:

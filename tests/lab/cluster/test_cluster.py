@@ -69,6 +69,14 @@ def received(name, number):
     return {row[0].rstrip(":"): int(row[1]) for row in rows}
 
 
+def wait_for(what):
+    """Until it is so."""
+    deadline = time.monotonic() + PATIENCE
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_every_link_is_measured(wide):
     jsonschema.validate(wide, json.loads(SCHEMA.read_text()))
     links = wide["results"]["links"]
@@ -187,9 +195,9 @@ def test_exit_codes_and_signals_are_passed_on(rails):
         (("up", "--name", "new", "--rails", 3), "rails: found 3"),
         (("up", "--name", "new", "--share", "/dev/shm/x"), "/dev/shm/x: each node has its own"),
         (("up", "--name", "a/b"), 'cluster name: found "a/b"'),
-        (("down", "nobody"), 'cluster: found "nobody", of which there is nothing; allowed: '),
-        (("down", "wide", "--all"), "found wide and --all"),
-        (("status", "nobody"), 'cluster: found "nobody"'),
+        (("down", "--name", "nobody"), 'cluster: found "nobody", of which there is nothing; allowed: '),
+        (("down", "--name", "wide", "--all"), "found --name wide and --all"),
+        (("status", "--name", "nobody"), 'cluster: found "nobody"'),
     ],
 )
 def test_wrong_words(wide, capsys, words, error):
@@ -250,8 +258,8 @@ def test_a_node_that_was_killed():
         assert (found["up"], found["ended"]) == (False, ["node2"])
         done = run("broken", "--", "true")
         assert done.code == 2
-        assert 'cluster "broken": node2 ended; allowed: `fathometer cluster down broken`' in done.err
-        assert call("cluster", "down", "broken").code == 0
+        assert 'cluster "broken": node2 ended; allowed: `fathometer cluster down --name broken`' in done.err
+        assert call("cluster", "down", "--name", "broken").code == 0
         assert nothing_left("broken")
         assert run("whole", "--", "hostname").out == "node1\n"
 
@@ -277,7 +285,7 @@ def test_up_was_killed(after):
             assert nothing_left("killed")
     for name in cluster_names():
         if name == "killed":
-            call("cluster", "down", "killed")
+            call("cluster", "down", "--name", "killed")
     assert nothing_left("killed")
     assert not any(start_of(pid) for pid in left)
 
@@ -292,7 +300,7 @@ def test_a_state_of_an_earlier_start_of_the_system_ends_nobody():
         process = Sleeper(bystander.pid, start_of(bystander.pid))
         old = state.Cluster("old", folder, making.ClusterSpec(1), "another", head=process, ready=True)
         state.write(old)
-        assert call("cluster", "down", "old").code == 0
+        assert call("cluster", "down", "--name", "old").code == 0
         assert nothing_left("old")
         assert bystander.poll() is None
     finally:
@@ -334,6 +342,33 @@ def test_slurm(options):
         ranks = "from mpi4py import MPI; print(MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size, MPI.Get_processor_name())"
         done = run("batch", "--", "srun", "-N", 2, "-n", 2, sys.executable, "-c", ranks)
         assert sorted(done.out.splitlines()) == ["0 2 node1", "1 2 node2"], done.err
+        daemons = ["munged", "slurmctld", "slurmd of node1", "slurmd of node2"]
+        assert status("batch")["ended"] == []
+        for file in folder_of("batch").glob("slurm/*.pid"):
+            os.kill(int(file.read_text()), signal.SIGKILL)
+        wait_for(lambda: status("batch")["ended"] == daemons)
+        done = run("batch", "--", "srun", "-n", 1, "true")
+        assert (done.code, "munged, slurmctld, slurmd of node1, slurmd of node2 ended" in done.err) == (2, True)
+        again = call("cluster", "up", "--name", "batch", "--nodes", 2, "--slurm", *options, "--quiet")
+        assert again.code == 0, again.err
+        assert run("batch", "--", "srun", "-N", 2, "-n", 2, "true").code == 0
+
+
+def test_messages_between_nodes(wide, tmp_path):
+    """Windows too: Open MPI's own choice would make none over TCP."""
+    words = ["--ranks", 2, "--pattern", "swap", "--protocol", "send,put-fence,get-lock", "--length", "8,1M", "--quiet"]
+    done = run("wide", "--", "fathometer", "messages", *words, "--repeat", 1, "--json", "m.json", cwd=tmp_path)
+    assert done.code == 0, done.err
+    record = json.loads((tmp_path / "m.json").read_text())
+    rows = record["results"]["rows"]
+    assert {(row["class"], row["protocol"], row["length_bytes"]) for row in rows} == {
+        ("between", protocol, length) for protocol in ("send", "put-fence", "get-lock") for length in (8, 1 << 20)
+    }
+    assert record["results"]["hosts"] == ["node1", "node2"]
+    for row in rows:
+        assert row["wrong_bytes"] == 0
+        if row["length_bytes"] > 1 << 16:  # more than a bucket: no faster than the link
+            assert row["pair_bytes_per_second"] < 1.2 * GIGABIT
 
 
 @pytest.mark.trials

@@ -83,3 +83,41 @@ def test_loggp_from_its_own_definition():
 def test_ranks_in_the_order_of_their_distance():
     where = [0, 10, 1, 11, 2]
     assert nearest_order([[abs(a - b) for b in where] for a in where]) == [0, 2, 4, 1, 3]
+
+
+def test_neither_latency_nor_rate_is_below_zero():
+    lengths = [8 << n for n in range(8)]
+    convex = np.array(
+        [[(n / 1024) ** 2 + 1e-3 for n in lengths]] * 3
+    )  # least squares cross zero below the first length
+    falling = np.array([[2.0 - n / 2048 for n in lengths]] * 3)
+    for seconds in (convex, falling):
+        found = fit(lengths, seconds, 1)
+        assert found.line.latency_seconds.low >= 0
+        assert found.line.bytes_per_second.low > 0
+        assert found.half_length.low >= 0
+        assert found.line.misfit > 0.01
+    assert fit(lengths, falling, 1).line.bytes_per_second.value == np.inf
+
+
+def test_any_first_part_of_the_cases_is_spread_over_the_lengths():
+    from fathometer.lab.messages.benchmark import spread
+    from fathometer.lab.messages.cases import Case
+
+    cases = [Case("swap", name, "both", 8 << n, 0, "warm", "here") for name in ("send", "ssend") for n in range(9)]
+    order = spread(cases)
+    assert sorted(map(str, order)) == sorted(map(str, cases))
+    lengths = [case.length for case in order]
+    assert lengths[0::2] == lengths[1::2]  # both ways of each
+    assert lengths[0::2] == [8, 2048, 128, 32, 512, 16, 64, 256, 1024]
+
+
+def test_the_fastest_of_each_length_come_by_length():
+    from fathometer.lab.messages.rows import CHOICE, choices_of
+
+    def row(protocol, length):
+        same = dict.fromkeys(CHOICE, "x") | {"algorithm": "", "rounds": [1, 2], "all_seconds": [1.0, 1.1]}
+        return same | {"protocol": protocol, "length_bytes": length, "seconds": 1.05, "ci_low": 1.0, "ci_high": 1.1}
+
+    rows = [row("send", 64), row("ssend", 64), row("send", 512), row("ssend", 8), row("ssend", 512), row("put", 8)]
+    assert [choice["length_bytes"] for choice in choices_of(rows, 1)] == [8, 64, 512]

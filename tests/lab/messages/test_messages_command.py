@@ -15,6 +15,7 @@ from fathometer.lab.messages import panels
 from fathometer.lab.messages.benchmark import require_right
 from fathometer.lab.messages.machine_entries import entries
 from fathometer.lab.messages.rows import choices_of, contention_of
+from fathometer.lab.messages.tables import short_length, short_seconds
 from fathometer.plan.machine_file import Exchange, Machine, load_machine, save_machine
 from fathometer.record.envelope import SCHEMA
 
@@ -87,6 +88,11 @@ def test_the_page_and_report_open_the_record(measured, tmp_path, capsys):
     done = run(capsys, "report", folder / "run.json", "-o", tmp_path / "again.html")
     assert done.code == 0, done.err
     assert "All pairs, one at a time" in (tmp_path / "again.html").read_text()
+    finding = panels.heading(record).finding  # the sentence at the top
+    shortest = min((row for row in record["results"]["rows"] if row["place"]), key=lambda row: row["seconds"])
+    assert finding.startswith(f"in-node, distance 1, 1 pair: {short_seconds(shortest['seconds'])} (")
+    assert f" at {short_length(shortest['length_bytes'])} by {shortest['pattern']}, {shortest['protocol']}; " in finding
+    assert finding[1:] in (folder / "page.html").read_text()
     kinds = [panel["kind"] for panel in panels.panels(record, folder)]
     assert kinds.count("cells") == 2
     assert "curves" in kinds

@@ -1,17 +1,24 @@
 """`fathometer profile` as a user meets it."""
 
 import json
+import os
 import subprocess
+import sys
+import time
 
 import pytest
 from jsonschema import Draft202012Validator
+from kill_support import wait_until
+from patience import PATIENCE
 from profile_support import cli, compiled, launcher, run_environment
 
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.marked_processes import marked_processes
 from fathometer.cli.commands.profile import write_profile
 from fathometer.lab.profile.profile import ProfileOptions, make_profile
 from fathometer.record import envelope
 from fathometer.record.envelope import SCHEMA
+from fathometer.report import page
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +41,7 @@ def test_record_and_page_are_left_and_nothing_else(profiled):
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(record)
     assert record["validity"] == {"valid": True, "finished": True, "reasons": []}
     assert "MPI_Allreduce" in done.stdout
+    assert "…" not in done.stdout  # a number that is cut off is none
 
 
 def test_what_ranks_left_stays_where_the_record_cannot_be_written(tmp_path, monkeypatch, program):
@@ -49,6 +57,45 @@ def test_what_ranks_left_stays_where_the_record_cannot_be_written(tmp_path, monk
     done = cli(tmp_path, "--gather", "-o", ".", "--quiet")
     assert done.returncode == 0, done.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["profile.html", "profile.json"]
+
+
+def test_a_page_that_cannot_be_written_is_one_line_after_the_table(tmp_path, monkeypatch, capsys, profiled):
+    def full(path, *_):
+        raise FathometerError(f"{path}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(page, "write_page", full)
+    record = json.loads((profiled[0] / "profile.json").read_text())
+    with pytest.raises(FathometerError, match=r"profile\.html: cannot be written: No space left") as raised:
+        write_profile(tmp_path, record, quiet=False)
+    assert raised.value.exit_code == 1
+    assert "MPI_Allreduce" in capsys.readouterr().out
+    assert [path.name for path in tmp_path.iterdir()] == ["profile.json"]
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused_before_the_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: not (mode & os.W_OK and str(path).endswith("read-only")))
+    with pytest.raises(InputError, match="read-only: cannot be written to"):
+        make_profile(ProfileOptions(("touch", str(tmp_path / "ran")), tmp_path / "read-only"), ["profile"], print)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_kill_of_the_profiler_ends_the_command(tmp_path, program):
+    """kill -9, which it cannot pass on: the kernel ends the launcher, which ends its ranks."""
+    words = ["profile", "--", *launcher("openmpi", 2), program, "forever"]
+    process = subprocess.Popen([sys.executable, "-P", "-m", "fathometer", *map(str, words)], cwd=tmp_path,
+                               env=run_environment() | {"WHOSE": str(tmp_path)})  # fmt: skip
+
+    def running():
+        return marked_processes("WHOSE", lambda value: value == str(tmp_path)) - {process.pid}
+
+    wait_until(lambda: len(list((tmp_path / "profile").glob("rank-*"))) == 2, process)
+    assert len(running()) >= 3  # the launcher and its ranks
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + PATIENCE
+    while running():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def test_the_account_has_every_second_of_every_rank(profiled):

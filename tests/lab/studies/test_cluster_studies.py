@@ -260,6 +260,6 @@ def test_a_study_that_is_ended(tmp_path, how):
         done = call("cluster", "up", "--name", "next", "--nodes", 1, "--quiet")
         assert done.code == 0, done.err
         assert cluster_names() == ["next"]
-        call("cluster", "down", "next")
+        call("cluster", "down", "--name", "next")
     assert cluster_names() == []
     assert json.loads((tmp_path / "jobs.study" / "study.json").read_text())["ended"] == ""

@@ -15,7 +15,7 @@ from survey_support import load
 
 from fathometer.runs.journal import read_journal
 from fathometer.seismic.rtm import driver
-from fathometer.seismic.rtm.fingerprint import geometry, traces_hash
+from fathometer.seismic.setup.fingerprint import geometry, traces_hash
 from fathometer.seismic.shots.acquisition import acquisition_of
 from fathometer.seismic.shots.offsets import receivers_by_bin
 from fathometer.seismic.shots.trace_hashes import TraceHashes

@@ -19,7 +19,7 @@ from fathometer.runs.options import RunOptions
 from fathometer.runs.seal import sealed
 from fathometer.seismic.plan import PlanRequest, plan
 from fathometer.seismic.rtm import driver, products
-from fathometer.seismic.rtm.fingerprint import geometry
+from fathometer.seismic.setup.fingerprint import geometry
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import load_survey
 from fathometer.storage.traces.segy import GatherWriter

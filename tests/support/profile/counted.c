@@ -81,6 +81,8 @@ int main(int count, char **words) {
         raise(SIGSEGV);
     if (strcmp(end, "term") == 0)
         kill(getpid(), SIGTERM);
+    while (strcmp(end, "forever") == 0)
+        sleep(1);
     if (strcmp(end, "receive") == 0 && rank == 0) { // killed in a call that never ends
         alarm(1);
         MPI_Recv(data, 1, MPI_INT, 1, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -3,6 +3,7 @@
 NAMES = (
     "model",
     "migrate",
+    "migrate_time",
     "submit",
     "info",
     "prepare",

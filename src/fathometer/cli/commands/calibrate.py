@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fathometer.cli import argument_groups, registry
+from fathometer.cli.benchmark import two_ranks
 from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.output import require_writable
 
@@ -63,16 +63,6 @@ def prepare(options: Options) -> None:
     _probes()
 
 
-def ranks_for_messages() -> int:
-    """Two ranks, which exchange messages, where there are two cpus; as many as a launcher has started."""
-    from fathometer.launch.mpirun import launched
-
-    world = launched(os.environ)
-    if world is not None:
-        return world.size or 1
-    return min(2, len(os.sched_getaffinity(0)))
-
-
 COMMAND = Command(
     "calibrate",
     "measure what plans need to know of this machine, under a minute",
@@ -81,5 +71,5 @@ COMMAND = Command(
     add_arguments,
     run_on_ranks=run_on_ranks,
     prepare=prepare,
-    default_ranks=ranks_for_messages,
+    default_ranks=two_ranks,
 )

@@ -15,13 +15,13 @@ crash, or kill -9, has left of one."""
 
 EXAMPLES = """\
   fathometer cluster down
-  fathometer cluster down wide
+  fathometer cluster down --name wide
   fathometer cluster down --all"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer cluster down --help`."""
-    parser.add_argument("cluster", nargs="?", metavar="NAME", help="its name (default)")
+    argument_groups.add_cluster(parser, default=None)
     parser.add_argument("--all", action="store_true", help="all clusters of this user on this machine")
     argument_groups.add_quiet(parser)
 
@@ -31,10 +31,10 @@ def run(options: Options) -> None:
     from fathometer.lab.cluster import state
     from fathometer.lab.cluster.making import take_down
 
-    if options.all and options.cluster is not None:
-        raise InputError(f"cluster down: found {options.cluster} and --all; allowed: one of them")
+    if options.all and options.name is not None:
+        raise InputError(f"cluster down: found --name {options.name} and --all; allowed: one of them")
     say = printer(options.quiet)
-    for name in state.names() if options.all else [options.cluster or argument_groups.CLUSTER]:
+    for name in state.names() if options.all else [options.name or argument_groups.CLUSTER]:
         ended = take_down(name)
         say(f"cluster {name}: down; {ended} processes ended")
 

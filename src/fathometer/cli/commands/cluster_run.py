@@ -31,16 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--node", default="node1", metavar="NAME", help="on which it, or mpirun, runs (node1)")
     argument_groups.add_share(parser)
     argument_groups.add_quiet(parser)
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="what is run")
+    argument_groups.add_command(parser, "what is run")
 
 
 def run(options: Options) -> None:
     """Become the command. Raises InputError where it cannot be run."""
     from fathometer.lab.cluster.running import Request, become
 
-    words = options.words[1:] if options.words[:1] == ["--"] else options.words
     request = Request(
-        words,
+        argument_groups.command_words(options),
         options.node,
         options.ranks,
         options.ranks_per_node,

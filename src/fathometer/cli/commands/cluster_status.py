@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import print_text
 
@@ -14,12 +15,12 @@ were made, what has ended of them, and what cannot be concluded from runs on the
 
 EXAMPLES = """\
   fathometer cluster status
-  fathometer cluster status wide --json"""
+  fathometer cluster status --name wide --json"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer cluster status --help`."""
-    parser.add_argument("cluster", nargs="?", metavar="NAME", help="this one only")
+    argument_groups.add_cluster(parser, default=None, none="all")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -30,8 +31,8 @@ def run(options: Options) -> None:
     from fathometer.record.envelope import plain
 
     found = [cluster for name in state.names() if (cluster := state.read(name)) is not None]
-    if options.cluster is not None:
-        found = [cluster for cluster in found if cluster.name == options.cluster] or [state.existing(options.cluster)]
+    if options.name is not None:
+        found = [cluster for cluster in found if cluster.name == options.name] or [state.existing(options.name)]
     if options.json:
         print_text(json.dumps(plain([status_of(cluster) for cluster in found]), indent=1))
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
@@ -12,15 +13,20 @@ from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import print_line, print_text, require_png
 
+if TYPE_CHECKING:
+    from fathometer.seismic.kirchhoff.velocities.description import PicksDescription
+    from fathometer.storage.describe import Description
+
 DESCRIPTION = """\
-Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, and the index
-of a survey, .parquet. SEG-Y, SU and HDF5 are known by their content where the suffix is
-no format's, HDF5 also under that of another volume format."""
+Say what files hold: .rsf, .npy, .npz:key, .h5:path, .nc:variable, .zarr, .segy, .su, .blocks, the index of a
+survey, .parquet, and velocity picks, .txt and .csv. SEG-Y, SU and HDF5 are known by their content where the suffix
+is no format's, HDF5 also under that of another volume format."""
 
 EXAMPLES = """\
   fathometer info vp.rsf models.npz:epsilon
   fathometer info shots.segy --picture shots.png
   fathometer info velocities.segy --as volume
+  fathometer info picks.txt
   fathometer info --formats"""
 
 
@@ -50,14 +56,10 @@ def run(options: Options) -> None:
 
 
 def _describe_files(options: Options) -> None:
-    from fathometer.storage.describe import describe
-
     if options.picture is not None and len(options.files) != 1:
         raise InputError(f"--picture {options.picture}: draws one FILE, found {len(options.files)}")
     require_png(options.picture)
-    descriptions = [
-        describe(reference, Path(), options.wanted, options.sample_interval, print_line) for reference in options.files
-    ]
+    descriptions = [_description(reference, options) for reference in options.files]
     if options.json:
         print_text(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
     else:
@@ -68,6 +70,25 @@ def _describe_files(options: Options) -> None:
         from fathometer.pictures.file_picture import picture_of
 
         picture_of(options.picture, options.files[0], Path(), None, options.wanted, options.sample_interval)
+
+
+def _description(reference: str, options: Options) -> Description | PicksDescription:
+    from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file
+
+    if is_picks_file(reference):
+        from fathometer.seismic.kirchhoff.velocities.description import describe_picks
+
+        for option, given in (
+            ("--as", options.wanted),
+            ("--sample-interval", options.sample_interval),
+            ("--picture", options.picture),
+        ):
+            if given is not None:
+                raise InputError(f"{option}: found with {reference}, a text of picks; allowed: with other files")
+        return describe_picks(Path(reference))
+    from fathometer.storage.describe import describe
+
+    return describe(reference, Path(), options.wanted, options.sample_interval, print_line)
 
 
 def _print_formats(options: Options) -> None:

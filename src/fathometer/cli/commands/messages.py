@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.cli import argument_groups
-from fathometer.cli.benchmark import run_benchmark
+from fathometer.cli.benchmark import run_benchmark, two_ranks
 from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.option_types import choices_of, count, duration, read_by, whole_number
 from fathometer.cli.pages import page_panels
@@ -201,16 +200,6 @@ def environment(options: Options) -> Mapping[str, str]:
     return {"MPI4PY_RC_THREAD_LEVEL": options.thread_level} | (dict(ENVIRONMENT) if options.algorithm else {})
 
 
-def ranks_for_pairs() -> int:
-    """Two ranks where there are two cpus; as many as a launcher has started."""
-    from fathometer.launch.mpirun import launched
-
-    world = launched(os.environ)
-    if world is not None:
-        return world.size or 1
-    return min(2, len(os.sched_getaffinity(0)))
-
-
 COMMAND = Command(
     "messages",
     "what messages between ranks cost, by every protocol of MPI",
@@ -219,6 +208,6 @@ COMMAND = Command(
     add_arguments,
     run_on_ranks=run_on_ranks,
     prepare=lambda options: import_module("fathometer.lab.messages.benchmark"),
-    default_ranks=ranks_for_pairs,
+    default_ranks=two_ranks,
     environment=environment,
 )

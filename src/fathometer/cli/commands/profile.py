@@ -37,7 +37,7 @@ COUNTED = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer profile --help`."""
-    parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help="the command to run")
+    argument_groups.add_command(parser, "the command to run")
     parser.add_argument(
         "-o",
         "--output",
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Options) -> None:
     """Run the command and write its profile. Raises FathometerError where the command failed."""
-    words = tuple(options.words[1:] if options.words[:1] == ["--"] else options.words)
+    words = tuple(argument_groups.command_words(options))
     if bool(words) == (options.environment or options.gather):
         raise InputError(
             f"profile: found {'a command besides' if words else 'no command without'} --environment or --gather; "
@@ -101,7 +101,11 @@ def run(options: Options) -> None:
 
 
 def write_profile(folder: Path, record: dict[str, Any], quiet: bool, keep: bool = False) -> None:
-    """Write record and page into a folder, remove the files of the ranks but to `keep` them, and print the table."""
+    """Write record and page into a folder, remove the files of the ranks but to `keep` them, and print the table.
+
+    Raises FathometerError where one of both cannot be written, once all else is done: the files of the ranks stay
+    where the record is missing, and `--gather` makes it from them.
+    """
     from fathometer.lab.profile.profile import PAGE, RECORD, remove_left
     from fathometer.lab.profile.terminal import text_of_profile
     from fathometer.record.envelope import write_record
@@ -109,15 +113,27 @@ def write_profile(folder: Path, record: dict[str, Any], quiet: bool, keep: bool 
     from fathometer.report.records import Run
 
     path, page = folder / RECORD, folder / PAGE
-    write_record(path, record)
-    if not keep:
-        remove_left(folder)
     shown = Run(path, record)
-    write_page(page, [shown], page_panels(shown))
+    written: list[tuple[str, Path]] = []
+    failed: list[FathometerError] = []
+    try:
+        write_record(path, record)
+        written.append(("record", path))
+        if not keep:
+            remove_left(folder)
+    except FathometerError as error:
+        failed.append(error)
+    try:
+        write_page(page, [shown], page_panels(shown))
+        written.append(("page", page))
+    except FathometerError as error:
+        failed.append(error)
     if not quiet:
         print_text(text_of_profile(record))
-        for kind, file in (("record", path), ("page", page)):
+        for kind, file in written:
             print_line(labelled(kind, file))
+    if failed:
+        raise failed[0]
 
 
 def _counted(options: Options) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
+from fathometer.base.own_program import own_program
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
 from fathometer.cli.option_types import count, job_time, slurm_name
@@ -50,7 +50,7 @@ def run(options: Options) -> None:
     application = registry.of_input(options.survey)
     job = application.batch_job(
         application.load(options.survey),
-        (sys.executable, "-P", "-m", "fathometer"),
+        own_program(),
         options.name,
         options.nodes,
         seconds=options.time,

@@ -68,7 +68,7 @@ def bring_up(
         if (before := read(name)) is not None and before.ready and before.here and not before.gone:
             raise InputError(
                 f'cluster: "{name}" is up already ({before.spec.text}); allowed: another --name, or '
-                f"`fathometer cluster down {name}`"
+                f"`fathometer cluster down --name {name}`"
             )
         _clear(name)
         try:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.marked_processes import marked_processes, other_processes
 from fathometer.record.cluster import MARKER
 
 END_SECONDS = 10.0  # in which the kernel has ended what was killed
@@ -59,20 +60,13 @@ def boot() -> str:
 
 def members(folder: Path) -> list[int]:
     """The processes of the cluster whose state is in the folder."""
-    mark = f"{MARKER}={folder}".encode()
+    marked = marked_processes(MARKER, lambda value: value == str(folder))
     namespaces: dict[int, str] = {}
-    marked: set[int] = set()
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
-            continue
+    for pid in other_processes():
         with suppress(OSError):  # of another user, or ended
-            pid = int(entry.name)
-            if start_of(pid) is None:
-                continue
-            namespaces[pid] = os.readlink(entry / "ns" / "net")
-            if mark in (entry / "environ").read_bytes().split(b"\0"):
-                marked.add(pid)
-    ours = {namespaces[pid] for pid in marked} - {os.readlink("/proc/self/ns/net")}
+            if start_of(pid) is not None:
+                namespaces[pid] = os.readlink(f"/proc/{pid}/ns/net")
+    ours = {namespaces[pid] for pid in marked & namespaces.keys()} - {os.readlink("/proc/self/ns/net")}
     return sorted(pid for pid, namespace in namespaces.items() if pid in marked or namespace in ours)
 
 

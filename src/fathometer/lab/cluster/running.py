@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.own_program import with_own_program
 from fathometer.lab.cluster.launching import entered, mpirun_words, ranks_of_nodes
 from fathometer.lab.cluster.making import require_outside
 from fathometer.lab.cluster.marks import marks_of
@@ -20,8 +21,6 @@ from fathometer.lab.cluster.scripts import environment
 from fathometer.lab.cluster.slurm import as_slurm_user
 from fathometer.lab.cluster.state import Cluster, existing
 from fathometer.launch.mpirun import find_mpirun
-
-OURS = "fathometer"
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,7 @@ def prepared(cluster: Cluster, request: Request) -> tuple[list[str], dict[str, s
         for name in ("ranks_per_node", "placement"):
             if getattr(request, name) is not None:
                 raise InputError(f"--{name.replace('_', '-')}: found without --ranks; allowed: with it")
-    program = list(request.words)
-    if program[0] == OURS:
-        program[:1] = [sys.executable, "-P", "-m", OURS]
+    program = with_own_program(request.words)
     where = shutil.which(program[0])
     hidden = [path for path in [Path(where).resolve().parent] if is_hidden(path)] if where is not None else []
     show_folders(cluster, [*request.folders, *hidden])

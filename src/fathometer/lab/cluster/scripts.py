@@ -78,6 +78,8 @@ def mpi_settings(folder: Path, spec: ClusterSpec, cores: int) -> dict[str, str]:
         "pml": "ob1",
         "btl": "self,vader,tcp",
         "btl_tcp_if_include": networks,
+        # Of windows (Open MPI 4.1): by default none can be made over TCP, and UCX has ways of its own past the links.
+        "osc": "sm,pt2pt",
         # A node has its cores already, and several may have the same: the launcher knows neither.
         "hwloc_base_binding_policy": "none",
         "rmaps_base_oversubscribe": "1",

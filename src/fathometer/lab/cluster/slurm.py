@@ -53,7 +53,7 @@ def configuration(folder: Path, nodes: Sequence[tuple[str, str, int]], user: str
         f"SlurmUser={user}",
         f"SlurmdUser={user}",
         "AuthType=auth/munge",
-        f"AuthInfo=socket={folder}/{SOCKET},cred_expire=5",
+        f"AuthInfo=socket={folder}/{SOCKET},cred_expire=60",
         "CredType=cred/munge",
         f"StateSaveLocation={folder}/state",
         f"SlurmdSpoolDir={folder}/spool-%n",

@@ -101,12 +101,13 @@ class Cluster:
 
     @property
     def gone(self) -> list[str]:
-        """Hosts of it that have ended."""
+        """Hosts of it that have ended, and daemons of Slurm."""
         if not self.here:
             return ["head", *node_names(self.spec.nodes)]
         alive = {node.name for node in self.nodes if node.process.alive}
         head = [] if self.head is not None and self.head.alive else ["head"]
-        return head + [name for name in node_names(self.spec.nodes) if name not in alive]
+        nodes = [name for name in node_names(self.spec.nodes) if name not in alive]
+        return head + nodes + (_ended_daemons(self) if self.spec.slurm and self.ready else [])
 
     @property
     def abandoned(self) -> bool:
@@ -186,7 +187,7 @@ def existing(name: str) -> Cluster:
         raise InputError(f'cluster: found "{name}", which is not up; allowed: {listed or "one that `cluster up` made"}')
     if gone := cluster.gone:
         raise InputError(
-            f'cluster "{name}": {", ".join(gone)} ended; allowed: `fathometer cluster down {name}`, and up again'
+            f'cluster "{name}": {", ".join(gone)} ended; allowed: `fathometer cluster down --name {name}`, and up again'
         )
     return cluster
 
@@ -201,6 +202,21 @@ def updated(cluster: Cluster, **changes: Any) -> Cluster:
     changed = replace(cluster, **changes)
     write(changed)
     return changed
+
+
+def _ended_daemons(cluster: Cluster) -> list[str]:
+    """Daemons of Slurm that do not run any more, by the files in which they keep their numbers."""
+    daemons = {"munge": "munged", "slurmctld": "slurmctld"}
+    daemons |= {f"slurmd-{name}": "slurmd" for name in node_names(cluster.spec.nodes)}
+    ended = []
+    for file, name in daemons.items():
+        running = ""
+        with suppress(OSError):
+            process = (cluster.folder / SLURM / f"{file}.pid").read_text().strip()
+            running = Path("/proc", process, "comm").read_text().strip() if process.isdecimal() else ""
+        if running != name:
+            ended.append(file.replace("slurmd-", "slurmd of ") if name == "slurmd" else name)
+    return ended
 
 
 def _as_json(cluster: Cluster) -> dict[str, Any]:

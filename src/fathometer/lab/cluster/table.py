@@ -27,6 +27,8 @@ def table_lines(cluster: Cluster) -> list[str]:
         f"  {node.name:<8} {'ended' if node.name in gone else 'up':<6} cores {','.join(map(str, node.cores))}"
         for node in cluster.nodes
     ]
+    if others := [name for name in gone if name not in {node.name for node in cluster.nodes}]:
+        lines.append(f"  ended: {', '.join(others)}")
     if cluster.links:
         lines.append("  measured when it was made:")
     lines += [

@@ -7,6 +7,7 @@ disturbs all of them alike. A time budget bounds the whole.
 
 from __future__ import annotations
 
+import itertools
 import random
 import socket
 from collections.abc import Callable, Mapping, Sequence
@@ -261,7 +262,7 @@ class Benchmark:
         """The number of exchanges of each case's samples; cases for which no time is left are noted."""
         self._say(f"warm-up: {len(cases)} cases")
         measurements, left = list[Measurement](), list[Case]()
-        for case in _spread(cases):
+        for case in spread(cases):
             if measurements and self.seconds_left(WARM_UP_SHARE) <= 0:
                 left.append(case)
                 continue
@@ -302,9 +303,28 @@ class Benchmark:
             self.eager[place.name] = limit
 
 
-def _spread(cases: list[Case]) -> list[Case]:
-    """The cases in an order in which those that come first are spread over all lengths and ways."""
-    return sorted(cases, key=lambda case: random.Random(str(case)).random())
+def spread(cases: Sequence[Case]) -> list[Case]:
+    """The cases in an order of which any first part can stand for the whole: the shortest and the longest messages of
+    all ways, then those in the middle, then those between them …"""
+    lengths = {
+        case.pattern: sorted({other.length for other in cases if other.pattern == case.pattern}) for case in cases
+    }
+    turns = {pattern: _halving(values) for pattern, values in lengths.items()}
+    return sorted(cases, key=lambda case: (turns[case.pattern][case.length], random.Random(str(case)).random()))
+
+
+def _halving(values: Sequence[int]) -> dict[int, int]:
+    """In which turn each value comes: the ends, and then always the middle of the widest gap.
+
+    >>> _halving([1, 2, 4, 8, 16])
+    {1: 0, 16: 1, 4: 2, 2: 3, 8: 4}
+    """
+    places = list(dict.fromkeys((0, len(values) - 1)))
+    while len(places) < len(values):
+        taken = sorted(places)
+        first, last = max(itertools.pairwise(taken), key=lambda gap: gap[1] - gap[0])
+        places.append((first + last) // 2)
+    return {values[place]: turn for turn, place in enumerate(places)}
 
 
 def run_messages(

@@ -39,8 +39,9 @@ class Line:
     """t(n) = latency + n / rate over lengths from `first` to `last`.
 
     Attributes:
-        latency_seconds: may be negative for a segment: it is where the line meets n = 0. bytes_per_second: infinite
-            where longer messages take no longer. misfit: the root mean square of the relative residuals.
+        latency_seconds: where the line meets n = 0: may be negative for a segment, not for all lengths.
+        bytes_per_second: infinite where longer messages take no longer.
+        misfit: the root mean square of the relative residuals.
     """
 
     first: int
@@ -79,9 +80,9 @@ def fit(lengths: Sequence[int], seconds: Numbers, seed: int) -> Fit | None:
     drawn = source.integers(len(seconds), size=(RESAMPLES, len(seconds)))
     resampled = np.median(seconds[drawn], axis=1)
     ends = _segments(x, medians)
-    line = _line(x, medians, resampled, 0, len(x))
-    latency, slope = least_squares(x, np.concatenate([medians[None], resampled]))
-    half = np.maximum(latency, 0.0) / np.maximum(slope, 1e-18)
+    latency, slope = not_negative(x, np.concatenate([medians[None], resampled]))
+    line = _line_of(x, medians, latency, slope)
+    half = latency / np.maximum(slope, 1e-18)
     return Fit(
         line,
         _value(half),
@@ -100,15 +101,29 @@ def least_squares(x: Numbers, t: Numbers) -> tuple[Numbers, Numbers]:
     return (st - slope * sx) / sw, slope
 
 
+def not_negative(x: Numbers, t: Numbers) -> tuple[Numbers, Numbers]:
+    """The same with neither below zero: where one would be, it is zero, and the other is the best one then."""
+    latency, slope = least_squares(x, t)
+    w = 1.0 / t**2
+    through_zero = (w * x * t).sum(-1) / (w * x * x).sum(-1)
+    level = (w * t).sum(-1) / w.sum(-1)
+    slope = np.where(latency < 0, through_zero, slope)
+    latency = np.where(slope < 0, level, np.maximum(latency, 0.0))
+    return latency, np.maximum(slope, 0.0)
+
+
 def _line(x: Numbers, medians: Numbers, resampled: Numbers, begin: int, end: int) -> Line:
     part = x[begin:end]
     rows = np.concatenate([medians[None, begin:end], resampled[:, begin:end]])
-    latency, slope = least_squares(part, rows)
+    return _line_of(part, rows[0], *least_squares(part, rows))
+
+
+def _line_of(x: Numbers, t: Numbers, latency: Numbers, slope: Numbers) -> Line:
+    """The line through t; of latency and slope the first is that of t, the others are those of its resamples."""
     with np.errstate(divide="ignore"):
         rate = np.where(slope > 0, 1.0 / slope, np.inf)
-    return Line(
-        int(part[0]), int(part[-1]), _value(latency), _value(rate), float(np.sqrt(_error(part, rows[0]) / len(part)))
-    )
+    misfit = float(np.sqrt((((latency[0] + slope[0] * x) / t - 1.0) ** 2).mean()))
+    return Line(int(x[0]), int(x[-1]), _value(latency), _value(rate), misfit)
 
 
 def _value(values: Numbers) -> Value:

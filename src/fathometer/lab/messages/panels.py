@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.lab.messages.rows import CHOICE, grouped
-from fathometer.lab.messages.tables import short_length, short_seconds, title_of, way_of
+from fathometer.lab.messages.tables import latency_text, short_length, short_seconds, title_of, way_of
 from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
@@ -20,6 +20,7 @@ COLOURS = (
     *("#7b61a8", "#4d8f63", "#a34f4f", "#5f7fb8", "#b58900", "#2aa198", "#6c71c4", "#859900"),
 )
 FEWEST_LENGTHS = 2  # of a curve
+MOST_FOUND = 3  # places that the sentence at the top has
 
 
 def heading(record: Mapping[str, Any]) -> Heading:
@@ -46,11 +47,31 @@ def heading(record: Mapping[str, Any]) -> Heading:
         facts.append(
             (
                 "LogGP",
-                f"L {short_seconds(latency)}, o {short_seconds(overhead)}, g {short_seconds(gap)}, "
+                f"L {latency_text(latency)}, o {short_seconds(overhead)}, g {short_seconds(gap)}, "
                 f"G {each * 1e9:.3g} ns/B ({fit['place']})",
             )
         )
-    return Heading("Messages", ", ".join(record["input"]["patterns"]), facts, kernel=False)
+    return Heading(
+        "Messages", ", ".join(record["input"]["patterns"]), facts, kernel=False, finding=_finding(results["rows"])
+    )
+
+
+def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The shortest time and the highest rate of each place where pairs exchange, with how they were reached."""
+    found = []
+    for (place,), members in grouped([row for row in rows if row["place"] and row["seconds"]], ("place",)).items():
+        least = min(members, key=lambda row: row["seconds"])
+        most = max(members, key=lambda row: row["aggregate_bytes_per_second"] or 0.0)
+        rate = formatting.scaled(most["aggregate_bytes_per_second"], "B/s")
+        ends = (
+            f" ({short_seconds(least['ci_low'])} to {short_seconds(least['ci_high'])})" if least["samples"] > 1 else ""
+        )
+        found.append(
+            f"{place}: {short_seconds(least['seconds'])}{ends} at {short_length(least['length_bytes'])} by "
+            f"{least['pattern']}, {way_of(least)}; {rate} at {short_length(most['length_bytes'])} by "
+            f"{most['pattern']}, {way_of(most)}"
+        )
+    return "; ".join(found[:MOST_FOUND])
 
 
 def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:

@@ -16,6 +16,7 @@ LOGGP_BYTES = (8, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 COUNT = 16  # messages of a parametrised round trip
 TRIES = 5  # of each round trip in a round; the median
 EAGER_PATIENCE = 5e-3  # s that an eager message may take to leave
+LAST_PATIENCE = 0.1  # s, for the shortest message that did not leave
 LONGEST_EAGER = 1 << 24  # bytes
 WARM_UP = 100  # messages before the first question
 
@@ -34,6 +35,8 @@ def eager_limit(pair: MPI.Intracomm) -> int | None:
             low = middle
         else:
             high = middle
+        if high - low == 1 and is_eager(pair, high, LAST_PATIENCE):  # the receiver had been kept from its core
+            low, high = high, LONGEST_EAGER
     return low
 
 

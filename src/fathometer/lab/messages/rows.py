@@ -164,7 +164,8 @@ def choices_of(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, A
                 "slowest_ratio": max(row["seconds"] for row in members) / top["seconds"],
             }
         )
-    return found
+    first = {tuple(choice[key] for key in CHOICE): number for number, choice in reversed(list(enumerate(found)))}
+    return sorted(found, key=lambda choice: (first[tuple(choice[key] for key in CHOICE)], choice["length_bytes"]))
 
 
 def _way(row: Mapping[str, Any]) -> str:

@@ -11,6 +11,7 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
+from fathometer.base.errors import FathometerError
 from fathometer.lab.messages.cases import PAIR_PATTERNS, Case
 from fathometer.lab.messages.library import Clock, Exchange, now, opened
 from fathometer.lab.messages.places import Place
@@ -115,7 +116,10 @@ class Sampler:
         barrier(self._comm, self.nap(case))
         if comm is not None and start is not None:
             with ledger.communication("messages"):
-                own = self._take(case, repetitions, comm, start)
+                try:
+                    own = self._take(case, repetitions, comm, start)
+                except FathometerError as error:
+                    raise FathometerError(f"{error} ({case}); allowed: --protocol and --length without it") from None
         barrier(self._comm, self.nap(case))
         return self._together(case, allgather(self._comm, own))
 

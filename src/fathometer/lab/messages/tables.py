@@ -28,6 +28,11 @@ def short_seconds(seconds: float | None) -> str:
     return f"{_three(seconds * 1e9)} ns"
 
 
+def latency_text(seconds: float) -> str:
+    """LogGP's L; none where a busy machine made calls look longer than half of the round trip that they are part of."""
+    return short_seconds(seconds if seconds > 0 else None)
+
+
 def short_rate(rate: float | None) -> str:
     """Three digits in MB/s."""
     return "-" if rate is None else f"{_three(rate / 1e6)} MB/s"
@@ -135,7 +140,7 @@ def _limits(results: Mapping[str, Any]) -> list[str]:
     for fit in results["loggp"]:
         gap, each = fit["gap_seconds"]["value"], fit["gap_seconds_per_byte"]["value"]
         text.append(
-            f"LogGP, {fit['place']}: L {short_seconds(fit['latency_seconds']['value'])}, o "
+            f"LogGP, {fit['place']}: L {latency_text(fit['latency_seconds']['value'])}, o "
             f"{short_seconds(fit['overhead_seconds']['value'])}, g {short_seconds(gap)}, G {each * 1e9:.3g} ns/B"
         )
     return ["", *text] if text else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.host import built_library
 from fathometer.lab.profile.programs import has_newer_calls, launcher_of, refuse_static
+from fathometer.launch.supervise import end_with_parent
 from fathometer.record.profiled import FOLDER
 
 OPTIONS = "FATHOMETER_PROFILE_OPTIONS"  # a variable: what is counted on request
@@ -68,9 +70,11 @@ def run(words: Sequence[str], folder: Path, options: Sequence[str], newer: bool 
 
 
 def run_in(words: Sequence[str], environ: Mapping[str, str]) -> Ended:
-    """Run a command in an environment until it ends. Raises InputError where it cannot be run."""
+    """Run a command in an environment until it ends. Should this process be killed, the kernel sends the command
+    SIGTERM, at which launchers end their ranks. Raises InputError where it cannot be run."""
+    libc = ctypes.CDLL(None)
     try:
-        process = subprocess.Popen(words, env=dict(environ))
+        process = subprocess.Popen(words, env=dict(environ), preexec_fn=lambda: end_with_parent(libc))
     except OSError as error:
         raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
     interrupted = False

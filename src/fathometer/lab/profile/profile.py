@@ -113,6 +113,8 @@ def _prepare(options: ProfileOptions) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot be made: {error.strerror}") from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"{folder}: cannot be written to; allowed: -o with another folder")
     if not options.command:
         return
     there = [*_left(folder), *(path for name in (RECORD, PAGE) if (path := folder / name).exists())]

@@ -14,7 +14,6 @@ from fathometer.lab.profile.rank_file import RankProfile, Windows
 
 Results = dict[str, Any]
 KINDS = {1: "messages", 2: "puts", 3: "gets"}  # of peers
-SMALL_BYTES = 4096
 MOST_WINDOWS = 256  # of a record
 MOST_SITES = 200
 UNITS = {"minor_faults": 1.0, "major_faults": 1.0, "voluntary_switches": 1.0, "involuntary_switches": 1.0}

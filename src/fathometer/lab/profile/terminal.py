@@ -14,7 +14,8 @@ from fathometer.runs.application import Panel
 
 MOST_ROWS = 12  # of the functions
 SHOWN = ("name", "calls", "seconds", "share", "waiting_seconds", "each_text", "bytes_out", "bytes_in")  # of the columns
-NARROWEST = 100  # characters of a table, so that in a log not every word is on a line of its own
+NARROWEST = 100  # characters of a line, so that in a log not every word is on a line of its own
+WIDEST = 1000  # of a table: as wide as its numbers, of which none is cut off
 
 
 def text_of_profile(record: Mapping[str, Any]) -> str:
@@ -27,7 +28,7 @@ def text_of_profile(record: Mapping[str, Any]) -> str:
     lines += [line for text in told for line in textwrap.wrap(f"! {text}.", wide, subsequent_indent="  ")]
     for panel in panels(record, Path()):
         if panel["title"].startswith("Functions"):
-            lines += ["", _table(panel, wide)]
+            lines += ["", _table(panel)]
     for finding in record["results"]["findings"]:
         lines += textwrap.wrap(f"{finding['what']}.", wide, initial_indent="· ", subsequent_indent="  ")
         meaning = f"It means: {finding['means']}. To try: {finding['attempt']}."
@@ -35,13 +36,13 @@ def text_of_profile(record: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _table(panel: Panel, wide: int) -> str:
+def _table(panel: Panel) -> str:
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(panel["title"]), title_justify="left", box=SIMPLE_HEAD, title_style="")
+    table = Table(title=escape(panel["title"]), title_justify="left", box=SIMPLE_HEAD, title_style="", pad_edge=False)
     shown = [place for place, (key, _, _) in enumerate(panel["columns"]) if key in SHOWN]
     for place in shown:
         _, title, _ = panel["columns"][place]
@@ -49,5 +50,5 @@ def _table(panel: Panel, wide: int) -> str:
     for row in panel["rows"][:MOST_ROWS]:
         table.add_row(*(escape(text(row[place], panel["columns"][place][2])) for place in shown))
     out = io.StringIO()
-    Console(file=out, width=wide, no_color=True, highlight=False).print(table)
-    return out.getvalue().rstrip()
+    Console(file=out, width=WIDEST, no_color=True, highlight=False).print(table)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())

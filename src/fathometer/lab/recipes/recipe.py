@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -26,6 +25,7 @@ from annotated_types import MinLen
 from pydantic import model_validator
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.own_program import FATHOMETER, with_own_program
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, read_toml, validated
 from fathometer.config.table import Table, key, section
@@ -37,7 +37,6 @@ from fathometer.lab.recipes.run_folder import fitting
 from fathometer.lab.recipes.template import NAME, Value, Values, check_names, fill, fill_words, text_of
 
 COLLECTION = Path(__file__).parent / "collection"
-FATHOMETER = "fathometer"  # as the first word of a command: this very program
 PATHS = ("file", "folder")  # types of parameters that are inputs
 PLACE = "place"  # type of a parameter: a folder that runs may change
 # What each run has besides the parameters of its recipe.
@@ -149,10 +148,7 @@ class Recipe(InputFile):
         command: in place of the recipe's, such as that of its prediction.
         Raises InputError for a name without value, and for settings of a program that takes none.
         """
-        words = fill_words(self.command if command is None else command, values)
-        if words[0] == FATHOMETER:
-            # -P: a folder with a module of ours in it, from which it may be started, changes nothing.
-            words[:1] = [sys.executable, "-P", "-m", FATHOMETER]
+        words = with_own_program(fill_words(self.command if command is None else command, values))
         if settings and not self.set_option:
             raise InputError(f"set: found {', '.join(settings)}; the recipe {self.name} has no set_option")
         for name, value in (settings or {}).items():

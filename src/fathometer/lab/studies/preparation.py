@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError, naming
-from fathometer.lab.recipes.recipe import FATHOMETER
+from fathometer.base.own_program import with_own_program
 from fathometer.lab.recipes.template import fill, fill_words
 from fathometer.lab.studies.processes import MARKER, end_marked
 from fathometer.lab.studies.store import LOCK, STUDY
@@ -61,13 +60,11 @@ def prepare(study: Study, say: Callable[[str], None], overwrite: bool = False) -
                     atomic.remove(path)
             ours = [str(path) for path in made if not path.exists()]
             _keep(study, known | dict.fromkeys(ours))
-            _make(study, list(words), made, where)
+            _make(study, with_own_program(words), made, where)
             _keep(study, known | dict.fromkeys(ours, words))
 
 
 def _make(study: Study, words: list[str], made: Sequence[Path], where: str) -> None:
-    if words[0] == FATHOMETER:
-        words[:1] = [sys.executable, "-P", "-m", FATHOMETER]
     code = _run(words, study, where)
     if code:
         raise FathometerError(f"{where}: ended with exit code {code}; its output is in {study.folder / LOG}")

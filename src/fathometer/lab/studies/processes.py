@@ -22,13 +22,13 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
+from fathometer.base.marked_processes import marked_processes
 from fathometer.base.signals import blocked, unblock
 from fathometer.launch.supervise import end_with_parent
 
 MARKER = "FATHOMETER_STUDY_RUN"  # environment variable of all processes of a run
 GRACE_SECONDS = 5.0  # from SIGTERM to SIGKILL
 STDOUT, STDERR = "stdout", "stderr"
-LOOKS, LOOK_SECONDS = 4, 0.002  # for processes of a run that are left, where not all could be seen
 LAST_LINES, LAST_BYTES = 3, 4096  # of the output of a run that failed, in its reason
 # Waits for the end of the pipe in its first argument, then becomes the command in the others.
 _HELD_BACK = (
@@ -198,24 +198,11 @@ def end_marked(folder: Path, besides: int = 0) -> int:
 
     The run may be any below the folder.
     """
-    mark = f"{MARKER}={folder}".encode()
-    killed: set[int] = set()
-    for _ in range(LOOKS):
-        unclear = False
-        for process in map(int, filter(str.isdecimal, os.listdir("/proc"))):
-            if process in (os.getpid(), besides):
-                continue
-            with suppress(OSError):  # of another user, or ended
-                variables = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-                if any(text == mark or text.startswith(mark + b"/") for text in variables):
-                    os.kill(process, signal.SIGKILL)
-                    killed.add(process)
-                elif variables == [b""]:  # none can be seen while it becomes another program
-                    unclear = bool(os.readlink(f"/proc/{process}/exe")) or unclear
-        if not unclear:
-            break
-        time.sleep(LOOK_SECONDS)
-    return len(killed)
+    left = marked_processes(MARKER, lambda value: value == str(folder) or value.startswith(f"{folder}/")) - {besides}
+    for process in left:
+        with suppress(OSError):  # it has ended
+            os.kill(process, signal.SIGKILL)
+    return len(left)
 
 
 def last_lines(path: Path) -> str:

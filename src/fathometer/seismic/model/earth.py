@@ -79,7 +79,7 @@ class EarthFiles:
 
         headers_only: of an RSF file only the header is needed; its values may be missing.
         """
-        self._keys = survey.model
+        self._keys = survey.needed_model
         self._strategy = Strategy.of(survey.storage.read)
         self._weights = survey.propagation.space_weights
         self._name = str(survey.path)
@@ -188,6 +188,15 @@ class EarthFiles:
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
         """vp, float32 [x, y, z], m/s, of the model's cells from lo to hi (x, y, z; half-open)."""
         return self._cells("vp", list(zip(lo, hi, strict=True)))
+
+    def cells(self, lo: Sequence[int], hi: Sequence[int]) -> dict[str, np.ndarray]:
+        """As `parts`, of the model's cells from lo to hi (x, y, z; half-open), by one rank."""
+        ranges = list(zip(lo, hi, strict=True))
+        return self._strengthened({name: self._cells(name, ranges) for name in NAMES[: 1 if self.isotropic else 3]})
+
+    def source(self, name: str) -> str:
+        """A property with its file, for messages."""
+        return f"{self._name}: {self._source(name)}"
 
     def sample(self) -> tuple[list[np.ndarray], str]:
         """Sample of the model: at most MOST_ROWS rows of cells along the fastest axis, evenly spread.

@@ -121,7 +121,7 @@ def _metres(
         metres, source = dict(zip(names, given, strict=True)), "the survey"
     for volume in volumes.values():
         carried = getattr(volume.info, what)
-        if carried is None:
+        if carried is None or volume.info.in_time:  # times are no lengths
             continue
         values = dict(zip(axes, carried, strict=True))
         if metres is None:

@@ -70,7 +70,7 @@ class Placement:
 
         InputError where the headers' axes are mirrored and nothing else is said.
         """
-        keys, model = survey.acquisition, survey.model
+        keys, model = survey.acquisition, survey.needed_model
         if keys.origin is not None or keys.azimuth is not None or model.origin is not None:
             return survey, None, self._differences(survey)
         unused = f"the model's place by the {self.source} is not used: positions are given in the grid's coordinates"
@@ -107,7 +107,7 @@ class Placement:
         a = np.radians(azimuth)
         east, north = np.subtract(self.first, keys.origin or (0.0, 0.0))
         place = {"x": east * np.sin(a) + north * np.cos(a), "y": north * np.sin(a) - east * np.cos(a)}
-        said = dict(zip("xyz", survey.model.origin or (0.0, 0.0), strict=False))
+        said = dict(zip("xyz", survey.needed_model.origin or (0.0, 0.0), strict=False))
         apart = {axis: abs(place[axis] - said[axis]) for axis in self.spacing}
         if any(apart[axis] > 0.5 * self.spacing[axis] for axis in apart):
             cell = ", ".join(f"{said[axis]:.10g} m along {axis}, where it is {place[axis]:.10g} m" for axis in apart)

@@ -19,6 +19,8 @@ from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator
 
+TAG = 78  # of messages of traces: others may be on their way
+
 
 def model_shots(
     setup: Setup, wavefield: Propagator, cone: Cone, saved: Saved, progress: Progress
@@ -94,16 +96,16 @@ def gather_traces(setup: Setup, shot: Shot, indices: np.ndarray, traces: np.ndar
     with synchronised(comm):
         if all_traces is None:
             with ledger.communication(bytes=indices.nbytes + traces.nbytes):
-                comm.send(indices, 0)
+                comm.send(indices, 0, TAG)
                 for start in range(0, len(indices), most):
-                    comm.Send(traces[start : start + most], 0)
+                    comm.Send(traces[start : start + most], 0, TAG)
             return None
         all_traces[indices] = traces
         for rank in range(1, comm.size):
             with ledger.communication():
-                indices = comm.recv(source=rank)
+                indices = comm.recv(source=rank, tag=TAG)
                 for start in range(0, len(indices), most):
                     part = np.empty((len(indices[start : start + most]), samples), np.float32)
-                    comm.Recv(part, rank)
+                    comm.Recv(part, rank, TAG)
                     all_traces[indices[start : start + most]] = part
     return all_traces

@@ -6,10 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fathometer.seismic.page.time_heading import time_heading
+
 
 def heading(record: Mapping[str, Any]) -> dict[str, Any]:
     """Title, name of the survey, and facts as pairs of label and text."""
     results, keys = record["results"], record["input"]
+    if results.get("time_migration"):
+        return time_heading(record)
     migrated = results.get("imaging", keys.get("acquisition", {}).get("gathers") is not None)
     title = "Reverse time migration" if migrated else "Modelling of shots"
     facts: list[tuple[str, str]] = []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import numpy as np
 import numpy.typing as npt
@@ -19,8 +20,12 @@ MOST_LINES = 60  # shots of a 2D line whose receivers are shown
 SAME_LINE = 0.01  # m: receivers whose y differ less lie on one line
 
 
-def map_panel(run: RunData) -> Panel:
-    """Sources and receivers from above; of a 2D line, x by shot number."""
+Outline = list[list[float]]  # first and last x, first and last y, m
+
+
+def map_panel(run: RunData, image: Callable[[], Outline] | None = None) -> Panel:
+    """Sources and receivers from above; of a 2D line, x by shot number. image: the places of an image, to be framed in
+    place of those of the model."""
     acquisition, shots = run.acquisition(), run.acquisition().shots
     if not shots:
         raise InputError(f"{acquisition.name}: no shots")
@@ -43,11 +48,8 @@ def map_panel(run: RunData) -> Panel:
     receivers = np.unique(np.round(np.concatenate([_thinned(spread, each) for spread in spreads])[:, :2], 3), axis=0)
     receivers = _thinned(receivers, MOST_MARKS)
     outline = None
-    try:
-        grid = run.earth().grid
-        outline = span(grid.shape, grid.spacing, grid.origin)[:2]
-    except (FathometerError, OSError):  # reported by the panel of the image
-        pass
+    with suppress(FathometerError, OSError):  # reported by the panel of the image
+        outline = _of_model(run) if image is None else image()
     return {"kind": "points", "title": "Sources and receivers from above", "labels": ["x (m)", "y (m)"]} | {
         "groups": [
             {"name": "receivers", "x": rounded(receivers[:, 0]), "y": rounded(receivers[:, 1])},
@@ -55,8 +57,13 @@ def map_panel(run: RunData) -> Panel:
         ],
         "equal": True,
         "outline": outline,
-        "caption": _counts(shots) + (" The frame is the model." if outline else ""),
+        "caption": _counts(shots) + (f" The frame is the {'model' if image is None else 'image'}." if outline else ""),
     }
+
+
+def _of_model(run: RunData) -> Outline:
+    grid = run.earth().grid
+    return span(grid.shape, grid.spacing, grid.origin)[:2]
 
 
 def _on_a_line(sources: npt.NDArray[np.float64], spreads: Sequence[npt.NDArray[np.float64]]) -> bool:

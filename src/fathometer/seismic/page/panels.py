@@ -5,6 +5,7 @@ A panel is a dictionary with a `kind` that the page knows how to draw; arrays ar
     volume    an image and a property below it on the cells of a 2D section or a 3D volume
     points    groups of positions on a plane
     traces    one gather
+    sections  sections side by side over one axis down
     missing   a panel that could not be made, with the reason; the page is written without it
 
 Nothing here needs MPI: a page can be made again from a record and the files that it names.
@@ -12,15 +13,17 @@ Nothing here needs MPI: a page can be made again from a record and the files tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.gather_panel import gather_panel
 from fathometer.seismic.page.map_panel import map_panel
+from fathometer.seismic.page.missing import missing, panel_or_missing
 from fathometer.seismic.page.run_data import RunData, run_data_of
+from fathometer.seismic.page.time_panels import time_panels
 from fathometer.seismic.page.volume_panel import image_panel, model_panel
 
 
@@ -28,14 +31,12 @@ def panels(run: RunData) -> list[Panel]:
     """The panels of a run, made by one rank."""
     migrated = "shots" not in run.files and run.survey.acquisition.gathers is not None
     first = (
-        _panel_or_missing("The image", image_panel, run)
-        if migrated
-        else _panel_or_missing("The model", model_panel, run)
+        panel_or_missing("The image", image_panel, run) if migrated else panel_or_missing("The model", model_panel, run)
     )
     return [
         first,
-        _panel_or_missing("Sources and receivers", map_panel, run),
-        _panel_or_missing("One shot", gather_panel, run),
+        panel_or_missing("Sources and receivers", map_panel, run),
+        panel_or_missing("One shot", gather_panel, run),
     ]
 
 
@@ -44,21 +45,7 @@ def panels_of_record(record: Mapping[str, Any], path: Path) -> list[Panel]:
     try:
         run = run_data_of(record, path)
     except InputError as error:
-        return [_missing("The results", str(error))]
+        return [missing("The results", str(error))]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # entries that no run writes
-        return [_missing("The results", f"{path}: results or input hold what no run writes: {error}")]
-    return panels(run)
-
-
-def _panel_or_missing(title: str, panel: Callable[[RunData], Panel], run: RunData) -> Panel:
-    """The panel, or a `missing` one with the error."""
-    try:
-        return panel(run)
-    except (FathometerError, OSError) as error:
-        return _missing(title, str(error))
-    except Exception as error:  # the record of a run must not be lost for its page
-        return _missing(title, f"{type(error).__name__}: {error}")
-
-
-def _missing(title: str, reason: str) -> Panel:
-    return {"kind": "missing", "title": title, "reason": reason}
+        return [missing("The results", f"{path}: results or input hold what no run writes: {error}")]
+    return time_panels(run) if record["results"].get("time_migration") else panels(run)

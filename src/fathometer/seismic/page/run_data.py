@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.survey import Survey, survey_of
@@ -23,12 +24,14 @@ class RunData:
 
     Attributes:
         earth, acquisition: open the model and the shots when called. files: result files by kind.
+        image: places and two-way times of an image in time; None of all other runs.
     """
 
     survey: Survey
     earth: Callable[[], EarthFiles]
     acquisition: Callable[[], Acquisition]
     files: Mapping[str, Path]
+    image: Grid | None = None
 
 
 def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
@@ -45,7 +48,7 @@ def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
         os.path.relpath(".", survey.output.directory) if not Path(survey.output.directory).is_absolute() else "."
     )
     moved = Path(os.path.normpath(folder / to_survey)) / recorded.name
-    if any(isinstance(name, str) and (moved.parent / name.split(":")[0]).exists() for name in values["model"].values()):
+    if any(isinstance(name, str) and (moved.parent / name.split(":")[0]).exists() for name in _inputs(values)):
         survey = survey_of(values, moved)
 
     def locate(name: str) -> Path:
@@ -53,10 +56,27 @@ def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
         return beside_record if beside_record.exists() else Path(name)
 
     recorded_files = record["results"].get("files", {})
-    earth = cache(lambda: _checked(EarthFiles(survey), record["results"].get("grid", {}).get("shape")))
-    dimension = sum(n > 1 for n in record["results"].get("grid", {}).get("shape", ())) or None
+    shape = record["results"].get("grid", {}).get("shape")
+    in_time = record["results"].get("time_migration")  # an image in time has its own cells
+    earth = cache(lambda: EarthFiles(survey) if in_time else _checked(EarthFiles(survey), shape))
+    dimension = sum(n > 1 for n in shape or ()) or None
     files = {kind: locate(name) for kind, name in recorded_files.items() if isinstance(name, str)}
-    return RunData(survey, earth, cache(lambda: acquisition_of(survey, dimension)), files)
+    image = _image_grid(record["results"]["grid"]) if in_time else None
+    return RunData(survey, earth, cache(lambda: acquisition_of(survey, dimension)), files, image)
+
+
+def _image_grid(recorded: Mapping[str, Any]) -> Grid:
+    """The grid of an image in time."""
+    (nx, ny, nt), (dx, dy), (x, y) = recorded["shape"], recorded["spacing_metres"], recorded["origin_metres"]
+    spacing = dx, dy, recorded["interval_seconds"]
+    return Grid((nx, ny, nt), spacing, (x, y, recorded["start_seconds"]), vertical="time")
+
+
+def _inputs(values: Mapping[str, Any]) -> list[Any]:
+    """Entries of a survey that may be names of its files: those of its model, else of velocities and gathers."""
+    if values["model"] is not None:
+        return list(values["model"].values())
+    return [values["time_migration"]["velocity"], values["acquisition"]["gathers"]]
 
 
 def _checked(earth: EarthFiles, shape: Sequence[int] | None) -> EarthFiles:

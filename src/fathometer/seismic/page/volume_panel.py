@@ -15,13 +15,17 @@ import numpy.typing as npt
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.pictures.colours import below_water, depth_gain, full_range, symmetric_range
-from fathometer.report.decimation import as_bytes, averaged, factors_for, first_centre, span, three
+from fathometer.report.decimation import Read, as_bytes, averaged, factors_for, first_centre, span, three
 from fathometer.runs.application import Panel
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.page.run_data import FILES, RunData, times
-from fathometer.storage.volumes.volume import open_volume
+from fathometer.storage.volumes.volume import Volume, open_volume
 
 MOST_IMAGE, MOST_PROPERTY = 1_000_000, 250_000  # values on a page
+BALANCED = (
+    "Black: positive. For display only, the image is balanced over {}, clipped at the 99th percentile of its "
+    "magnitude and faded out in the water; read amplitudes from the file."
+)
 
 
 def image_panel(run: RunData) -> Panel:
@@ -29,19 +33,16 @@ def image_panel(run: RunData) -> Panel:
     kind = "laplacian" if "laplacian" in run.files else "image"
     if kind not in run.files:
         raise InputError("no image was written")
+    return depth_panel(run, kind, f"The image{', Laplacian-filtered' if kind == 'laplacian' else ''}")
+
+
+def depth_panel(run: RunData, kind: str, title: str) -> Panel:
+    """The image in depth of that kind, over the velocity of the model, where there is one."""
     path = run.files[kind]
-    filtered = ", Laplacian-filtered" if kind == "laplacian" else ""
     with open_volume(path.name, path.parent) as volume, ledger.file(FILES, "read"):
         shape = three(volume.info.shape)
-        flat = len(volume.info.shape) == 2
-
-        def cells(lo: Sequence[int], hi: Sequence[int]) -> npt.NDArray[np.floating]:
-            axes = (0, 2) if flat else (0, 1, 2)
-            box = [hi[a] - lo[a] for a in range(3)]
-            return volume.read([lo[a] for a in axes], [hi[a] for a in axes]).reshape(box)
-
         factors = factors_for(shape, MOST_IMAGE)
-        image = averaged(cells, shape, factors)
+        image = averaged(cells_of(volume), shape, factors)
     earth, note = _earth_of_shape(run, shape)
     spacing, origin = _spacing_and_origin(earth, volume.info.spacing, volume.info.origin)
     columns: npt.NDArray[np.floating] = image.reshape(-1, image.shape[2])
@@ -52,27 +53,40 @@ def image_panel(run: RunData) -> Panel:
         with ledger.file(FILES, "read"):
             vp = averaged(earth.vp, shape, factors)
         columns, rock = below_water(columns, vp.reshape(columns.shape))
-        velocity = _velocity_bytes(
+        velocity = property_bytes(
             vp, [d * f for d, f in zip(spacing, factors, strict=True)], first_centre(origin, spacing, factors)
         )
-    balanced = columns * depth_gain([columns], [rock])
-    clip = symmetric_range([balanced[rock]])
-    codes = np.clip(np.rint(128 + 127 * np.nan_to_num(balanced) / clip), 1, 255).astype(np.uint8)
-    caption = (
-        "Black: positive. For display only, the image is balanced over depth, clipped at the 99th percentile of its "
-        "magnitude and faded out in the water; read amplitudes from the file."
-    )
+    codes = balanced_codes(columns, rock)
+    caption = BALANCED.format("depth")
     if math.prod(factors) > 1:
         caption += f" Shown are means of {times(factors)} cells."
     return {
         "kind": "volume",
-        "title": f"The image{filtered}, over the velocity" if earth else f"The image{filtered}",
+        "title": f"{title}, over the velocity" if earth else title,
         "caption": f"{caption} {note}".strip(),
         "file": str(path),
         "span": span(shape, spacing, origin),
         "image": as_bytes(codes.reshape(image.shape), spacing, origin, factors),
         "property": velocity,
     }
+
+
+def cells_of(volume: Volume) -> Read:
+    """Reads boxes (x, y, z) of a volume of two or three axes; in two, y has one cell."""
+    axes = (0, 2) if len(volume.info.shape) == 2 else (0, 1, 2)
+
+    def cells(lo: Sequence[int], hi: Sequence[int]) -> npt.NDArray[np.floating]:
+        box = [hi[a] - lo[a] for a in range(3)]
+        return volume.read([lo[a] for a in axes], [hi[a] for a in axes]).reshape(box)
+
+    return cells
+
+
+def balanced_codes(columns: npt.NDArray[np.floating], rock: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """Codes 1 to 255, 128 for 0, of an image (columns, nz) balanced over depth; clipped by the cells of `rock`."""
+    balanced = columns * depth_gain([columns], [rock])
+    clip = symmetric_range([balanced[rock]])
+    return np.clip(np.rint(128 + 127 * np.nan_to_num(balanced) / clip), 1, 255).astype(np.uint8)
 
 
 def _earth_of_shape(run: RunData, shape: tuple[int, ...]) -> tuple[EarthFiles | None, str]:
@@ -82,6 +96,8 @@ def _earth_of_shape(run: RunData, shape: tuple[int, ...]) -> tuple[EarthFiles | 
         if earth.grid.shape != shape:
             raise InputError(f"the image has {times(shape)} cells, the model {times(earth.grid.shape)}")
     except (FathometerError, OSError) as error:
+        if run.survey.model is None:
+            return None, ""
         return None, f"The velocity is not shown: {error}."
     return earth, ""
 
@@ -114,18 +130,25 @@ def model_panel(run: RunData) -> Panel:
         "file": ", ".join(map(str, earth.paths[:1])),
         "span": span(shape, spacing, origin),
         "image": None,
-        "property": _velocity_bytes(
+        "property": property_bytes(
             vp, [d * f for d, f in zip(spacing, factors, strict=True)], first_centre(origin, spacing, factors)
         ),
     }
 
 
-def _velocity_bytes(
-    values: npt.NDArray[np.floating], spacing: Sequence[float], origin: Sequence[float]
+def property_bytes(
+    values: npt.NDArray[np.floating],
+    spacing: Sequence[float],
+    origin: Sequence[float],
+    label: str = "vp (m/s)",
+    least: float | None = None,
 ) -> dict[str, Any]:
-    """A velocity [x, y, z], m/s, as bytes, averaged further to MOST_PROPERTY values."""
+    """A property [x, y, z] as bytes, averaged further to MOST_PROPERTY values.
+
+    label: its name, with its unit. least: the first value of the colours; left out: the least value.
+    """
     factors = factors_for(three(values.shape), MOST_PROPERTY)
     coarse = averaged(lambda lo, hi: values[lo[0] : hi[0], lo[1] : hi[1], lo[2] : hi[2]], three(values.shape), factors)
-    low, high = full_range([coarse])
+    low, high = full_range([coarse] if least is None else [coarse, np.array([least])])
     codes = np.rint(255 * (np.nan_to_num(coarse, nan=low) - low) / (high - low)).clip(0, 255).astype(np.uint8)
-    return as_bytes(codes, spacing, origin, factors) | {"low": low, "high": high, "label": "vp (m/s)"}
+    return as_bytes(codes, spacing, origin, factors) | {"low": low, "high": high, "label": label}

@@ -30,12 +30,15 @@ from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, unfinis
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import Volumes, run_tasks
 from fathometer.seismic.history.opening import choose
-from fathometer.seismic.rtm.fingerprint import MigrationInput
+from fathometer.seismic.rtm.dependence import compared, hashed_files
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
-from fathometer.seismic.rtm.products import product_files, remove_outdated, write_products
+from fathometer.seismic.rtm.products import is_product, product_files, write_products
 from fathometer.seismic.rtm.results import MigrationWork, earlier_outcome, failed_shots, migration_results, task_errors
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
+from fathometer.seismic.setup.fingerprint import MigrationInput
+from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
+from fathometer.seismic.setup.results_files import remove_outdated
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record
 from fathometer.seismic.setup.run_record import partial_record
 from fathometer.seismic.setup.setup import Setup, on_shot
@@ -81,8 +84,13 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
         with ledger.phase("set up"), collective_errors(comm):
             if comm.rank == 0:
                 earlier = earlier_files(output, context.options)
-        with MigrationInput(survey, comm, context, earlier) as inputs:
-            setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=inputs.begin)
+        with MigrationInput(survey, compared(survey), comm, context, earlier) as inputs:
+
+            def begin(layout: SurveyLayout) -> None:
+                tasks = {shot.index: (shot,) for shot in layout.acquisition.shots}
+                inputs.begin(layout.acquisition, tasks, partial(hashed_files, layout))
+
+            setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=begin)
             if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
                 with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
                     check_startable(setup, context)
@@ -113,7 +121,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
     with collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
-            remove_outdated(survey, outdated, outcome.files.values())
+            remove_outdated(survey, outdated, outcome.files.values(), is_product)
     return replace(outcome, failed=failed_shots(setup, journal))
 
 

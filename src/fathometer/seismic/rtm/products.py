@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from fathometer.base import ledger
-from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.rtm.conditions import condition_of, laplacian
-from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import ALL, OFFSET, volumes_of
 from fathometer.seismic.survey import ImagingTable, Survey
-from fathometer.storage import atomic
-from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.volumes.block import Volume
 from fathometer.storage.volumes.boxes import slabs, widened, within
-from fathometer.storage.volumes.registry import writable_suffixes
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
@@ -42,6 +36,11 @@ def product_files(survey: Survey) -> dict[str, Path]:
     _, *names = products_of(survey.imaging)
     files = {ALL: image} | {name: image.with_name(f"{image.stem}-{name}{image.suffix}") for name in names}
     return files | {"picture": survey.output_directory / "image.png"}
+
+
+def is_product(kind: str) -> bool:
+    """Whether a kind of file is a volume that migrations write."""
+    return kind in (ALL, "illumination", "laplacian") or kind.startswith(OFFSET)
 
 
 def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np.ndarray], scratch: Path) -> None:
@@ -68,25 +67,6 @@ def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np
             filtered = ", Laplacian-filtered" if shown == "laplacian" else ""
             title = f"{setup.survey.path.stem}: reverse time migration{filtered}"
             draw(setup, files[shown], title, files["picture"])
-
-
-def missing_file(results: Iterable[Path]) -> Path | None:
-    """The first file of some results that is not there."""
-    return next((part for path in results for part in parts_of(path) if not part.exists()), None)
-
-
-def remove_outdated(survey: Survey, outdated: Mapping[str, Path], results: Iterable[Path]) -> None:
-    """Remove volumes of an earlier migration in this folder that the new one has not replaced; inputs stay."""
-    kept = {path.resolve() for path in results}
-    for kind, path in outdated.items() if ALL in outdated else ():
-        volume = kind in (ALL, "illumination", "laplacian") or kind.startswith(OFFSET)
-        if path.suffix not in writable_suffixes():  # a record that no run has written
-            continue
-        if volume and path.resolve() not in kept and path.resolve().parent == survey.output_directory.resolve():
-            with suppress(InputError):
-                protect_inputs(survey, [path])
-                for part in parts_of(path):
-                    atomic.remove(part)
 
 
 def write(setup: Setup, path: Path, values: np.ndarray, unit: str = "") -> None:

@@ -16,8 +16,9 @@ from fathometer.runs.journal import Journal
 from fathometer.runs.lifecycle import finished_record_in
 from fathometer.runs.task_loop import GroupWork
 from fathometer.seismic.history.choice import HistoryChoice
-from fathometer.seismic.rtm.products import missing_file, product_files
+from fathometer.seismic.rtm.products import product_files
 from fathometer.seismic.setup.cone import Saved, record
+from fathometer.seismic.setup.results_files import missing_file
 from fathometer.seismic.setup.run_record import WorkDone
 from fathometer.seismic.setup.setup import Setup
 
@@ -43,7 +44,7 @@ def migration_results(
 ) -> tuple[Tuned | None, WorkDone, dict[str, Any], list[str]]:
     """Tiling, work done, further results and reasons why they are not complete, for the record.
 
-    work: of all ranks. identity: what it cost to know the files (fingerprint.py).
+    work: of all ranks. identity: what it cost to know the files (setup/fingerprint.py).
     """
     done = sorted(shot for rank in work for shot in rank.tasks.done)
     first = next((rank for rank in work if rank.choice is not None), None)

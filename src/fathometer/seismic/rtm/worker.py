@@ -18,9 +18,9 @@ from fathometer.seismic.history.choice import HistoryChoice
 from fathometer.seismic.history.opening import choose, open_history
 from fathometer.seismic.history.strategies import HistoryRequest
 from fathometer.seismic.rtm.conditions import condition_of
-from fathometer.seismic.rtm.fingerprint import traces_hash
 from fathometer.seismic.rtm.shot import migrate_shot, steps_of_advance
 from fathometer.seismic.setup.cone import Cone, Saved
+from fathometer.seismic.setup.fingerprint import traces_hash
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import start_tiling, tuned_by, tuned_for
 from fathometer.seismic.shots.offsets import volumes_of

@@ -9,6 +9,7 @@ from fathometer.seismic.model.earth import NAMES
 from fathometer.seismic.shots.gathers import recorded_files
 from fathometer.seismic.shots.geometry import geometry_files
 from fathometer.seismic.survey import SampledWaveletTable, Survey
+from fathometer.seismic.survey.time_migration import PICKS_SUFFIXES
 from fathometer.storage.volumes.volume import open_volume, split_reference
 
 
@@ -19,6 +20,8 @@ def named_files(survey: Survey) -> dict[str, Path]:
     for name, reference in _volumes(survey).items():
         with naming(f"{survey.path}: {name}"):
             found[name], _ = split_reference(reference, survey.directory)
+    if (picks := _picks(survey)) is not None:
+        found["[time_migration] velocity"] = picks
     if isinstance(survey.wavelet, SampledWaveletTable):
         found["[wavelet] path"] = survey.directory / survey.wavelet.path
     return found
@@ -36,5 +39,16 @@ def input_files(survey: Survey) -> list[Path]:
 
 
 def _volumes(survey: Survey) -> dict[str, str]:
-    values = {f"[model] {name}": getattr(survey.model, name) for name in NAMES}
+    values = {f"[model] {name}": getattr(survey.model, name, None) for name in NAMES}
+    if _picks(survey) is None:
+        values["[time_migration] velocity"] = survey.time_migration.velocity
+    values["[time_migration] eta"] = survey.time_migration.eta
     return {name: value for name, value in values.items() if isinstance(value, str)}
+
+
+def _picks(survey: Survey) -> Path | None:
+    """The text file of velocity picks."""
+    velocity = survey.time_migration.velocity
+    if isinstance(velocity, str) and Path(velocity).suffix.lower() in PICKS_SUFFIXES:
+        return survey.directory / velocity
+    return None

@@ -15,6 +15,7 @@ from fathometer.seismic.survey.model import ModelTable
 from fathometer.seismic.survey.parallel import ParallelTable
 from fathometer.seismic.survey.propagation import PmlTable, PropagationTable, SpongeTable
 from fathometer.seismic.survey.survey import Survey, load_survey, survey_of
+from fathometer.seismic.survey.time_migration import TimeMigrationTable
 from fathometer.seismic.survey.wavelet import OrmsbyTable, RickerTable, SampledWaveletTable, WaveletTable
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "SourcesTable",
     "SpongeTable",
     "Survey",
+    "TimeMigrationTable",
     "WaveletTable",
     "load_survey",
     "survey_of",

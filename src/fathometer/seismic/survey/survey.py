@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from pydantic import model_validator
 
+from fathometer.base.errors import InputError
 from fathometer.config.input_file import InputFile, read_toml, validated
 from fathometer.config.sections import ThreadsTable, TuningTable
 from fathometer.config.settings import with_settings
@@ -20,6 +21,7 @@ from fathometer.seismic.survey.imaging import ImagingTable
 from fathometer.seismic.survey.model import ModelTable
 from fathometer.seismic.survey.parallel import ParallelTable
 from fathometer.seismic.survey.propagation import PropagationTable
+from fathometer.seismic.survey.time_migration import TimeMigrationTable
 from fathometer.seismic.survey.wavelet import WaveletTable
 from fathometer.storage.sections import OutputTable, StorageTable
 
@@ -27,17 +29,32 @@ from fathometer.storage.sections import OutputTable, StorageTable
 class Survey(InputFile):
     """The input of a modelling or migration run."""
 
-    model: ModelTable = key("the model of the subsurface")
+    model: ModelTable | None = key("the model of the subsurface; `migrate-time` does without it", "", None)
     acquisition: AcquisitionTable = key("the shots")
-    wavelet: WaveletTable = key("the source wavelet")
+    wavelet: WaveletTable | None = key("the source wavelet; `migrate-time` does without it", "", None)
     propagation: PropagationTable = section("discretisation and boundaries of wave propagation", PropagationTable)
     imaging: ImagingTable = section("imaging condition, aperture and gathers", ImagingTable)
+    time_migration: TimeMigrationTable = section("Kirchhoff prestack time migration", TimeMigrationTable)
     history: HistoryTable = section("storage of the source wavefield between the two loops", HistoryTable)
     parallel: ParallelTable = section("distribution of the work over ranks", ParallelTable)
     threads: ThreadsTable = section("threads of a rank, task by task", ThreadsTable)
     tuning: TuningTable = section("how time steps are grouped; of no consequence for the results", TuningTable)
     storage: StorageTable = section("how volumes move between ranks and files", StorageTable)
     output: OutputTable = section("where the results go", OutputTable)
+
+    @property
+    def needed_model(self) -> ModelTable:
+        """[model]. Raises InputError where it is missing."""
+        if self.model is None:
+            raise InputError(f"{self.path}: [model]: missing; needed by all but `migrate-time` with velocities")
+        return self.model
+
+    @property
+    def needed_wavelet(self) -> WaveletTable:
+        """[wavelet]. Raises InputError where it is missing."""
+        if self.wavelet is None:
+            raise InputError(f"{self.path}: [wavelet]: missing; needed by all but `migrate-time`")
+        return self.wavelet
 
     @property
     def output_directory(self) -> Path:
@@ -61,13 +78,10 @@ class Survey(InputFile):
     def _dimensions(self) -> list[tuple[str, int]]:
         """The keys that imply the dimension, each with that dimension."""
         implied: list[tuple[str, int]] = []
-        for name, value in (
-            ("[model] axes", self.model.axes),
-            ("[model] spacing", self.model.spacing),
-            ("[model] origin", self.model.origin),
-        ):
+        for name in ("axes", "spacing", "origin"):
+            value = getattr(self.model, name, None)
             if value is not None and len(value) > 1:  # one value is that of z
-                implied.append((name, len(value)))
+                implied.append((f"[model] {name}", len(value)))
         if self.parallel.decomposition != "auto":
             implied.append(("[parallel] decomposition", len(self.parallel.decomposition)))
         if isinstance(self.acquisition.sources, SourcesTable):
@@ -83,6 +97,10 @@ class Survey(InputFile):
                     f"{name}: found for {dimension}D although {implied[0][0]} is for {implied[0][1]}D; "
                     "allowed: the same in both"
                 )
+        for name, table in (("model", ModelTable), ("wavelet", None)):
+            if getattr(self, name) is None and "time_migration" not in self.model_fields_set:
+                keys = f" {{{', '.join(table.model_fields)}}}" if table is not None else ""
+                raise ValueError(f"[{name}]: missing; needed: a table{keys}; only `migrate-time` does without it")
         if self.acquisition.gathers is None and self.propagation.duration is None:
             raise ValueError("[propagation] duration: missing; needed with sources and receivers (s, above 0)")
         return self

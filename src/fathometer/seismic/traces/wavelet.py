@@ -117,7 +117,7 @@ class SeriesWavelet:
 
 def wavelet_of(survey: Survey) -> Wavelet:
     """The wavelet of the section [wavelet]. Raises InputError where its file cannot be used."""
-    keys = survey.wavelet
+    keys = survey.needed_wavelet
     if isinstance(keys, RickerTable):
         return RickerWavelet(keys.peak_frequency)
     if isinstance(keys, OrmsbyTable):

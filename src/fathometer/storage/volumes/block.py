@@ -23,6 +23,7 @@ from fathometer.storage.reading import reading
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 
 Floats = NDArray[np.floating[Any]]
+TIME = "t"  # label of an axis of two-way time, in s; all others are lengths, in m
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,22 @@ class VolumeInfo:
 
     shape: tuple[int, ...]  # cells along each of two or three axes
     dtype: np.dtype[Any]  # of the values in the file, its byte order included
-    spacing: tuple[float, ...] | None  # m; None where the file carries none
-    origin: tuple[float, ...] | None  # m; None where the file carries none
+    spacing: tuple[float, ...] | None  # m, of an axis labelled TIME s; None where the file carries none
+    origin: tuple[float, ...] | None  # m, of an axis labelled TIME s; None where the file carries none
     labels: tuple[str, ...] | None  # names of the axes
     unit: str | None  # of the values
     survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
+
+    @property
+    def axis_units(self) -> tuple[str, ...]:
+        """Unit of spacing and origin along each axis: "m" or "s"."""
+        labels = self.labels or ("",) * len(self.shape)
+        return tuple("s" if label == TIME else "m" for label in labels)
+
+    @property
+    def in_time(self) -> bool:
+        """Whether an axis is two-way time."""
+        return "s" in self.axis_units
 
 
 @runtime_checkable

@@ -22,6 +22,26 @@ def test_the_fastest_is_named_with_its_ratio():
     assert said.endswith("times as fast as 1 rank × 1 thread.")
 
 
+def test_counts_that_are_the_same_every_time_need_no_rounds():
+    """Bytes of four choices, in two rounds: by intervals nothing could be told."""
+
+    def said(truth, figure=MEMORY):
+        def counted(settings, run):
+            return replace(run, figures={figure.name: truth(settings)})
+
+        return significance(study(RANKS, rounds=2, figures=(figure,), runs=counted))
+
+    assert said(lambda settings: 1e6 * settings["ranks"] + settings["threads"] - 1).startswith(
+        "1 rank × 1 thread is the one with the lowest memory of 4 choices: 1.00\u202fMB against 1.00\u202fMB to 2.00"
+    )
+    assert said(lambda settings: 1e6 * settings["ranks"]) == (
+        "1 rank × 1 thread and 1 rank × 2 threads are those with the lowest memory of 4 choices: 1.00\u202fMB against "
+        "2.00\u202fMB, the same in all 2 rounds."
+    )
+    assert said(lambda _: 3e6) == "The 4 choices have the same memory: 3.00\u202fMB, the same in all 2 rounds."
+    assert "cannot tell 4 choices apart" in said(speed, TOTAL)  # seconds: chance, however alike
+
+
 def test_ranks_against_threads_with_a_history_that_makes_no_difference():
     results = study({"ranks": [1, 2], "threads": [1, 2], "history": ["memory", "disk"]}, seed=5, table=BEST,
                     keep=lambda settings: settings["ranks"] * settings["threads"] <= 2)  # fmt: skip

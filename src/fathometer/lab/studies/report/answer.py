@@ -16,7 +16,7 @@ from fathometer.lab.statistics.interval import interval
 from fathometer.lab.statistics.ratios import ByRound, paired_ratios, ratio, ratio_interval
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import Answer, answer_of, cases_of, merits
-from fathometer.lab.studies.report.cells import is_speed
+from fathometer.lab.studies.report.cells import is_exact, is_speed
 from fathometer.lab.studies.report.levels import level_of
 from fathometer.lab.studies.report.quantities import (
     counted,
@@ -78,6 +78,8 @@ def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo)
     best, others = ranked[0], ranked[1:]
     if not others:
         return _capital(f"{where}{figure.name} is {_spread(best, figure, level)}: {_named(best)}.")
+    if is_exact(figure, *(list(choice.values.values()) for choice in ranked)):
+        return _capital(f"{where}{_exactly(ranked, figure)}")
     found = _against(best, others, figure, level)
     same = [choice for choice in others if not _differs(found, choice)]
     count = len(choices)
@@ -98,6 +100,23 @@ def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo)
     subject = f"{_named(best)} is " if same else ""
     how = "times as fast as" if is_speed(figure) else "times that of"
     return _capital(f"{where}{text}: {subject}{number} ({ends}) {how} {_named(reference)}.")
+
+
+def _exactly(ranked: Sequence[_Choice], figure: FigureInfo) -> str:
+    """What counts say that came out the same every time: compared as they are, without an interval."""
+    count, least = len(ranked), ranked[0].median
+    first = value_text(least, figure.unit)
+    rounds = f"the same in all {min(len(choice.values) for choice in ranked)} rounds"
+    equal = [choice for choice in ranked if choice.median == least]
+    if len(equal) == count:
+        return f"the {count} choices have the same {figure.name}: {first}, {rounds}."
+    names = listed([_named(choice) for choice in equal], MOST_NAMED)
+    verb = "are" if len(equal) > 1 else "is"
+    others = sorted({choice.median for choice in ranked[len(equal) :]})
+    rest = " to ".join(value_text(value, figure.unit) for value in dict.fromkeys((others[0], others[-1])))
+    return (
+        f"{names} {verb} {_superlative(figure, len(equal) > 1)} of {count} choices: {first} against {rest}, {rounds}."
+    )
 
 
 def _against(best: _Choice, others: Sequence[_Choice], figure: FigureInfo, level: float) -> dict[Key, Difference]:

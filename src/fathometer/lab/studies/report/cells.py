@@ -92,6 +92,13 @@ def is_speed(figure: FigureInfo) -> bool:
     return figure.direction == "higher" and "_per_" in figure.unit
 
 
+def is_exact(figure: FigureInfo, *values: Sequence[float]) -> bool:
+    """Whether these are counts that came out the same every time, of each case twice at least: chance has no part in
+    them, and a difference needs no more rounds. Times and rates are never taken for such."""
+    timed = "seconds" in figure.unit or "_per_" in figure.unit
+    return not timed and all(len(each) > 1 and min(each) == max(each) for each in values)
+
+
 def ratio_name(figure: FigureInfo) -> str:
     """What the ratio of a figure to another one is called."""
     return "speed-up" if is_speed(figure) else "relative"
@@ -106,7 +113,7 @@ def case_signs(case: CaseRuns, chosen: Chosen, figure: str, legend: Legend) -> t
         signs.append(
             legend.letter(f"{len(failed)} of {counted(len(runs), 'run')} failed: {_reason(failed[-1].failed)}")
         )
-    return tuple(dict.fromkeys(signs))
+    return tuple(sorted(set(signs), key=lambda sign: (len(sign), sign)))
 
 
 def value_cell(chosen: Chosen, figure: FigureInfo, results: Results, legend: Legend, size: float | None = None) -> Cell:
@@ -122,7 +129,8 @@ def value_cell(chosen: Chosen, figure: FigureInfo, results: Results, legend: Leg
     number, ends, unit = spread_text(estimate.median, estimate.low, estimate.high, figure.unit, size)
     if chosen.setting and not chosen.again:
         signs += (legend.sign(NOT_AGAIN, NOT_AGAIN_TEXT),)
-    return _with_interval(Cell(number, "value", ends, "", signs, estimate, unit=unit), level_of(results), legend)
+    cell = Cell(number, "value", ends, "", signs, estimate, unit=unit)
+    return cell if is_exact(figure, values) else _with_interval(cell, level_of(results), legend)
 
 
 def setting_cell(chosen: Chosen) -> Cell:
@@ -182,6 +190,8 @@ class Ratios:
         if estimate is None:
             return self._missing(whole, figure)
         text, ends = ratio_text(estimate.median, estimate.low, estimate.high)
+        if is_exact(figure, *(list(values.values()) for values in self._both(whole, figure))):
+            return Cell(text, "ratio", ends, "", (), estimate, estimate.median != 1)
         difference = self.found[whole, figure.name]
         signs = () if difference.differs else (self._same(difference),)
         cell = Cell(text, "ratio", ends, "", signs, estimate, difference.differs)

@@ -87,7 +87,11 @@ def _program(program: Mapping[str, Any]) -> str:
     if not name:
         return ""
     known = ("recipe", "command", "figure", "validity", "name", "set")
-    others = [f"{key} = {value}" for key, value in program.items() if key not in known and value not in (None, [], {})]
+    others = [
+        key if value is True else f"{key} = {value}"
+        for key, value in program.items()
+        if key not in known and value is not False and value not in (None, [], {})
+    ]
     others += [f"{key} = {value}" for key, value in (program.get("set") or {}).items()]
     return shortened(f"{name}{': ' if others else ''}{', '.join(others)}", LONGEST)
 

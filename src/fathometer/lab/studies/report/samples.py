@@ -8,6 +8,7 @@ from typing import Any
 
 from fathometer.base.errors import shortened
 from fathometer.lab.statistics.outliers import outliers
+from fathometer.lab.studies.report.cells import is_exact
 from fathometer.lab.studies.report.colours import COLOURS, LONGEST_NAME
 from fathometer.lab.studies.report.selection import label
 from fathometer.lab.studies.results import FigureInfo, Results
@@ -20,10 +21,13 @@ WIDER = 3.0  # times the range of the usual values: what is farther away is draw
 
 
 def samples(results: Results, info: FigureInfo) -> Figure | None:
-    """Every value over the rounds, relative to its case's median; None where there are fewer than two rounds."""
+    """Every value over the rounds, relative to its case's median; None where there are fewer than two rounds, and for
+    counts that came out the same every time."""
     cases = [(case, values) for case in results.cases.values() if (values := case.values(info.name))]
     cases = [(case, values) for case, values in cases if median(values.values())]
     if not cases or max(len(values) for _, values in cases) < 2:
+        return None
+    if is_exact(info, *(list(values.values()) for _, values in cases)):
         return None
     shown = cases[:MOST_CASES]
     few = len(shown) <= len(COLOURS)

@@ -22,14 +22,15 @@ def axis_names(info: VolumeInfo) -> tuple[str, ...]:
 
 
 def coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
-    """Coordinates (cells,) along an axis, m; the first is 0 where the origin is unknown. The spacing must be known."""
+    """Coordinates (cells,) along an axis, m or s; the first is 0 where the origin is unknown. The spacing must be
+    known."""
     assert info.spacing is not None
     first = 0.0 if info.origin is None else info.origin[axis]
     return np.asarray(first + info.spacing[axis] * np.arange(info.shape[axis]), np.float64)
 
 
 def attributes_of(info: VolumeInfo) -> dict[str, Any]:
-    """Attributes of a volume: spacing, origin (m), labels and units, where known."""
+    """Attributes of a volume: spacing, origin (m; s along an axis labelled t), labels and units, where known."""
     values = {"spacing": info.spacing, "origin": info.origin, "labels": info.labels, "units": info.unit}
     return {
         key: list(value) if isinstance(value, tuple) else value for key, value in values.items() if value is not None

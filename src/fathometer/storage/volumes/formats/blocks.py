@@ -90,12 +90,14 @@ class BlocksSink:
 
     def _write_index(self, blocks: Sequence[tuple[str, Sequence[int], Sequence[int]]]) -> None:
         info = self._info
+        # An index with an axis of time says the unit of each axis; one without is in metres.
+        lengths = {"spacing_metres": info.spacing, "origin_metres": info.origin}
+        timed = {"spacing": info.spacing, "origin": info.origin, "axis_units": info.axis_units}
         index = {
             "layout": LAYOUT,
             "shape": info.shape,
             "dtype": info.dtype.str,
-            "spacing_metres": info.spacing,
-            "origin_metres": info.origin,
+            **(timed if info.in_time else lengths),
             "labels": info.labels,
             "unit": info.unit,
             "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in blocks],
@@ -133,7 +135,9 @@ class BlocksVolume(BlockReader):
             whole_box: Box = (0,) * len(shape), shape
             if outside := [box for _, box in self._blocks if overlap(box, whole_box) != box]:
                 raise ValueError(f"a block {outside[0]} in a volume of {shape}")
-            names = {"spacing": "spacing_metres", "origin": "origin_metres", "labels": "labels", "units": "unit"}
+            names = {"labels": "labels", "units": "unit"}
+            for name in ("spacing", "origin"):
+                names[name] = name if "axis_units" in index else f"{name}_metres"
             info = info_of(shape, dtype, {key: index[name] for key, name in names.items()})
         check_values(str(path), dtype)
         super().__init__(path, info)

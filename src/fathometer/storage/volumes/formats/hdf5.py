@@ -136,7 +136,7 @@ class Hdf5Sink:
             for axis, name in enumerate(axis_names(info)):
                 scale = self._file.create_dataset(name, data=coordinates(info, axis))
                 scale.make_scale(name)
-                scale.attrs["units"] = "m"
+                scale.attrs["units"] = info.axis_units[axis]
                 values.dims[axis].attach_scale(scale)
         return values
 

@@ -1,7 +1,8 @@
 """NetCDF volumes by PnetCDF: written as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
 
-The array is the variable "values"; where there is a spacing, each axis has a coordinate variable in m, as xarray and
-other tools expect. Spacing and origin are attributes of "values" too, so that they are read back exactly.
+The array is the variable "values"; where there is a spacing, each axis has a coordinate variable in m (of two-way time
+in s), as xarray and other tools expect. Spacing and origin are attributes of "values" too, so that they are read back
+exactly.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ class NetcdfSink:
             for axis, name in enumerate(names):
                 dimension = (ctypes.c_int * 1)(dimensions[axis])
                 variable = file.inquire("def_var", name.encode(), pnetcdf.DOUBLE, 1, dimension)
-                self._text(variable, "units", "m")
+                self._text(variable, "units", info.axis_units[axis])
                 self._axes.append((variable, coordinates(info, axis)))
         kind = pnetcdf.FLOAT if info.dtype.itemsize == 4 else pnetcdf.DOUBLE
         self._variable = file.inquire("def_var", VARIABLE.encode(), kind, len(info.shape), dimensions)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
+from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 
 MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
@@ -34,14 +34,16 @@ METRES = {
     "km": 1000.0,
     "ft": 0.3048,
 }
+SECONDS = {"s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3}
 PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=(?:(["'])(.*?)\2|(\S*))""")
 
 
 def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
     """Open an RSF for reading. InputError: not RSF, a key missing or wrong, the values missing or of another size.
 
-    Spacing and origin are converted to metres from km or ft; they are None where an axis is no length, the spacing also
-    where an axis has none.
+    Spacing and origin are converted to metres from km or ft, to seconds from ms; they are None where an axis is neither
+    length nor time, the spacing also where an axis has none. An axis in seconds has the label "t", and one with that
+    label and no unit is in seconds.
     """
     values, length, mark = _header(path, key)
     info = rsf_info(path, values)
@@ -115,17 +117,26 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     axes = range(len(lengths), 0, -1)
     shape = check_shape(str(path), lengths[::-1])
 
-    units = [values.get(f"unit{i}", "") for i in axes]
-    all_lengths = all(unit.lower() in METRES for unit in units)
+    labels = tuple(values.get(f"label{i}", "") for i in axes)
+    factors = [_in_si(values.get(f"unit{i}", ""), label) for i, label in zip(axes, labels, strict=True)]
     spacing = origin = None
-    if all_lengths and all(f"d{i}" in values for i in axes):
-        spacing = tuple(_number(path, values, f"d{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
+    known = [factor for factor, _ in factors if factor is not None]
+    if len(known) == len(axes) and all(f"d{i}" in values for i in axes):
+        spacing = tuple(_number(path, values, f"d{i}", 0) * factor for i, factor in zip(axes, known, strict=True))
         if not all(0 < step < math.inf for step in spacing):
             raise InputError(f"{path}: the spacing {spacing} of the axes {tuple(axes)} must be positive")
-    if all_lengths and any(f"o{i}" in values for i in axes):  # RSF's default is 0
-        origin = tuple(_number(path, values, f"o{i}", 0) * METRES[u.lower()] for i, u in zip(axes, units, strict=True))
-    labels = tuple(values.get(f"label{i}", "") for i in axes)
+    if len(known) == len(axes) and any(f"o{i}" in values for i in axes):  # RSF's default is 0
+        origin = tuple(_number(path, values, f"o{i}", 0) * factor for i, factor in zip(axes, known, strict=True))
+    labels = tuple(TIME if time else label for label, (_, time) in zip(labels, factors, strict=True))
     return VolumeInfo(shape, dtype, spacing, origin, labels if any(labels) else None, values.get("unit") or None)
+
+
+def _in_si(unit: str, label: str) -> tuple[float | None, bool]:
+    """Metres or seconds in a unit of an axis, None where it is neither; and whether it is of time."""
+    unit = unit.strip().lower()
+    if unit in SECONDS or (unit == "" and label == TIME):
+        return SECONDS.get(unit, 1.0), True
+    return None if label == TIME else METRES.get(unit), False
 
 
 def _number(path: Path, values: dict[str, str], key: str, default: float) -> float:
@@ -145,7 +156,7 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
     for axis, length in enumerate(reversed(info.shape), start=1):
         lines.append(f"n{axis}={length}")
         if info.spacing is not None:
-            lines += [f"d{axis}={float(info.spacing[-axis])!r}", f'unit{axis}="m"']
+            lines += [f"d{axis}={float(info.spacing[-axis])!r}", f'unit{axis}="{info.axis_units[-axis]}"']
         if info.origin is not None:
             lines.append(f"o{axis}={float(info.origin[-axis])!r}")
         if info.labels is not None:

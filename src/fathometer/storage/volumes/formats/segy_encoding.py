@@ -1,4 +1,4 @@
-"""Encoding of volumes as SEG-Y revision 1: samples along the last axis, IEEE floats, big-endian.
+"""Encoding of volumes as SEG-Y revision 1: samples along the last axis, depth or two-way time, IEEE floats, big-endian.
 
 The file is a raw array of bytes, (inlines, crosslines, header + samples), so that a rank's block is a box of it; the
 rank that has the first sample of a trace writes its header too.
@@ -19,6 +19,7 @@ from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.segy_writer import (
     LARGEST_SHORT,
     METRES,
+    SCALARS,
     SEISMIC,
     binary_header,
     choose_scalar,
@@ -30,6 +31,8 @@ from fathometer.storage.volumes.raw_array import RawArray
 
 STACKED = 4  # sorting code: horizontally stacked
 MILLIMETRES = 1000  # in a metre
+MICROSECONDS = 1_000_000  # in a second
+IN_TIME = "Volume in two-way time"  # a line of the textual header begins; the format itself has no field for it
 LARGEST_TRACE_NUMBER = np.iinfo(np.int32).max
 
 
@@ -47,7 +50,10 @@ class SegyEncoder:
         if math.prod(lines) > LARGEST_TRACE_NUMBER:
             raise InputError(f"{path}: {math.prod(lines)} traces do not fit SEG-Y (1 to {LARGEST_TRACE_NUMBER})")
         self.path, self.info = path, info
-        self.interval, described = _interval(info)
+        if "s" in info.axis_units[:-1]:
+            raise InputError(f"{path}: an axis of time that is not the last one does not fit SEG-Y")
+        self.interval, described = _interval(info) if not info.in_time else _time_interval(path, info)
+        self._delay, self._delay_scalar = _delay(path, info)
         self.head = _textual_header(info, described) + binary_header(samples, self.interval, STACKED)
         self.raw = RawArray(path, len(self.head), (*lines, HEADER + 4 * samples), np.dtype(np.uint8))
         coordinates = [_coordinates(info, axis) for axis in range(len(lines))]
@@ -82,6 +88,7 @@ class SegyEncoder:
             for point in ("source", "group", "cdp"):
                 block[f"{point}_{axis}"] = np.rint(metres * abs(self._scalar))
         block["samples"], block["interval"] = self.info.shape[-1], self.interval
+        block["delay"], block["time_scalar"] = self._delay, self._delay_scalar
         heads = block.reshape(-1).view(np.uint8).reshape(block.size, -1)[:, :HEADER]
         return heads.reshape(*lines, HEADER)
 
@@ -105,21 +112,49 @@ def _interval(info: VolumeInfo) -> tuple[int, str]:
     return metres, f"{step:.10g} m; in headers, rounded to metres: {metres}"
 
 
+def _time_interval(path: Path, info: VolumeInfo) -> tuple[int, str]:
+    """As `_interval`, of samples in time. InputError where whole microseconds do not hold it."""
+    step = 1e-3 if info.spacing is None else info.spacing[-1]
+    micros = round(step * MICROSECONDS)
+    fits = 1 <= micros <= LARGEST_SHORT
+    if not fits or abs(step * MICROSECONDS - micros) * (info.shape[-1] - 1) > 0.01 * micros:
+        raise InputError(
+            f"{path}: a sample interval of {step:g} s does not fit SEG-Y (a whole number of microseconds, 1 to "
+            f"{LARGEST_SHORT}); .rsf, .h5, .nc and .zarr take it"
+        )
+    return micros, f"{step:.10g} s; in headers, in microseconds: {micros}"
+
+
+def _delay(path: Path, info: VolumeInfo) -> tuple[int, int]:
+    """Time of the first sample as headers hold it: a whole number, in ms over their scalar, and that scalar.
+
+    InputError where they do not."""
+    first = info.origin[-1] if info.in_time and info.origin is not None else 0.0
+    for scalar in SCALARS:
+        value = first * 1000 * abs(scalar)
+        if abs(value) <= LARGEST_SHORT and abs(value - round(value)) < 1e-6:
+            return round(value), scalar if round(value) else 0
+    raise InputError(
+        f"{path}: a first sample at {first:g} s does not fit SEG-Y (whole milliseconds up to {LARGEST_SHORT}, or "
+        "tenths to ten-thousandths of one, correspondingly fewer); .rsf, .h5, .nc and .zarr take it"
+    )
+
+
 def _textual_header(info: VolumeInfo, interval: str) -> bytes:
     """The textual header."""
-    first = "unknown" if info.origin is None else f"{info.origin[-1]:.10g} m"
+    first = "unknown" if info.origin is None else f"{info.origin[-1]:.10g} {info.axis_units[-1]}"
     labels = info.labels or ("",) * len(info.shape)
     names = ("inline", "crossline", "samples") if len(info.shape) == 3 else ("inline", "samples")
     axes = [
         f"{name:<10} {labels[axis]:<12.12} {info.shape[axis]:>8} cells"
-        + ("" if info.spacing is None else f" of {info.spacing[axis]:.10g} m")
-        + ("" if info.origin is None else f" from {info.origin[axis]:.10g} m")
+        + ("" if info.spacing is None else f" of {info.spacing[axis]:.10g} {info.axis_units[axis]}")
+        + ("" if info.origin is None else f" from {info.origin[axis]:.10g} {info.axis_units[axis]}")
         for axis, name in enumerate(names)
     ]
     return text_lines(
         [
             "Written by Fathometer",
-            f"Volume in depth, values in: {info.unit or '(no unit)'}",
+            f"{IN_TIME if info.in_time else 'Volume in depth'}, values in: {info.unit or '(no unit)'}",
             *axes,
             f"Sample interval: {interval}",
             f"First sample at: {first}",
@@ -134,6 +169,7 @@ def _textual_header(info: VolumeInfo, interval: str) -> bytes:
             "  73-76, 81-84, 181-184  x of the trace",
             "  77-80, 85-88, 185-188  y of the trace",
             "  89-90       unit of coordinates (1: length)",
+            "  109-110     delay in ms, of volumes in time; its scalar in 215-216",
             "  115-116     samples                    117-118  interval",
             "  189-192     inline, from 1             193-196  crossline, from 1",
         ]

@@ -1,7 +1,9 @@
-"""Reading SEG-Y as a volume: traces on a regular grid of inlines and crosslines, or along one line; samples are depth.
+"""Reading SEG-Y as a volume: traces on a regular grid of inlines and crosslines, or along one line.
 
 Labels are "inline" and "crossline" in the order in which the file is sorted (slowest first), then "z"; a line of traces
-has "trace" and "z". A sample interval may mean milliseconds of time or millimetres or metres of depth, and line numbers
+has "trace" and "z". The format does not say whether samples are depths or times: where the textual header is that of a
+volume in time written here, the last label is "t"; `times` has the headers' delay and interval, whatever they mean. A
+sample interval may mean milliseconds of time or millimetres or metres of depth, and line numbers
 are not distances, so that spacing and origin remain unknown. CDP coordinates (bytes 181 and 185) give those of the
 traces in the coordinates of the survey.
 """
@@ -16,14 +18,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
+from fathometer.storage.reading import reading
 from fathometer.storage.traces.detect import volume_layout_of
 from fathometer.storage.traces.extension import extension_of, overridden
+from fathometer.storage.traces.headers import TEXT
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import holds_gathers
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
 from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
-from fathometer.storage.volumes.block import BlockReader, VolumeInfo
+from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.formats.segy_encoding import IN_TIME
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
 
@@ -49,15 +54,16 @@ class SegyVolume(BlockReader):
                 f"{path}: holds gathers (sources and receivers, or differing offsets), not a volume; if its headers "
                 f"are wrong and it is one: {path.name}:{AS_VOLUME}"
             )
-        head = self._layout.headers(("inline", "crossline", *CDP_PLACES))
+        head = self._layout.headers(("inline", "crossline", "delay", "time_scalar", *CDP_PLACES))
         lengths, labels = grid_of(path, head["inline"], head["crossline"])
         shape = (*lengths, self._layout.samples)
         dtype = self._layout.sample_type
         if self._layout.format in (IBM, INT24, UINT24):  # as they are decoded
             dtype = np.dtype(np.float32)
-        super().__init__(
-            path, VolumeInfo(shape, dtype, None, None, (*labels, "z"), None, _survey(self._layout, head, lengths))
-        )
+        labels = (*labels, TIME if _in_time(path) else "z")
+        super().__init__(path, VolumeInfo(shape, dtype, None, None, labels, None, _survey(self._layout, head, lengths)))
+        delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
+        self._first_time = float(delay[0]) / 1000
         self._rows = self._layout.rows()
         self.raw = RawArray(path, self._layout.start, (*lengths, self._layout.trace_bytes), np.dtype(np.uint8))
 
@@ -65,6 +71,11 @@ class SegyVolume(BlockReader):
     def format_name(self) -> str:
         """Description of the sample format."""
         return SAMPLE_FORMATS[self._layout.format][1]
+
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """First time and interval of the samples in s, if they are times; None where headers have no interval."""
+        return (self._first_time, self._layout.interval) if self._layout.interval > 0 else None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -99,6 +110,12 @@ class SegyVolume(BlockReader):
 
     def close(self) -> None:
         self._rows = np.empty((0, self._layout.trace_bytes), np.uint8)
+
+
+def _in_time(path: Path) -> bool:
+    """Whether the textual header is that of a volume in time written here."""
+    with reading(path), path.open("rb") as file:
+        return f" {IN_TIME}" in file.read(TEXT).decode("cp037", "replace")
 
 
 def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:

@@ -2,7 +2,7 @@
 
 Shards are slabs of equal thickness along the slowest axis, one a rank. Ranks send each other the parts of their blocks
 that lie in others' shards, so that each shard is one file written by one rank. Chunks carry a checksum. Where there is
-a spacing, each axis has an array of coordinates in m.
+a spacing, each axis has an array of coordinates in m (of two-way time in s).
 """
 
 from __future__ import annotations
@@ -103,16 +103,16 @@ class ZarrSink:
             )
             if info.spacing is not None:
                 for axis, name in enumerate(names):
-                    metres = coordinates(info, axis)
+                    places = coordinates(info, axis)
                     array = group.create_array(
                         name,
-                        shape=metres.shape,
-                        dtype=metres.dtype,
+                        shape=places.shape,
+                        dtype=places.dtype,
                         dimension_names=[name],
                         compressors=None,
-                        attributes={"units": "m"},
+                        attributes={"units": info.axis_units[axis]},
                     )
-                    array[:] = metres
+                    array[:] = places
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """See registry.Sink. Parts in other ranks' shards are sent to them."""

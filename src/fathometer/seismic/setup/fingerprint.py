@@ -1,9 +1,9 @@
 """What a migration's image depends on: what must be the same for shots of two runs to be added up.
 
-Model and wavelet are hashed whole while the model is read, unless nobody has touched their files since an earlier run.
-Traces are hashed shot by shot, as they are migrated, in the journal's lines; of a file that was touched since, those of
-the shots in the journal are read and hashed again when a run is resumed. Of an index all that is read from it counts:
-the places, files and traces of the shots.
+Whole files, such as those of the model, are hashed while the model is read, unless nobody has touched them since an
+earlier run. Traces are hashed task by task, as they are migrated, in the journal's lines; of a file that was touched
+since, those of the tasks in the journal are read and hashed again when a run is resumed. Of an index all that is read
+from it counts: the places, files and traces of the shots.
 """
 
 from __future__ import annotations
@@ -24,55 +24,63 @@ from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.context import Context
 from fathometer.runs.run_input import RunInput
-from fathometer.seismic.history.encoding import PLAIN
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.offsets import receivers_by_bin
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.survey import SampledWaveletTable, Survey
-from fathometer.seismic.traces.wavelet_file import series_files
+from fathometer.seismic.survey import Survey
 from fathometer.storage.fingerprint import FileState, hash_of_all, lasting
 from fathometer.storage.hashing import KIND, PHASE, Hashing, require_unchanged
 
-# Sections of the survey that change how an image is computed, not what it is.
-NOT_COMPARED = ("output", "parallel", "threads", "tuning", "storage", "history")
-LOSSY = ("encoding", "tolerance")  # keys of [history] that count where the encoding loses something
 MOST_NAMED = 3  # shots in a message
+Tasks = Mapping[int, Sequence[Shot]]  # the shots of each task, by its number
+Uses = Mapping[str, Sequence[Path]]  # by use: the files, the one first that the survey names
 Named = dict[str, list[tuple[str, str]]]  # by use: (name in the fingerprint, path) of each file
 
 
 class MigrationInput:
     """The files of a migration and their hashes (runs.run_input.InputFiles); a context manager, which ends the hashing.
 
-        with MigrationInput(survey, comm, context, earlier) as inputs:
-            ... inputs.begin(layout) before the model is read, inputs.finish(setup) afterwards
+        with MigrationInput(survey, compared, comm, context, earlier) as inputs:
+            ... inputs.begin(acquisition, tasks, uses) before the model is read, inputs.finish() afterwards
 
     Args:
+        compared: what of the survey an image depends on, JSON-ready.
         earlier: on rank 0, RunInput.files of the run that is resumed; empty: none.
     """
 
-    def __init__(self, survey: Survey, comm: MPI.Intracomm, context: Context, earlier: Mapping[str, Any]) -> None:
-        self._survey, self._comm, self._context = survey, comm, context
+    def __init__(
+        self,
+        survey: Survey,
+        compared: Mapping[str, Any],
+        comm: MPI.Intracomm,
+        context: Context,
+        earlier: Mapping[str, Any],
+    ) -> None:
+        self._survey, self._compared, self._comm, self._context = survey, compared, comm, context
         self._earlier = _known(earlier.get("whole", ()))
-        self._accepted: dict[int, str] = {}  # by shot: traces in place of those that were migrated
+        self._tasks: Tasks = {}
+        self._accepted: dict[int, str] = {}  # by task: traces in place of those that were migrated
         self._names: Named = {}
-        self._states: dict[str, FileState] = {}  # by path; of model and wavelet, on rank 0
+        self._states: dict[str, FileState] = {}  # by path; of whole files, on rank 0
         self._traces: list[FileState] = []  # on rank 0
         self._acquisition: Acquisition | None = None
         self._hashing: Hashing | None = None
         self._hashed: list[FileState] = []
         self._verified = 0
 
-    def begin(self, layout: SurveyLayout) -> None:
-        """Collective. Look at all files, and begin to hash those that are not known to be untouched."""
-        survey, acquisition = self._survey, layout.acquisition
-        self._acquisition = acquisition
+    def begin(self, acquisition: Acquisition, tasks: Tasks, uses: Callable[[], Uses]) -> None:
+        """Collective. Look at all files, and begin to hash those that are not known to be untouched.
+
+        tasks: the shots of each. uses: finds the files that count whole, on rank 0.
+        """
+        survey = self._survey
+        self._acquisition, self._tasks = acquisition, tasks
         waiting: list[FileState] = []
         with ledger.phase(PHASE):
             with collective_errors(self._comm):
                 threads = thread_counts(survey.threads.model_dump(), self._context.binding, "[threads]")
                 if self._comm.rank == 0:
-                    self._names = _names(survey, layout)
+                    self._names = _names(uses())
                     paths = dict.fromkeys(path for files in self._names.values() for _, path in files)
                     for path in paths:
                         self._states[path] = self._state_of(path)
@@ -100,8 +108,8 @@ class MigrationInput:
                 require_unchanged(list(self._states.values()))
 
     def require_unchanged(self, inputs: Mapping[int, str]) -> None:
-        """Collective. Raises FathometerError on all ranks where model or wavelet are no longer what was hashed, or the
-        traces of a shot in the journal what was migrated; inputs: of these. Shots on windows of the model have read it
+        """Collective. Raises FathometerError on all ranks where whole files are no longer what was hashed, or the
+        traces of a task in the journal what was migrated; inputs: of these. Shots on windows of the model have read it
         until their end."""
         self._require_whole()
         changed = self._changed(self._traces, inputs, FileState.same_as)
@@ -112,11 +120,7 @@ class MigrationInput:
     def now(self) -> RunInput:
         """See InputFiles."""
         assert self._acquisition is not None
-        survey = self._survey.resolved()
-        compared = {name: keys for name, keys in survey.items() if name not in NOT_COMPARED}
-        if survey["history"]["encoding"] != PLAIN:
-            compared["history"] = {name: survey["history"][name] for name in LOSSY}
-        fingerprint: dict[str, Any] = {"version": __version__, "survey": compared}
+        fingerprint: dict[str, Any] = {"version": __version__, "survey": self._compared}
         for use, named in self._names.items():
             fingerprint[use] = {name: self._states[path].words for name, path in named}
         fingerprint["shots"] = geometry(self._acquisition)
@@ -127,8 +131,8 @@ class MigrationInput:
         return RunInput(fingerprint, files)
 
     def changed(self, files: Mapping[str, Any], inputs: Mapping[int, str]) -> list[str]:
-        """See InputFiles. Only shots with traces in files that were touched are read, by all ranks."""
-        self._accepted = {int(shot): hashed for shot, hashed in files.get("accepted", {}).items()}
+        """See InputFiles. Only tasks with traces in files that were touched are read, by all ranks."""
+        self._accepted = {int(task): hashed for task, hashed in files.get("accepted", {}).items()}
         earlier = list(_known(files.get("traces", ())).values())
         return self._changed(earlier, inputs, FileState.untouched_since)
 
@@ -156,23 +160,29 @@ class MigrationInput:
                 touched = comm.bcast(touched)
             if not touched:
                 return []
-            shots = [
-                shot
-                for shot in acquisition.shots
-                if shot.index in inputs and np.isin(recording.gathers[shot.index].file, touched).any()
+            tasks = [
+                task
+                for task, shots in self._tasks.items()
+                if task in inputs and any(np.isin(recording.gathers[s.index].file, touched).any() for s in shots)
             ]
-            if shots:
-                first = recording.files[_file_of(acquisition, shots, touched)]
-                self._context.say(f"{len(shots)} shots are read again, since {first} may have changed")
-            own = {shot.index: traces_hash(self._survey, acquisition, shot) for shot in shots[comm.rank :: comm.size]}
-            found = {index: hashed for part in allgather(comm, own) for index, hashed in part.items()}
-        self._verified += len(shots)
-        wrong = [s for s in shots if found[s.index] not in (inputs[s.index], self._accepted.get(s.index))]
-        self._accepted |= {shot.index: found[shot.index] for shot in wrong}
-        return _told(acquisition, wrong, touched) if comm.rank == 0 and wrong else []
+            read = [shot for task in tasks for shot in self._tasks[task]]
+            if read:
+                first = recording.files[_file_of(acquisition, read, touched)]
+                self._context.say(f"{len(read)} shots are read again, since {first} may have changed")
+            own = {task: self._traces_hash(self._tasks[task]) for task in tasks[comm.rank :: comm.size]}
+            found = {task: hashed for part in allgather(comm, own) for task, hashed in part.items()}
+        self._verified += len(read)
+        wrong = [task for task in tasks if found[task] not in (inputs[task], self._accepted.get(task))]
+        self._accepted |= {task: found[task] for task in wrong}
+        of_wrong = [shot for task in wrong for shot in self._tasks[task]]
+        return _told(acquisition, of_wrong, touched) if comm.rank == 0 and wrong else []
+
+    def _traces_hash(self, shots: Sequence[Shot]) -> str:
+        assert self._acquisition is not None
+        return task_hash([traces_hash(self._survey, self._acquisition, shot) for shot in shots])
 
     def record(self) -> dict[str, Any]:
-        """What it cost, beside the ledger's phase, for the record: files and bytes of model and wavelet, those of them
+        """What it cost, beside the ledger's phase, for the record: files and bytes of whole files, those of them
         that had to be hashed, shots whose traces were read again. Rank 0 only."""
         states = self._states.values()
         return {
@@ -221,12 +231,16 @@ def _geometry(acquisition: Acquisition) -> Iterator[bytes]:
             yield repr((layout.order, layout.format, layout.start, layout.samples, layout.kind)).encode()
 
 
-def _names(survey: Survey, layout: SurveyLayout) -> Named:
-    """The files of model and wavelet; those that a header names are told by their place beside it. Their paths hold
-    in any working directory: a later run may start in another one."""
-    uses = {f"model.{name}": paths for name, paths in layout.files.inputs().items()}
-    if isinstance(survey.wavelet, SampledWaveletTable):
-        uses["wavelet"] = series_files(survey.directory / survey.wavelet.path)
+def task_hash(shots: Sequence[str]) -> str:
+    """The hash of a task's traces from those of its shots, one or more; "" where one is ""."""
+    if len(shots) == 1:
+        return shots[0]
+    return hash_of_all(shot.encode() for shot in shots) if all(shots) else ""
+
+
+def _names(uses: Uses) -> Named:
+    """The files of each use; those that a header names are told by their place beside it. Their paths hold in any
+    working directory: a later run may start in another one."""
     return {
         use: [(os.path.relpath(path, paths[0].parent), str(lasting(path))) for path in paths]
         for use, paths in uses.items()

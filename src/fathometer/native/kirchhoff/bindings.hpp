@@ -1,0 +1,9 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace fathometer::kirchhoff {
+
+void bind_kirchhoff(nanobind::module_ &m);
+
+} // namespace fathometer::kirchhoff

@@ -1,0 +1,1 @@
+"""Kirchhoff prestack time migration: the driver, blocks of traces, the operator, products."""

@@ -1,0 +1,321 @@
+"""What a survey and the headers of its files tell of its time migration: image, velocities, blocks of traces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Index3
+from fathometer.seismic.kirchhoff.operator import OperatorSettings
+from fathometer.seismic.kirchhoff.series import SeriesFilter
+from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
+from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.survey import Survey
+
+FOLD = "fold"  # name of the volume that counts the traces of each sample
+FOLDER = "time"  # of the results, in that of the survey's
+_ROUNDING = 1e-6  # of a sample
+_SURFACE = 1e-3  # m
+
+
+@dataclass(frozen=True, eq=False)
+class TimeLayout:
+    """Layout of a time migration, before any velocity or trace is read.
+
+    Attributes:
+        grid: of the image; its third axis is two-way time, s. earth: the files of [model], if there is one.
+        blocks: shots of each task, fixed by the data alone.
+    """
+
+    survey: Survey
+    grid: Grid
+    acquisition: Acquisition
+    velocities: Velocities
+    earth: EarthFiles | None
+    blocks: tuple[tuple[Shot, ...], ...]
+    notes: tuple[str, ...]
+
+    @property
+    def volumes(self) -> tuple[str, ...]:
+        """Names of the volumes that are summed over blocks, the fold last."""
+        return (*image_names(self.survey), FOLD)
+
+    @property
+    def series(self) -> SeriesFilter:
+        """The filter of the traces."""
+        return SeriesFilter(self.acquisition.sample_interval, self.acquisition.samples, self.grid.two_dimensional)
+
+    @property
+    def settings(self) -> OperatorSettings:
+        return OperatorSettings.of(self.survey.time_migration, self.grid)
+
+    @cached_property
+    def traces(self) -> int:
+        return sum(len(shot.receivers) for shot in self.acquisition.shots)
+
+    def geometry(self, shot: Shot, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """(n, 5) for some receivers of a shot, as TileOperator.migrate takes it; the shift to the datum is its time."""
+        keys = self.survey.time_migration
+        places = shot.receivers[receivers]
+        rows = np.empty((len(receivers), 5))
+        rows[:, :2], rows[:, 2:4] = shot.source[:2], places[:, :2]
+        below = (shot.source[2] - keys.datum) + (places[:, 2] - keys.datum)
+        # Recorded below the datum, an event comes earlier than from there.
+        rows[:, 4] = 0.0 if keys.replacement_velocity is None else -below / keys.replacement_velocity
+        return rows
+
+    def images(self, shot: Shot) -> npt.NDArray[np.int32]:
+        """(receivers,) which of the image volumes each trace is added to; -1: none."""
+        image = np.full(len(shot.receivers), -1, np.int32)
+        for number, receivers in enumerate(receivers_by_bin(self.survey.imaging, shot)):
+            image[receivers] = number
+        return image
+
+    def window(self, shots: Sequence[Shot]) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Half-open box of columns (x, y) that traces of the shots may reach."""
+        nx, ny, _ = self.grid.shape
+        aperture = self.survey.time_migration.aperture
+        if aperture is None:
+            return (0, 0), (nx, ny)
+        near, far = np.full(2, np.inf), np.full(2, -np.inf)
+        for shot in shots:
+            middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
+            near, far = np.minimum(near, middle.min(axis=0)), np.maximum(far, middle.max(axis=0))
+        lo, hi = [], []
+        for axis, cells in enumerate((nx, ny)):
+            start, step = self.grid.origin[axis], self.grid.spacing[axis]
+            first = math.floor((near[axis] - aperture - start) / step)
+            last = math.ceil((far[axis] + aperture - start) / step) + 1
+            flat = axis == 1 and ny == 1
+            lo.append(0 if flat else min(max(first, 0), cells - 1))
+            hi.append(1 if flat else max(min(last, cells), lo[-1] + 1))
+        return (lo[0], lo[1]), (hi[0], hi[1])
+
+    @cached_property
+    def areas(self) -> dict[str, float]:
+        """Of each image, that of all offsets too: what a trace stands for, m² (2D: m): the area of the image's places
+        that hold midpoints, over the traces. 0 without traces."""
+        names = image_names(self.survey)
+        cell = self.grid.spacing[0] * (1.0 if self.grid.two_dimensional else self.grid.spacing[1])
+        counts = np.zeros(len(names), np.int64)
+        places: list[set[tuple[int, int]]] = [set() for _ in names]
+        for shot in self.acquisition.shots:
+            image = self.images(shot)
+            middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
+            cells = np.rint((middle - self.grid.origin[:2]) / self.grid.spacing[:2]).astype(np.int64)
+            if self.grid.two_dimensional:
+                cells[:, 1] = 0
+            for number in range(len(names)):
+                own = image == number
+                counts[number] += int(own.sum())
+                places[number].update(map(tuple, np.unique(cells[own], axis=0).tolist()))
+        occupied = dict(zip(names, places, strict=True)) | {ALL: set().union(*places)}
+        traces = dict(zip(names, counts.tolist(), strict=True)) | {ALL: int(counts.sum())}
+        return {name: cell * len(occupied[name]) / traces[name] if traces[name] else 0.0 for name in occupied}
+
+
+def image_names(survey: Survey) -> tuple[str, ...]:
+    """Names of the images that are summed: of each bin of offset, or one."""
+    return (ALL,) if survey.imaging.gathers == "none" else tuple(name_of(*edges) for edges in bins_of(survey.imaging))
+
+
+def in_own_folder(survey: Survey) -> Survey:
+    """The survey with the folder of time migrations for its results: those of depth migrations stay beside them."""
+    folder = f"{survey.output.directory}/{FOLDER}"
+    return survey.model_copy(update={"output": survey.output.model_copy(update={"directory": folder})})
+
+
+def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> TimeLayout:
+    """Look at the headers of a survey's files. ranks: that all read the same headers. headers_only: values of volumes
+    may be missing.
+
+    Raises InputError for whatever is wrong.
+    """
+    if survey.acquisition.gathers is None:
+        raise InputError(
+            f"{survey.path}: [acquisition] gathers: missing; `migrate-time` needs recorded shots (SEG-Y); "
+            "`fathometer model` makes them from a geometry"
+        )
+    keys, notes = survey.time_migration, tuple[str, ...]()
+    columns: Grid | None = None
+    files: EarthFiles | None = None
+    if survey.model is not None:
+        with ledger.phase("read model"):
+            files = EarthFiles(survey, headers_only)
+        survey, columns = files.placed, files.grid
+    if keys.x is not None:
+        columns = _columns(survey, columns)
+    if columns is None:
+        raise InputError(
+            f"{survey.path}: [time_migration] x: missing; needed where no [model] gives the places of the image"
+        )
+    conditioning = survey.acquisition.conditioning
+    if conditioning.line_source is not None:
+        survey = _without_line_source(survey)
+        notes += (
+            "[acquisition] conditioning.line_source: left out; the sum over traces of a line takes point sources as "
+            "they are",
+        )
+    with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
+        acquisition = acquisition_of(survey, 2 if columns.two_dimensional else 3)
+    grid = _with_times(survey, columns, acquisition)
+    _check_datum(survey, acquisition)
+    notes += check_bins(survey, acquisition.shots)
+    with ledger.phase("read model"):
+        velocities = velocities_of(survey, grid, files)
+    blocks = _blocks(acquisition.shots, keys.block_traces)
+    layout = TimeLayout(survey, grid, acquisition, velocities, files, blocks, notes)
+    more = _reach_notes(layout) + acquisition.notes + velocities.notes + _elevation_notes(survey, acquisition)
+    return replace(layout, notes=notes + more)
+
+
+def _columns(survey: Survey, model: Grid | None) -> Grid:
+    """The places of [time_migration] x and y, with one cell in depth."""
+    keys = survey.time_migration
+    assert keys.x is not None
+    if model is not None and model.two_dimensional != (keys.y is None):
+        problem = "missing; needed in 3D" if keys.y is None else "found; allowed only in 3D"
+        raise InputError(
+            f"{survey.path}: [time_migration] y: {problem}: [model] is {2 if model.two_dimensional else 3}D"
+        )
+    if keys.y is not None and round((keys.y[1] - keys.y[0]) / keys.y[2]) == 0:
+        raise InputError(f"{survey.path}: [time_migration] y: found one place; allowed: two or more, or left out in 2D")
+    shape, spacing, origin = [], [], []
+    for first, last, step in (keys.x, keys.y or (0.0, 0.0, 1.0)):
+        shape.append(round((last - first) / step) + 1)
+        spacing.append(abs(step))
+        origin.append(min(first, last))
+    return Grid((shape[0], shape[1], 1), (spacing[0], spacing[1], 1.0), (origin[0], origin[1], 0.0))
+
+
+def _with_times(survey: Survey, columns: Grid, acquisition: Acquisition) -> Grid:
+    """The image's grid: columns, and times."""
+    keys = survey.time_migration
+    step = acquisition.sample_interval if keys.interval is None else keys.interval
+    end = acquisition.end if keys.end is None else keys.end
+    if not end > keys.start:
+        raise InputError(
+            f"{survey.path}: [time_migration] start: found {keys.start:g} s; allowed: before the end of the traces, "
+            f"{acquisition.end:g} s"
+        )
+    samples = math.floor((end - keys.start) / step + _ROUNDING) + 1
+    nx, ny, _ = columns.shape
+    (dx, dy, _), (x, y, _) = columns.spacing, columns.origin
+    return Grid((nx, ny, samples), (dx, dy, step), (x, y, keys.start), vertical="time")
+
+
+def _without_line_source(survey: Survey) -> Survey:
+    conditioning = survey.acquisition.conditioning.model_copy(update={"line_source": None})
+    acquisition = survey.acquisition.model_copy(update={"conditioning": conditioning})
+    return survey.model_copy(update={"acquisition": acquisition})
+
+
+def _blocks(shots: Sequence[Shot], least: int) -> tuple[tuple[Shot, ...], ...]:
+    """Consecutive shots, in the survey's order (that of their files), with at least so many traces a block."""
+    blocks: list[tuple[Shot, ...]] = []
+    waiting: list[Shot] = []
+    traces = 0
+    for shot in shots:
+        waiting.append(shot)
+        traces += len(shot.receivers)
+        if traces >= least:
+            blocks.append(tuple(waiting))
+            waiting, traces = [], 0
+    return tuple(blocks + ([tuple(waiting)] if waiting else []))
+
+
+def _depths(acquisition: Acquisition) -> Iterator[tuple[str, npt.NDArray[np.float64]]]:
+    """What lies at which depths (n,), m."""
+    for shot in acquisition.shots:
+        yield f"the source of {shot.name}", shot.source[2:]
+        yield f"a receiver of {shot.name}", shot.receivers[:, 2]
+
+
+def _check_datum(survey: Survey, acquisition: Acquisition) -> None:
+    """With a replacement velocity nothing may lie above the datum: there it would be no velocity of the ground."""
+    keys = survey.time_migration
+    if keys.replacement_velocity is None:
+        return
+    above = [(name, float(z.min())) for name, z in _depths(acquisition) if float(z.min()) < keys.datum - _SURFACE]
+    if above:
+        name, depth = min(above, key=lambda pair: pair[1])
+        raise InputError(
+            f"{survey.path}: [time_migration] datum: found {keys.datum:g} m, below {name} at a depth of {depth:g} m, "
+            f"the highest of {len(above)}; allowed: up to {depth:g} m"
+        )
+
+
+def _elevation_notes(survey: Survey, acquisition: Acquisition) -> tuple[str, ...]:
+    """A note where sources and receivers lie off the datum and are not shifted."""
+    keys = survey.time_migration
+    if keys.replacement_velocity is not None:
+        return ()
+    farthest = max(float(np.abs(z - keys.datum).max()) for _, z in _depths(acquisition))
+    if farthest <= _SURFACE:
+        return ()
+    return (
+        f"sources and receivers lie up to {farthest:g} m from the datum ({keys.datum:g} m) and are not shifted to it; "
+        "[time_migration] replacement_velocity does that",
+    )
+
+
+def _reach_notes(layout: TimeLayout) -> tuple[str, ...]:
+    """A note on traces beyond the aperture of all places of the image. Raises InputError where all of them are."""
+    aperture = layout.survey.time_migration.aperture
+    if aperture is None:
+        return ()
+    outside = 0
+    lower, upper = np.array(layout.grid.origin[:2]), np.array(layout.grid.upper[:2])
+    least, flat = math.inf, layout.grid.two_dimensional
+    for shot in layout.acquisition.shots:
+        middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
+        beyond = np.maximum(0.0, np.maximum(lower - middle, middle - upper))
+        if flat:
+            beyond[:, 1] = 0.0
+        distance = np.sqrt((beyond**2).sum(axis=1))
+        outside += int((distance > aperture).sum())
+        least = min(least, float(distance.min(initial=math.inf)))
+    if least > aperture:
+        raise InputError(
+            f"{layout.survey.path}: [time_migration] aperture: found {aperture:g} m; the midpoint nearest to the image "
+            f"is {least:g} m from it: no trace lies within the aperture; allowed: more, or other places x and y"
+        )
+    if not outside:
+        return ()
+    return (f"{outside} of {layout.traces} traces lie beyond the aperture of all places of the image, and add nothing",)
+
+
+def compared(survey: Survey) -> Mapping[str, object]:
+    """The keys that must be the same for blocks of two runs to be added up."""
+    keys = survey.resolved()
+    migration = {name: value for name, value in keys["time_migration"].items() if name not in ("work", "depth")}
+    imaging = {name: keys["imaging"][name] for name in ("gathers", "offset_bins")}
+    duration = keys["propagation"]["duration"]
+    return {
+        "model": keys["model"],
+        "acquisition": keys["acquisition"],
+        "imaging": imaging,
+        "duration": duration,
+        "time_migration": migration,
+    }
+
+
+def tiles(shape: Index3, ranks: int) -> Index3:
+    """Ranks along x and y that share an image: as few cuts of y as x allows."""
+    for py in range(1, ranks + 1):
+        if ranks % py == 0 and ranks // py <= shape[0] and py <= shape[1]:
+            return ranks // py, py, 1
+    raise InputError(
+        f"found {ranks} ranks for an image of {shape[0]} x {shape[1]} places; allowed: as many as can share it"
+    )

@@ -1,0 +1,142 @@
+"""Products of a time migration: image, images of bins of offset, fold, velocities, image in depth, picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from fathometer.base import ledger
+from fathometer.grid.grid import Grid
+from fathometer.grid.volume_info import volume_info
+from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.decomposition import Index3
+from fathometer.runs.journal import Journal
+from fathometer.runs.summation import Terms, total
+from fathometer.seismic.kirchhoff.layout import FOLD, image_names
+from fathometer.seismic.kirchhoff.setup import TimeSetup
+from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
+from fathometer.seismic.shots.offsets import ALL, OFFSET
+from fathometer.seismic.survey import Survey
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import open_volume, write_volume
+
+VELOCITY, ETA, DEPTH = "velocity", "eta", "depth"
+FLOAT = np.dtype(np.float32)
+UNITS = {VELOCITY: "m/s"}
+
+Floats = npt.NDArray[np.float32]
+
+
+def product_files(survey: Survey) -> dict[str, Path]:
+    """The files of a time migration's products by their names, and of its picture; that of eta only where it is not 0
+    everywhere."""
+    image = survey.output_directory / survey.output.image
+    names = [name for name in image_names(survey) if name != ALL] + [FOLD, VELOCITY]
+    names += [DEPTH] if survey.time_migration.depth else []
+    files = {ALL: image} | {name: image.with_name(f"{image.stem}-{name}{image.suffix}") for name in names}
+    return files | {"picture": survey.output_directory / "image.png"}
+
+
+def is_product(kind: str) -> bool:
+    """Whether a kind of file is a volume that time migrations write."""
+    return kind in (ALL, FOLD, VELOCITY, DEPTH) or kind.startswith(OFFSET)
+
+
+def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
+    """Collective. The images and the fold of all blocks that are done, on this rank's part of the image.
+
+    An image is the sum over its traces times what one of them stands for (TimeLayout.areas). That of all offsets is the
+    sum of the bins'. Raises FathometerError on all ranks: a partial image is damaged.
+    """
+    layout = setup.layout
+    terms = Terms(journal, tuple(journal.sums), tuple(journal.loose))
+    box = setup.block.lo, setup.block.hi
+    weighted = layout.survey.time_migration.weights != "none"
+    areas = layout.areas if weighted else dict.fromkeys(layout.areas, 1.0)
+    double = np.dtype(np.float64)
+    images: dict[str, Floats] = {}
+    everything = np.zeros(setup.block.local_shape)
+    for name in image_names(layout.survey):
+        values = total(terms, name, box, double, setup.comm)
+        everything += values
+        images[name] = np.asarray(values * areas[name], np.float32)
+    if ALL not in images:
+        images = {ALL: np.asarray(everything * areas[ALL], np.float32)} | images
+    return images | {FOLD: total(terms, FOLD, box, FLOAT, setup.comm)}
+
+
+def write_products(setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats]) -> dict[str, Any]:
+    """Collective. Write all products and draw the picture; what the record says of velocities and depths."""
+    layout, comm, grid = setup.layout, setup.comm, setup.layout.grid
+    lo, hi = setup.block.lo, setup.block.hi
+    facts: dict[str, Any] = {}
+    for name, values in images.items():
+        write(setup, grid, files[name], values, lo)
+    with ledger.phase("read velocities"), collective_errors(comm):
+        velocities = layout.velocities.read((lo[0], lo[1]), (hi[0], hi[1]))
+    write(setup, grid, files[VELOCITY], velocities.rms, lo, "m/s")
+    if DEPTH in files:
+        facts["depth"] = write_depth(setup, files[DEPTH], images[ALL], velocities.rms)
+    with ledger.phase("draw"), collective_errors(comm):
+        if comm.rank == 0:
+            draw(setup, files)
+    return facts
+
+
+def write_depth(setup: TimeSetup, path: Path, image: Floats, rms: Floats) -> dict[str, Any]:
+    """Collective. Write the image stretched to depth; what the record says of that.
+
+    image, rms: this rank's columns (nx, ny, nt).
+    """
+    layout, comm = setup.layout, setup.comm
+    lo, hi = setup.block.lo[:2], setup.block.hi[:2]
+    reach: Reach | None = None
+    with ledger.phase("stretch to depth"):
+        if layout.survey.model is None:
+            reach = reduce(Reach.joined, allgather(comm, reach_of(rms, layout.grid)))
+        with collective_errors(comm):
+            stretch = depth_stretch_of(layout.survey, layout.grid, layout.velocities, layout.earth, reach)
+            values = stretch.to_depth(image, lo, hi)
+    write(setup, stretch.grid, path, values, setup.block.lo)
+    return {"spacing_metres": stretch.grid.spacing[2], "samples": stretch.grid.shape[2], "notes": stretch.notes}
+
+
+def write(setup: TimeSetup, grid: Grid, path: Path, values: Floats, start: Index3, unit: str = "") -> None:
+    """Collective. Write this rank's columns (nx, ny, nt), the first of which is at `start`, into the volume `path`."""
+    block = values.reshape([values.shape[a] for a in grid.axes])
+    with ledger.phase("write image"), ledger.file("image", "write"):
+        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(setup.survey.storage.write)
+        write_volume(path, info, block, [start[a] for a in grid.axes], setup.comm, strategy)
+
+
+def draw(setup: TimeSetup, files: Mapping[str, Path]) -> None:
+    """Draw the image over the velocity; for one rank."""
+    from fathometer.pictures import Blocks, image_picture
+
+    grid, shots = setup.layout.grid, setup.layout.acquisition.shots
+    with (
+        open_volume(files[ALL].name, files[ALL].parent) as image,
+        open_volume(files[VELOCITY].name, files[VELOCITY].parent) as velocity,
+    ):
+
+        def cells(lo: Sequence[int], hi: Sequence[int], of: Any) -> npt.NDArray[Any]:
+            shape = [b - a for a, b in zip(lo, hi, strict=True)]
+            values: npt.NDArray[Any] = of.read([lo[a] for a in grid.axes], [hi[a] for a in grid.axes])
+            return values.reshape(shape)
+
+        image_picture(
+            files["picture"],
+            Blocks(grid.shape, lambda lo, hi: cells(lo, hi, image)),
+            Blocks(grid.shape, lambda lo, hi: cells(lo, hi, velocity)),
+            grid.spacing,
+            grid.origin,
+            np.array([shot.source for shot in shots]),
+            None,
+            f"{setup.survey.path.stem}: Kirchhoff time migration",
+            in_time=True,
+        )

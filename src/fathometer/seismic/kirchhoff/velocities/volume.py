@@ -1,0 +1,240 @@
+"""A property from a volume over x, y and two-way time, interpolated linearly to the image."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base.errors import InputError, naming
+from fathometer.grid.grid import Grid
+from fathometer.seismic.kirchhoff.velocities.checks import check_eta, check_intervals, check_velocities
+from fathometer.seismic.kirchhoff.velocities.interpolation import along_last, bilinear, needed_box
+from fathometer.seismic.kirchhoff.velocities.limits import EDGE
+from fathometer.seismic.kirchhoff.velocities.places import columns_of, corners_of, place, times_of
+from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
+from fathometer.seismic.shots.rotation import Rotation
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
+from fathometer.storage.volumes.survey_grid import SurveyGrid
+from fathometer.storage.volumes.volume import open_volume
+
+AXIS_OF_LABEL = {
+    "x": "x",
+    "inline": "x",
+    "distance": "x",
+    "trace": "x",
+    "y": "y",
+    "crossline": "y",
+    "t": "t",
+    "t0": "t",
+    "time": "t",
+    "twt": "t",
+    "z": "z",
+    "depth": "z",
+}
+METRES_PER_SECOND = ("", "m/s", "m s-1", "m/sec", "meters/second")
+PARALLEL = 0.7  # least cosine of the angle between a 2D image and the line of a volume
+
+
+class VolumeSource:
+    """A volume's values over the image: v(x, y, t) at its own nodes, linear between them; beyond its first and last
+    time the outermost values hold.
+
+    Attributes:
+        name: the key with the file, for messages. notes: see Source.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        reference: str,
+        directory: Path,
+        grid: Grid,
+        rotation: Rotation | None,
+        kind: Literal["velocity", "eta"],
+    ) -> None:
+        """key: with the survey's file, for messages. rotation: from the survey's coordinates to the grid's, in which
+        the image is; CDP coordinates of SEG-Y are the survey's.
+
+        InputError where the file cannot be opened, its axes are not x, (y and) time, its values are not in m/s, or
+        columns of the image lie outside it.
+        """
+        with naming(key):
+            self._volume = open_volume(reference, directory)
+        self.name, self._grid, self._kind = f"{key} ({self._volume.path})", grid, kind
+        self.notes: tuple[str, ...] = ()
+        info = self._volume.info
+        if kind == "velocity" and (info.unit or "").strip().lower() not in METRES_PER_SECOND:
+            raise InputError(f"{self.name}: its values are in {info.unit}; needed: m/s")
+        self._axes = self._axes_of_file()
+        lengths = dict(zip(self._axes, info.shape, strict=True))
+        self._shape = lengths["x"], lengths.get("y", 1)
+        self.samples = lengths["t"]
+        self._first_time, self._interval = self._times()
+        self._place_columns(rotation)
+        self._require_columns_inside()
+
+    def read(self, lo: Columns, hi: Columns) -> Floats:
+        """See Source.read."""
+        i, j = self._positions(*columns_of(self._grid, lo, hi))
+        (a, b), (a1, b1) = box = needed_box(i, j, self._shape)
+        ends = {"x": (a, a1), "y": (b, b1), "t": (0, self.samples)}
+        raw = self._volume.read(*([ends[axis][side] for axis in self._axes] for side in (0, 1)))
+        order = [self._axes.index(axis) for axis in "xyt" if axis in self._axes]
+        nodes = raw.transpose(order).reshape(a1 - a, b1 - b, self.samples)
+        self._check(nodes, box[0])
+        positions = (times_of(self._grid) - self._first_time) / self._interval
+        return bilinear(along_last(nodes, positions), i, j, box[0], self._shape)
+
+    def files(self) -> list[Path]:
+        """See Source.files."""
+        return self._volume.files()
+
+    def record(self) -> dict[str, Any]:
+        """See Source.record."""
+        return {
+            "source": "volume",
+            "file": str(self._volume.path),
+            "columns": list(self._shape),
+            "first_time_seconds": self._first_time,
+            "interval_seconds": self._interval,
+            "samples": self.samples,
+        }
+
+    def _axes_of_file(self) -> str:
+        """The file's axes, slowest first: "xt", "xyt", …; an axis y of one cell in 2D is left as y."""
+        info, flat = self._volume.info, self._grid.two_dimensional
+        labels = [AXIS_OF_LABEL.get(label.strip().lower(), "?") for label in info.labels or ()]
+        if labels and isinstance(self._volume, SegyVolume):
+            labels[-1] = "t"  # the format does not tell time from depth
+        if "z" in labels:
+            raise InputError(
+                f"{self.name}: an axis is labelled {(info.labels or ())[labels.index('z')]}; needed: two-way time "
+                '(label "t", in s); velocities over depth are taken from [model]'
+            )
+        axes = "".join(labels)
+        if sorted(axes) not in (["t", "x"], ["t", "x", "y"]):
+            axes = "xt" if len(info.shape) == 2 else "xyt"
+        cells = dict(zip(axes, info.shape, strict=True))
+        if flat and cells.get("y", 1) != 1:
+            raise InputError(f"{self.name}: has {cells['y']} cells along y; needed: none, since the image is 2D")
+        if not flat and "y" not in axes:
+            raise InputError(f"{self.name}: has two axes; needed: x, y and time, since the image is 3D")
+        return axes
+
+    def _times(self) -> tuple[float, float]:
+        """First time and interval, s; those of the image where the file has none and as many samples."""
+        info, last = self._volume.info, self._axes.index("t")
+        if isinstance(self._volume, SegyVolume):
+            if self._volume.times is not None:
+                return self._volume.times
+        elif info.spacing is not None:
+            return 0.0 if info.origin is None else info.origin[last], info.spacing[last]
+        samples = self._grid.shape[2]
+        if self.samples != samples:
+            raise InputError(
+                f"{self.name}: carries no times and has {self.samples} samples; needed: {samples}, as the image, or a "
+                "format with axes, such as .rsf"
+            )
+        return self._grid.origin[2], self._grid.spacing[2]
+
+    def _place_columns(self, rotation: Rotation | None) -> None:
+        """Set the matrix (2, 2) and the offset (2,) from places (m) to positions in cells of the volume, x and y."""
+        info = self._volume.info
+        if info.survey is not None:
+            self._matrix, self._offset = self._placed(info.survey, rotation or Rotation())
+            return
+        wanted = self._grid.shape[:2]
+        if info.spacing is not None:
+            spacing = dict(zip(self._axes, info.spacing, strict=True))
+            origin = dict(zip(self._axes, info.origin, strict=True)) if info.origin is not None else {}
+            step = np.array([spacing["x"], spacing.get("y", 1.0)])
+            first = np.array([origin.get("x", 0.0), 0.0 if self._grid.two_dimensional else origin.get("y", 0.0)])
+        elif self._shape == wanted:
+            step = np.array(self._grid.spacing[:2])
+            first = np.array([self._grid.origin[0], 0.0 if self._grid.two_dimensional else self._grid.origin[1]])
+        else:
+            raise InputError(
+                f"{self.name}: carries no places and has {_times(self._shape)} columns; needed: {_times(wanted)}, as "
+                "the image, or a format with axes, such as .rsf"
+            )
+        self._matrix, self._offset = np.diag(1.0 / step), -first / step
+
+    def _placed(self, survey: SurveyGrid, rotation: Rotation) -> tuple[Floats, Floats]:
+        """As `_place_columns` sets, of CDP coordinates; of a line the place along it counts."""
+        sine, cosine = rotation.direction
+        turn = np.array([[sine, cosine], [-cosine, sine]])  # survey to grid
+        first = turn @ (np.array(survey.origin) - rotation.origin)
+        names = self._axes.replace("t", "")
+        azimuths = np.radians(survey.azimuths)
+        steps = {
+            name: turn @ (metres * np.array([np.sin(azimuth), np.cos(azimuth)]))
+            for name, metres, azimuth in zip(names, survey.spacing, azimuths, strict=True)
+        }
+        along = steps["x"]
+        if "y" in steps:
+            matrix = np.linalg.inv(np.stack([along, steps["y"]], axis=1))
+            return matrix, -matrix @ first
+        if abs(along[0]) < PARALLEL * float(np.hypot(*along)):
+            raise InputError(
+                f"{self.name}: by its CDP coordinates its line runs across the image ({survey}); needed: along x; see "
+                "[acquisition] origin and azimuth"
+            )
+        # The image has y = 0; the place where the line passes its x.
+        return np.array([[1.0 / along[0], 0.0], [0.0, 0.0]]), np.array([-first[0] / along[0], 0.0])
+
+    def _positions(self, x: Floats, y: Floats) -> tuple[Floats, Floats]:
+        """Positions of places (m) in cells of the volume."""
+        (xx, xy), (yx, yy) = self._matrix.tolist()
+        i = xx * x + xy * y + self._offset[0]
+        j = yx * x + yy * y + self._offset[1]
+        return i, np.zeros_like(j) if self._grid.two_dimensional else j
+
+    def _require_columns_inside(self) -> None:
+        """InputError where a corner of the image, and so any column, lies outside by more than EDGE cells."""
+        x, y = corners_of(self._grid)
+        i, j = self._positions(x, y)
+        for positions, count in ((i, self._shape[0]), (j, self._shape[1])):
+            beyond = np.maximum(-positions, positions - (count - 1))
+            worst = int(np.argmax(beyond))
+            if beyond[worst] > EDGE + 1e-6:
+                raise InputError(
+                    f"{self.name}: the image's column at {place(self._grid, x[worst], y[worst])} lies outside; "
+                    f"allowed: {self._range()} and half a cell around it; see [time_migration] x and y"
+                )
+
+    def _range(self) -> str:
+        """The places of the volume's corners, in words."""
+        if self._grid.two_dimensional:
+            ends = [(i - self._offset[0]) / self._matrix[0, 0] for i in (0, self._shape[0] - 1)]
+            return f"x from {min(ends):.10g} to {max(ends):.10g} m"
+        inverse = np.linalg.inv(self._matrix)
+        cells = np.array([(i, j) for i in (0, self._shape[0] - 1) for j in (0, self._shape[1] - 1)], float)
+        corners = (cells - self._offset) @ inverse.T
+        (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+        return f"x from {x0:.10g} to {x1:.10g} m, y from {y0:.10g} to {y1:.10g} m"
+
+    def _check(self, nodes: NDArray[Any], lo: tuple[int, int]) -> None:
+        """InputError where values of the nodes (ni, nj, n) are wrong; lo: the first of them."""
+
+        def where(node: tuple[int, ...]) -> str:
+            cell = np.array([node[0] + lo[0], node[1] + lo[1]], float)
+            if self._grid.two_dimensional:
+                x, y = (cell[0] - self._offset[0]) / self._matrix[0, 0], 0.0
+            else:
+                x, y = np.linalg.solve(self._matrix, cell - self._offset)
+            time = "" if len(node) < 3 else f", t = {self._first_time + self._interval * node[2]:.6g} s"
+            return place(self._grid, float(x), float(y)) + time
+
+        if self._kind == "eta":
+            check_eta(self.name, nodes, where)
+            return
+        check_velocities(self.name, nodes, where)
+        times = self._first_time + self._interval * np.arange(self.samples, dtype=np.float64)
+        check_intervals(self.name, times, nodes, where)
+
+
+def _times(numbers: tuple[int, ...]) -> str:
+    return " x ".join(map(str, numbers))

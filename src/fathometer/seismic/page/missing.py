@@ -1,0 +1,24 @@
+"""A panel, or in its place the reason why it could not be made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fathometer.base.errors import FathometerError
+from fathometer.runs.application import Panel
+from fathometer.seismic.page.run_data import RunData
+
+
+def panel_or_missing(title: str, panel: Callable[[RunData], Panel], run: RunData) -> Panel:
+    """The panel, or a `missing` one with the error."""
+    try:
+        return panel(run)
+    except (FathometerError, OSError) as error:
+        return missing(title, str(error))
+    except Exception as error:  # the record of a run must not be lost for its page
+        return missing(title, f"{type(error).__name__}: {error}")
+
+
+def missing(title: str, reason: str) -> Panel:
+    """The panel that says why there is none."""
+    return {"kind": "missing", "title": title, "reason": reason}

@@ -1,0 +1,42 @@
+"""Files of results: those that are missing, and those of an earlier run that are no longer made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from fathometer.base.errors import InputError
+from fathometer.seismic.setup.run_files import protect_inputs
+from fathometer.seismic.shots.offsets import ALL
+from fathometer.seismic.survey import Survey
+from fathometer.storage import atomic
+from fathometer.storage.fingerprint import parts_of
+from fathometer.storage.volumes.registry import writable_suffixes
+
+
+def missing_file(results: Iterable[Path]) -> Path | None:
+    """The first file of some results that is not there."""
+    return next((part for path in results for part in parts_of(path) if not part.exists()), None)
+
+
+def remove_outdated(
+    survey: Survey, outdated: Mapping[str, Path], results: Iterable[Path], is_volume: Callable[[str], bool]
+) -> None:
+    """Remove volumes of an earlier migration in this folder that the new one has not replaced; inputs stay.
+
+    outdated: files of the earlier one by kind. is_volume: of a kind, whether migrations of this sort write it.
+    """
+    kept = {path.resolve() for path in results}
+    for kind, path in outdated.items() if ALL in outdated else ():
+        if path.suffix not in writable_suffixes():  # a record that no run has written
+            continue
+        if (
+            is_volume(kind)
+            and path.resolve() not in kept
+            and path.resolve().parent == survey.output_directory.resolve()
+        ):
+            with suppress(InputError):
+                protect_inputs(survey, [path])
+                for part in parts_of(path):
+                    atomic.remove(part)

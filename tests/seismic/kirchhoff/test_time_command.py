@@ -1,0 +1,68 @@
+"""`fathometer migrate-time` on traces whose image is known: amplitudes of bins, elevations, words on line sources."""
+
+import numpy as np
+import pytest
+from cli_support import survey
+from kirchhoff_support import peak
+from survey_support import load
+from time_survey_support import INTERVAL, LINE, REFLECTION, T0, record_reflector, run
+
+BINS = {"imaging.gathers": "offset", "imaging.offset_bins": [0.0, 25.0, 325.0, 475.0, 625.0]}
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory):
+    """A folder with the reflector's traces, and its images by bins of offset in out/time; the record's results."""
+    folder = tmp_path_factory.mktemp("line")
+    record_reflector(folder)
+    outcome, _ = run(survey(folder, LINE | BINS))
+    return folder, outcome.record["results"]
+
+
+def reflector_of(folder, name="image"):
+    """Times and amplitudes in all columns, (columns,) each."""
+    found = [peak(column) for column in load(folder / "out" / "time" / f"{name}.rsf")]
+    return 0.4 + INTERVAL * np.array([at for at, _ in found]), np.array([height for _, height in found])
+
+
+def test_bins_of_any_fold_have_the_reflection_coefficient(line):
+    """1, 12, 6 and 6 traces a place: within 5 %, and within half a sample of the time; their sum too."""
+    folder, results = line
+    names = [f"image-offset-{near}-{far}" for near, far in ((0, 25), (25, 325), (325, 475), (475, 625))]
+    for name in (*names, "image"):
+        times, amplitudes = reflector_of(folder, name)
+        assert np.abs(times - T0).max() < INTERVAL / 2, name
+        np.testing.assert_allclose(amplitudes, REFLECTION, rtol=0.05, err_msg=name)
+    areas = results["area_of_a_trace"]
+    assert [areas[name.removeprefix("image-")] for name in names] == pytest.approx([25.0, 25 / 12, 25 / 6, 25 / 6])
+    assert areas["image"] == pytest.approx(1.0)
+
+
+def test_one_image_of_all_offsets_is_the_mean_of_all_traces(line, tmp_path):
+    record_reflector(tmp_path)
+    run(survey(tmp_path, LINE))
+    whole, bins = (load(folder / "out" / "time" / "image.rsf") for folder in (tmp_path, line[0]))
+    np.testing.assert_allclose(whole, bins, atol=2e-6 * np.abs(bins).max())
+
+
+def test_sources_and_receivers_below_the_datum_are_shifted_to_it(tmp_path):
+    """Both 30 m down: their traces are 40 ms earlier than those of the datum."""
+    record_reflector(tmp_path, 30.0, 1500.0)
+    keys = LINE | {"time_migration.replacement_velocity": 1500.0}
+    run(survey(tmp_path, keys))
+    assert np.abs(reflector_of(tmp_path)[0] - T0).max() < INTERVAL / 2
+
+
+def test_without_a_replacement_velocity_a_note_tells_of_the_datum(tmp_path):
+    record_reflector(tmp_path, 30.0, 1500.0)
+    said = run(survey(tmp_path, LINE))[1]
+    assert any("lie up to 30 m from the datum (0 m) and are not shifted to it" in text for text in said)
+    assert np.abs(reflector_of(tmp_path)[0] - (T0 - 0.04)).max() < INTERVAL
+
+
+def test_line_sources_are_left_out_with_a_note(line, tmp_path):
+    record_reflector(tmp_path)
+    said = run(survey(tmp_path, LINE | BINS | {"acquisition.conditioning": {"line_source": 2000.0}}))[1]
+    assert any("[acquisition] conditioning.line_source: left out" in text for text in said)
+    same = [(folder / "out" / "time" / "image.rsf@").read_bytes() for folder in (tmp_path, line[0])]
+    assert same[0] == same[1]
