@@ -24,6 +24,7 @@ from benchmarks.sides import sides
 from benchmarks.stencil import stencil
 from benchmarks.storage import reading, storage
 from benchmarks.table import Table
+from benchmarks.time_migration import time_migration, time_plan
 from fathometer.record.machine import machine
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
@@ -40,6 +41,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "stencil": stencil,
     "ledger": ledger,
     "plan": plan,
+    "time-migration": time_migration,
+    "time-plan": time_plan,
     "history": history,
     "saturated": saturated,
     "storage": storage,
@@ -75,7 +78,7 @@ def main() -> None:
     threads, console = len(os.sched_getaffinity(0)), Console()
     tables = []
     for name in options.only or MEASURES:
-        for count in sorted({1, threads}) if name == "kernel" else [threads]:
+        for count in sorted({1, threads}) if name in ("kernel", "time-migration") else [threads]:
             table = (MEASURES | ON_REQUEST)[name](count, options.quick)
             console.print(table.rich(), escape(table.note), "", sep="\n")
             tables.append(table)

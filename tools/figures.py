@@ -13,7 +13,14 @@ import numpy as np
 
 sys.path += [
     str(Path(__file__).resolve().parents[1] / folder)
-    for folder in ("", "tests/support", "tests/grid", "tests/seismic/rtm", "tests/seismic/waves")
+    for folder in (
+        "",
+        "tests/support",
+        "tests/grid",
+        "tests/seismic/kirchhoff",
+        "tests/seismic/rtm",
+        "tests/seismic/waves",
+    )
 ]
 
 import test_adjoint
@@ -21,8 +28,13 @@ import test_analytic
 import test_anisotropy
 import test_convergence
 import test_imaging
+import test_moveout
+import test_operator
 import test_reflector_depths
 import test_stencil
+import test_time_command
+import test_time_images
+import test_weights
 from grazing_support import BOTTOM, FREQUENCY, TOP, errors
 
 from benchmarks.reflection import Reflection
@@ -151,7 +163,45 @@ def smoothing() -> None:
                 print(f"  {depth:6g}: " + " ".join(f"{value:6.1f}" for value in row))
 
 
-PARTS = (analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing)
+def time_migration() -> None:
+    """Verification 10: time migration against analytic traces."""
+    t, o, m, w = test_time_images, test_operator, test_moveout, test_weights
+    for dimensions in (2, 3):
+        for offset in (0.0, 600.0):
+            missed = ", ".join(f"{one:.3f}" for one in t.diffractor_errors(dimensions, offset))
+            print(f"diffractor, {dimensions}D, offset {offset:g} m: bins and samples off: {missed}")
+        cases = [(offset, *t.reflector(dimensions, offset)) for offset in t.OFFSETS]
+        late = max(abs(time - t.T0) / t.INTERVAL for _, time, _ in cases)
+        heights = ", ".join(f"{height:.3f} at {offset:g} m" for offset, _, height in cases)
+        print(f"plane reflector, {dimensions}D: samples off {late:.3f}, amplitude over R {heights}")
+        print(f"one trace, {dimensions}D: samples off {np.abs(t.impulse_errors(dimensions)).max():.3f}")
+    for offset in (0.0, 1000.0):
+        for filtered in ("none", "triangle"):
+            bins, heights = t.dipping(offset, filtered)
+            words = f"bins off {bins:.3f}, amplitude over R {min(heights):.3f} to {max(heights):.3f}"
+            print(f"dip of 30 degrees, offset {offset:g} m, anti-alias filter {filtered}: {words}")
+    for eta in m.ETAS:
+        known = 1000 * max(abs(m.approximation_error(eta, offset)) for offset in m.OFFSETS)
+        found, hyperbola = (1000 * np.abs(m.moveout(eta, used)).max() for used in (eta, None))
+        print(f"VTI layer, eta {eta:g}: ms off {found:.2f} (known {known:.2f}), hyperbola {hyperbola:.1f}")
+    print(f"adjoint: dot product, the worst of {len(o.CASES)} cases: {max(map(o.dot_product_error, o.CASES)):.1e}")
+    plainly = max(o.plain_error(name, **o.PLAIN) for name in o.CASES)
+    print(f"plain loop: weights {100 * plainly:.2f} %, all {100 * max(map(o.plain_error, o.CASES)):.1f} %")
+    none, filtered = o.steep_noise("none"), o.steep_noise("triangle")
+    print(f"noise of steep operators: {o.decibels(none[0] / filtered[0]):.1f} dB less with the filter")
+    with TemporaryDirectory() as name:
+        folder, results = test_time_command.images_by_bins(Path(name))
+        for volume in sorted(results["area_of_a_trace"]):
+            file = volume if volume == "image" else f"image-{volume}"
+            heights = test_time_command.reflector_of(folder, file)[1] / test_time_command.REFLECTION
+            print(f"by the command, {file}: amplitude over R {heights.min():.3f} to {heights.max():.3f}")
+    print(f"half derivative, derivative: {w.filter_error(True):.1e}, {w.filter_error(False):.1e}")
+
+
+PARTS = (
+    *(analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing),
+    time_migration,
+)
 
 if __name__ == "__main__":
     parts = {part.__name__: part for part in PARTS}

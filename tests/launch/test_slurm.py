@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_support import MODEL, inputs, program, run, survey
+from cli_support import MIGRATE, MODEL, inputs, program, run, survey
 from kill_support import SLOW, record, runs_told, same_image, shots_told, survey_into
 from patience import PATIENCE
 from slurm_support import Unavailable, cluster
@@ -97,6 +97,27 @@ def test_sbatch_options():
         "--account=geo",
         "--array=0-15",
     ]
+
+
+def test_the_job_of_a_time_migration(tmp_path, capsys):
+    """Its own command, journal and log, in the folder of its results."""
+    path = survey_with_gathers(tmp_path)
+    done = run(capsys, "submit", path, "--time", "1h", "--migrate-time", "--print")
+    assert done.code == 0, done.err
+    lines = done.out.splitlines()
+    assert f"journal={tmp_path}/out/time/journal" in lines
+    assert "#SBATCH --job-name=fathometer-survey-time" in lines
+    assert f"#SBATCH --output={tmp_path}/out/time/slurm-%j.out" in lines
+    assert any(f"migrate-time {path} --resume" in line for line in lines)
+    assert "no block was finished" in done.out
+    usual = run(capsys, "submit", path, "--time", "1h", "--print").out
+    assert f"fathometer migrate {path} --resume" in usual
+    assert f"journal={tmp_path}/out/journal" in usual
+
+
+def survey_with_gathers(folder):
+    inputs(folder)
+    return survey(folder, MIGRATE)
 
 
 def test_a_job_of_an_array_shares_the_shots():

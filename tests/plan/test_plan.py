@@ -349,6 +349,8 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
         "from fathometer.seismic import probes\n"
         "probes.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
         "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.SHORTEST_SECONDS = 1 << 16, 1 << 21, 0.0\n"
+        "from fathometer.seismic.kirchhoff import probes as of_time\n"
+        "of_time.SIZES = of_time.Sizes(4, 64, 8, 1000, (6, 6, 20))\n"
         "probes.TRACES, probes.TRACE_STEPS, probes.POINTS = (4, 12), 200, 50\n"
         "from fathometer.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
@@ -360,6 +362,9 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     here = load_machine(tmp_path / "here.json")
     assert (here.name, len(here.rates)) == ("here", 4 * 2 * 4)
     assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in ("vti", "isotropic") for d in (2, 3)}
+    assert [(r.dimensions, r.eta) for r in here.trace_sums] == [(3, False), (3, True), (2, False), (2, True)]
+    measured = (here.bank_seconds, here.filter_seconds, here.velocity_seconds, here.term_seconds)
+    assert min(*measured, here.time_finish_seconds) > 0
     assert here.local_latency_seconds >= 0
     assert here.local_bytes_per_second > 0
     assert here.process_bytes > 3e7

@@ -14,6 +14,7 @@ from pathlib import Path
 from mpi4py import MPI
 from time_survey_support import run
 
+from fathometer.base.errors import InputError
 from fathometer.runs.options import RunOptions
 from fathometer.seismic.kirchhoff import worker
 
@@ -42,7 +43,12 @@ def main(folder: str, threads: str, *words: str) -> None:
         slow()
     for work in [one for one in words if one != "--resume"]:
         path = Path(folder) / f"{name(work, comm.size, int(threads))}.toml"
-        run(path, threads=int(threads), options=RunOptions(resume=resume, overwrite=not resume), comm=comm)
+        try:
+            run(path, threads=int(threads), options=RunOptions(resume=resume, overwrite=not resume), comm=comm)
+        except InputError as error:
+            if comm.rank == 0:
+                print(error, file=sys.stderr)
+            sys.exit(2)
 
 
 if __name__ == "__main__":

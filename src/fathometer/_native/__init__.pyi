@@ -235,6 +235,11 @@ def multiply_adds(rounds: int) -> float:
     Flops of so many rounds of multiply-adds in registers: what the cores give.
     """
 
+def gathers(rounds: int) -> float:
+    """
+    Numbers of so many rounds of gathers from the first cache: what the cores give.
+    """
+
 def trace_words(
     rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
     little: bool,

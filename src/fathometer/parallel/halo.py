@@ -20,6 +20,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from mpi4py import MPI
@@ -29,8 +30,7 @@ from fathometer.parallel.collectives import LARGEST_MESSAGE
 from fathometer.parallel.decomposition import Decomposition, Index3
 
 Region = tuple[slice, slice, slice]
-NUMBER = MPI.Comm.Create_keyval()  # of the exchanges of a communicator, counted there
-MOST_NUMBERS = 1 << 14  # tags go up to 2^15 at least
+MOST_NUMBERS = 1 << 14  # tags go up to 2^15 at least; the lower half is for other messages
 LAST_WORD_SECONDS = 1.0  # that `close` waits for a neighbour which is still in the last exchange
 
 
@@ -137,7 +137,7 @@ class HaloExchange:
                         )
                         senders[source] = None
                 tag += 1
-        tag += _number(comm)
+        tag = MOST_NUMBERS + _number(comm)
         self._announcements = [comm.Send_init([None, 0, MPI.BYTE], rank, tag) for rank in receivers]
         self._neighbours = [_Neighbour(comm, rank, tag) for rank in senders]
 
@@ -195,11 +195,17 @@ class HaloExchange:
         self._types.clear()
 
 
+@cache
+def _keyval() -> int:
+    """What the number of exchanges of a communicator is kept under, there; made once MPI is at work."""
+    return MPI.Comm.Create_keyval()
+
+
 def _number(comm: MPI.Intracomm) -> int:
-    """A number for each exchange of a communicator, the same on its ranks, which make exchanges in one order: several are
-    in use in turns, and empty messages of one must not be taken for those of another."""
-    number: int = comm.Get_attr(NUMBER) or 0
-    comm.Set_attr(NUMBER, (number + 1) % MOST_NUMBERS)
+    """A number of each exchange of a communicator, the same on its ranks, which make exchanges in one order: several
+    are in use in turns, and empty messages of one must not be taken for those of another."""
+    number: int = comm.Get_attr(_keyval()) or 0
+    comm.Set_attr(_keyval(), (number + 1) % MOST_NUMBERS)
     return number
 
 

@@ -46,6 +46,15 @@ class Exchange(Table):
     seconds: Positive = key("from the start of the exchange to its end", "s")
 
 
+class SumRate(Table):
+    """Rates of the sum over traces of time migration, of one kind."""
+
+    dimensions: Literal[2, 3] = key("of the image")
+    eta: bool = key("whether the operator has an eta")
+    samples_per_second: Positive = key("of a node: samples of a trace added to a column", "1/s")
+    nodes_per_second: Positive = key("of a node: nodes at which weights are evaluated", "1/s")
+
+
 class Machine(Table):
     """The model of a machine file. Optional times default to 0 s: no cost."""
 
@@ -77,6 +86,20 @@ class Machine(Table):
     point_seconds: NotNegative = key("of one core: weights, for each receiver of a shot", "s", 0.0)
     model_cell_seconds: NotNegative = key("of one core: checks of the model, for each cell", "s", 0.0)
     step_seconds: NotNegative = key("of each call for some time steps, beside its cells", "s", 0.0)
+    trace_sums: Annotated[tuple[SumRate, ...], Loose] = key(
+        "of time migration, at most one of each kind; without any a plan of one is refused", "", ()
+    )
+    bank_seconds: NotNegative = key("of one core, all at work: for each sample of a trace's filter bank", "s", 0.0)
+    filter_seconds: NotNegative = key(
+        "of one core: a trace read and filtered for time migration, for each of its samples", "s", 0.0
+    )
+    velocity_seconds: NotNegative = key(
+        "of one core: velocities of an image in time made from a depth model, for each sample", "s", 0.0
+    )
+    term_seconds: NotNegative = key("of one core: a value of a partial image added up exactly", "s", 0.0)
+    time_finish_seconds: NotNegative | None = key(
+        "record and pictures of a time migration; left out: finish_seconds", "s", None
+    )
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
 
     @model_validator(mode="after")
@@ -95,6 +118,10 @@ class Machine(Table):
         for number, kind in enumerate(kinds):
             if kind in kinds[:number]:
                 raise ValueError(f"rates: found two for {kind[0]}, {kind[1]}D, order {kind[2]}, {kind[3]:g} points")
+        sums = [(of.dimensions, of.eta) for of in self.trace_sums]
+        for number, of in enumerate(sums):
+            if of in sums[:number]:
+                raise ValueError(f"trace_sums: found two for {of[0]}D {'with' if of[1] else 'without'} eta")
         return self
 
     def points_per_second(
@@ -124,6 +151,15 @@ class Machine(Table):
         table = sorted((log(r.points), log(r.points_per_second)) for r in alike if r.order == orders[0])
         scale = work(orders[0], physics, dimensions) / work(order, physics, dimensions)
         return exp(_between(table, log(points))) * scale * other
+
+    def sum_rate(self, dimensions: int, eta: bool) -> SumRate:
+        """The rates of the sum over traces of a kind, else of that with the same eta, else of any; InputError where the
+        file has none."""
+        if not self.trace_sums:
+            raise InputError(
+                f"machine {self.name}: trace_sums: missing; needed for a time migration; `fathometer calibrate`"
+            )
+        return min(self.trace_sums, key=lambda of: (of.eta != eta, of.dimensions != dimensions))
 
     def exchange_seconds(self, where: Literal["local", "network"], bytes: float, share: float = 1.0) -> float:
         """Seconds of a halo exchange with one neighbour.

@@ -44,7 +44,9 @@ class SeismicApplication:
         "migrate-time": "--resume goes on with the blocks of traces that are not done",
     }
     sections = frozenset({"acquisition"})
-    plan_options = frozenset({"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "history"})
+    plan_options = frozenset(
+        {"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "migrate_time", "history"}
+    )
     equations = ("vti", "isotropic")
 
     def import_modules(self, command: str) -> None:
@@ -116,6 +118,8 @@ class SeismicApplication:
 
     def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """See Application."""
+        if options["migrate_time"]:
+            return _plan_of_time_migration(input, machine, options)
         from fathometer.seismic.plan import PlanRequest, plan
         from fathometer.seismic.plan_table import lines
 
@@ -158,6 +162,20 @@ class SeismicApplication:
         from fathometer.seismic.probes import SeismicProbes
 
         return SeismicProbes()
+
+
+def _plan_of_time_migration(input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+    """Raises InputError for options of other plans."""
+    from fathometer.base.errors import InputError
+    from fathometer.seismic.kirchhoff.cost.plan import TimePlanRequest, plan_time_migration
+    from fathometer.seismic.kirchhoff.cost.plan_table import lines
+
+    for name in ("decomposition", "history"):
+        if options[name] is not None:
+            raise InputError(f"--{name}: found; allowed only without --migrate-time, of wave propagation")
+    names = ("ranks", "nodes", "within", "velocities")
+    estimate = plan_time_migration(input, machine, TimePlanRequest(*(options[name] for name in names)))
+    return CostEstimate(estimate.as_dict(), lines(estimate))
 
 
 APPLICATION: Application = SeismicApplication()

@@ -1,4 +1,4 @@
-"""Demo: modelling of shots in a synthetic model, and their migration in its smooth version."""
+"""Demo: modelling of shots in a synthetic model, and their migration in its smooth version; one in time can follow."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.ledger import Ledger
+from fathometer.base.names import visible_name
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
@@ -37,10 +38,13 @@ class Size:
     duration: float  # s, of the traces
     shots: tuple[int, int]  # along x and y
     receivers: float  # m, their spacing
+    end: float  # s, of the image in time
+    interval: float  # s, of that image
+    aperture: float  # m, of the time migration
 
 
-FULL = Size((121, 61, 81), 20.0, 7.5, 1.35, (5, 2), 40.0)
-QUICK = Size((73, 37, 53), 30.0, 5.0, 1.4, (3, 2), 60.0)
+FULL = Size((121, 61, 81), 20.0, 7.5, 1.35, (5, 2), 40.0, 1.3, 0.004, 400.0)
+QUICK = Size((73, 37, 53), 30.0, 5.0, 1.4, (3, 2), 60.0, 1.3, 0.004, 500.0)
 
 SURVEY = """\
 # {title}. Made by `fathometer demo`.
@@ -63,8 +67,18 @@ duration = {duration}           # s
 [imaging]
 condition = "source-normalised"
 
-[output]
+{more}[output]
 directory = "{directory}"
+"""
+
+TIME_MIGRATION = """\
+[time_migration]
+end = {end}                # s
+interval = {interval}          # s
+aperture = {aperture}           # m
+dip = 45.0               # degrees
+replacement_velocity = 1500.0  # m/s, of the water on top, down to sources and receivers
+
 """
 
 
@@ -84,7 +98,9 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
     with Ledger(used_before=usage()):  # the record of the migration accounts for the migration alone
         overwriting = replace(context, options=RunOptions(overwrite=True))
         migrated = run_migrate(load_survey(directory / "demo.toml"), comm, overwriting)
-    context.say("")
+    context.say(
+        f"\nthe same gathers migrated in time: fathometer migrate-time {visible_name(str(directory / 'demo.toml'))}\n"
+    )
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 
 
@@ -100,6 +116,7 @@ def _write_inputs(directory: Path, size: Size, say: Any) -> None:
         title="Shots in the true model",
         prefix="",
         acquisition=_geometry(size, far_x, far_y),
+        more="",
         directory="shots",
         **values,
     )
@@ -107,6 +124,7 @@ def _write_inputs(directory: Path, size: Size, say: Any) -> None:
         title="Migration in the smooth model",
         prefix="smooth-",
         acquisition='gathers = "shots/shots.segy"\nmute = {velocity = 1500.0, taper = 0.1}',
+        more=TIME_MIGRATION.format(end=size.end, interval=size.interval, aperture=size.aperture),
         directory="image",
         **values,
     )

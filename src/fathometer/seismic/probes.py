@@ -26,6 +26,8 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
 from fathometer.runs.context import Context
 from fathometer.runs.probes import SecondsOf, StepCost
+from fathometer.seismic.kirchhoff.driver import run_migrate_time
+from fathometer.seismic.kirchhoff.probes import time_migration_figures
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.modelling.driver import run_model
 from fathometer.seismic.rtm.driver import run_migrate
@@ -129,6 +131,8 @@ class SeismicProbes:
         say("traces")
         figures = trace_seconds(threads, seconds_of)
         figures |= {"model_cell_seconds": model_cell_seconds(seconds_of), "point_seconds": point_seconds(seconds_of)}
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
+            figures |= time_migration_figures(Path(name), threads, seconds_of, say)
         say("a whole small run")
         return figures | run_seconds(folder, binding, seconds_of)
 
@@ -203,8 +207,12 @@ def run_seconds(folder: Path, binding: Binding, seconds_of: SecondsOf) -> dict[s
             run_model(survey_of(shots, here / "shots.toml"), MPI.COMM_SELF, context)
         with Ledger() as account:
             run_migrate(survey_of(image, here / "image.toml"), MPI.COMM_SELF, context)
+        in_time = image | {"time_migration": {"velocity": 2000.0}, "output": {"directory": "time"}}
+        with Ledger() as of_time:
+            run_migrate_time(survey_of(in_time, here / "time.toml"), MPI.COMM_SELF, context)
         medium = Homogeneous((8, 8, 8), VTI, Pml(4), 2)
         return {
+            "time_finish_seconds": sum(of_time.seconds(phase) for phase in ("draw", "report", "finish")),
             "finish_seconds": sum(account.seconds(phase) for phase in ("draw", "report", "yardstick", "finish")),
             "step_seconds": seconds_of(partial(medium.propagator.advance, 1), 50),
         }

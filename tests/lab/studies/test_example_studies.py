@@ -174,10 +174,11 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "collectives",
         "shared-memory",
         "cluster-throughput",
+        "mix",
     ],
 )
 def test_whole(tmp_path, name):
-    if name == "throughput" and shutil.which("flow") is None:
+    if name in ("throughput", "mix") and shutil.which("flow") is None:
         pytest.skip("no program flow on PATH: libopm-simulators-bin")
     found, done = measured(copied(f"{name}.toml", tmp_path, {}))
     assert found.rounds() >= 1
@@ -207,7 +208,7 @@ def test_a_build_that_uses_half_of_the_cpus_is_found(tmp_path):
 def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
     on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory"}
-    on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput"}
+    on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))
@@ -237,18 +238,33 @@ def test_placement_over_nodes(tmp_path):
 
 @needs_mpicc
 @pytest.mark.trials
-@pytest.mark.parametrize("name", ["interconnect", "collectives", "shared-memory", "cluster-throughput"])
+@pytest.mark.parametrize("name", ["interconnect", "collectives", "shared-memory", "cluster-throughput", "mix"])
 def test_studies_of_nodes(tmp_path, name):
     """Each runs a round of few cases."""
     require_clusters()
+    if name == "mix" and shutil.which("flow") is None:
+        pytest.skip("no program flow on PATH: libopm-simulators-bin")
     few = {
         "interconnect": {r'"migration", "cg"': '"migration"', r'"10gbit", ': "", r"rails = \[1, 2\]": "rails = [2]"},
         "collectives": {r"algorithm = \[.*\]": "algorithm = [1, 3]"},
         "shared-memory": {r"cells = \[16, 64\]": "cells = [16]"},
         "cluster-throughput": {r"jobs = \[1, 2, 4\]": "jobs = [2]"},
+        "mix": {
+            r'"36"': '"6"',
+            r"flows = \[0.*\] ": "flows = [1] ",
+            r"migrations = \[0.*": "migrations = [1]",
+            r"flows \+ 2 \* migrations <= 4": "flows + 2 * migrations <= 3",
+        },
     }
     rounds = {r"repetitions = \d+": "repetitions = 1", r"warm_up = 1": "warm_up = 0"}
     found, _ = measured(copied(f"{name}.toml", tmp_path, rounds | few[name]))
+    if name == "mix":
+        mixes = [case for case in found.cases.values() if ALONE not in case.case.settings]
+        assert {case.case.settings["spread"] for case in mixes} == {"compact", "distributed"}
+        for figures in (case.runs[0].figures for case in mixes):
+            parts = [figures[f"{job} {THROUGHPUT}"] for job in ("flow", "migration")]
+            assert figures[THROUGHPUT] == pytest.approx(sum(parts))
+            assert figures["migration samples summed"] > 0
     clusters = found.machine.get("clusters", [])
     assert len(clusters) == {"interconnect": 2, "shared-memory": 0}.get(name, 1)
     assert cluster_names() == []

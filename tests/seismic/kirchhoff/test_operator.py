@@ -145,6 +145,29 @@ def test_a_tile_is_a_part_of_the_image_bit_by_bit():
         assert whole[2:6, 1:4].tobytes() == part.tobytes()
 
 
+def test_steep_operators_do_not_depend_on_velocities_beside_them():
+    """With eta near its lower end slopes are 1.6 times those of a straight ray, and in a tile of its own a column has
+    no slower one beside it for which there would be more rows in the filter bank."""
+    case = replace(LINE, shape=(2, 1, 100), spacing=(25.0, 1.0, 0.004), samples=2000, keys={"dip": 90.0})
+    places = pairs(np.array([-2500.0, -2000.0]), np.zeros(1), 0.0)
+    fine = case.series(np.random.default_rng(4).standard_normal((len(places), case.samples)))
+
+    def columns(*velocities):
+        shape = (len(velocities), 1, case.shape[2])
+        velocity = np.ones(shape, np.float32) * np.array(velocities, np.float32)[:, None, None]
+        settings = OperatorSettings.of(TimeMigrationTable(**case.keys), case.grid)
+        eta = np.full(shape, -0.2999, np.float32)
+        operator = TileOperator(settings, case.grid, (0, 0), velocity, eta, case.series, 0.0)
+        image = np.zeros((1, *shape[:2], segments(shape[2])), np.float32)
+        operator.migrate(fine, five(places), np.zeros(len(places), np.int32), image)
+        return image[0]
+
+    for velocity in np.arange(1400.0, 2600.0, 25.0):
+        alone, beside = columns(velocity), columns(velocity, 1000.0)
+        assert np.abs(alone).max() > 0
+        assert alone.tobytes() == beside[:1].tobytes()
+
+
 def test_each_trace_goes_to_its_volume_and_some_to_none():
     case, places = SMALL, random_pairs(SMALL)
     fine = case.series(np.random.default_rng(4).standard_normal((len(places), case.samples)))

@@ -5,18 +5,23 @@ import pytest
 from cli_support import survey
 from kirchhoff_support import peak
 from survey_support import load
-from time_survey_support import INTERVAL, LINE, REFLECTION, T0, record_reflector, run
+from time_survey_support import INTERVAL, LINE, REFLECTION, T0, VELOCITY, record_reflector, run
+
+from fathometer.base.errors import InputError
 
 BINS = {"imaging.gathers": "offset", "imaging.offset_bins": [0.0, 25.0, 325.0, 475.0, 625.0]}
 
 
-@pytest.fixture(scope="module")
-def line(tmp_path_factory):
-    """A folder with the reflector's traces, and its images by bins of offset in out/time; the record's results."""
-    folder = tmp_path_factory.mktemp("line")
+def images_by_bins(folder):
+    """The folder with the reflector's traces, and its images by bins of offset in out/time; the record's results."""
     record_reflector(folder)
     outcome, _ = run(survey(folder, LINE | BINS))
     return folder, outcome.record["results"]
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory):
+    return images_by_bins(tmp_path_factory.mktemp("line"))
 
 
 def reflector_of(folder, name="image"):
@@ -66,3 +71,40 @@ def test_line_sources_are_left_out_with_a_note(line, tmp_path):
     assert any("[acquisition] conditioning.line_source: left out" in text for text in said)
     same = [(folder / "out" / "time" / "image.rsf@").read_bytes() for folder in (tmp_path, line[0])]
     assert same[0] == same[1]
+
+
+def test_an_aperture_between_the_places_of_the_image_is_refused(tmp_path):
+    """Midpoints lie 12.5 m apart, places 25 m: of an image 5 m from all of them none is within 3 m."""
+    record_reflector(tmp_path)
+    with pytest.raises(InputError, match=r"aperture: found 3 m; the midpoint nearest to a place of the image is 5 m"):
+        run(survey(tmp_path, LINE | {"time_migration.x": [-45.0, 55.0, 25.0], "time_migration.aperture": 3.0}))
+
+
+def test_an_image_that_begins_after_the_traces_is_refused(tmp_path):
+    record_reflector(tmp_path)
+    with pytest.raises(InputError, match=r"start: found 1.2 s; allowed: before the end of the traces, 1.196 s"):
+        run(survey(tmp_path, LINE | {"time_migration.start": 1.2, "time_migration.end": 1.5}))
+
+
+def test_an_image_that_no_trace_adds_to_says_so(tmp_path):
+    """Far beyond the steepest dip, without an aperture."""
+    record_reflector(tmp_path)
+    keys = {"time_migration.x": [9000.0, 9050.0, 25.0], "time_migration.aperture": None, "time_migration.dip": 20.0}
+    outcome, said = run(survey(tmp_path, LINE | keys))
+    assert any("the image is 0 everywhere" in text for text in said)
+    assert "the image is 0 everywhere" in outcome.record["results"]["notes"][-1]
+    assert not load(tmp_path / "out" / "time" / "image.rsf").any()
+
+
+def test_an_image_beyond_the_model_that_stretches_it_is_refused_before_the_sum(tmp_path):
+    """Velocities of its own would do for such an image, in time; what an earlier run has written stays."""
+    record_reflector(tmp_path)
+    np.save(tmp_path / "vp.npy", np.full((9, 41), VELOCITY, np.float32))
+    model = {"model.vp": "vp.npy", "model.spacing": [12.5, 25.0]}
+    run(survey(tmp_path, model | LINE | {"time_migration.x": [0.0, 100.0, 25.0], "time_migration.depth": True}))
+    results = tmp_path / "out" / "time"
+    before = {path.name: path.read_bytes() for path in (*results.glob("*.rsf*"), results / "run.json")}
+    assert "image-depth.rsf" in before
+    with pytest.raises(InputError, match=r"column at x = -50 m lies outside \[model\]"):
+        run(survey(tmp_path, model | LINE | {"time_migration.depth": True}))
+    assert {name: (results / name).read_bytes() for name in before} == before

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from cli_support import MIGRATE, MODEL, here, inputs, survey
+from cli_support import MIGRATE, MODEL, here, inputs, survey, under_mpirun
 from mpi4py import MPI
+from paths import SUPPORT
 
 from fathometer.seismic.setup.setup import prepare
 from fathometer.seismic.survey import load_survey
@@ -20,3 +21,9 @@ def test_modelling_speaks_of_no_images(tmp_path: Path) -> None:
     assert (results["imaging"], results["imaging_step"]) == (False, None)
     migration = prepare(load_survey(survey(tmp_path, MIGRATE)), MPI.COMM_SELF, True)
     assert "an image every" in " ".join(migration.summary())
+
+
+def test_traces_are_not_taken_from_other_messages() -> None:
+    done = under_mpirun(2, SUPPORT / "gather_program.py")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "True"

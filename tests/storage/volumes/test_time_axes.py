@@ -152,4 +152,4 @@ def test_a_picture_is_in_seconds(tmp_path, grid, monkeypatch):
     assert section.get_ylim() == pytest.approx((grid.upper[2], grid.origin[2]))
     across, down = figure.get_size_inches()
     box = section.get_position()
-    assert box.height * down == pytest.approx(0.5 * box.width * across, rel=1e-6)
+    assert box.height * down == pytest.approx(0.6 * box.width * across, rel=1e-6)

@@ -26,7 +26,7 @@ EXAMPLES = """\
 STANDARD_OUTPUT = "-"
 
 # Of the run that is planned; an application heeds those of its `plan_options`.
-RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "history")
+RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "migrate_time", "history")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--migrate", action="store_true", help="a geometry too: as if its shots had been recorded")
+    kind.add_argument("--migrate-time", action="store_true", help="the time migration of recorded gathers")
     kind.add_argument("--model", action="store_true", help="the modelling of recorded gathers, not their migration")
     parser.add_argument(
         "--history",
@@ -78,7 +79,9 @@ def run(options: Options) -> None:
     run_options = {name: getattr(options, name) for name in RUN_OPTIONS}
     for name, value in run_options.items():
         if name not in application.plan_options and value not in (None, False):
-            raise InputError(f"--{name}: found; {options.survey} is of the application {application.name}, without it")
+            option = name.replace("_", "-")
+            of = f"{options.survey} is of the application {application.name}"
+            raise InputError(f"--{option}: found; {of}, without it")
     estimate = application.plan(input, load_machine(machine), run_options)
     if not to_standard_output:
         print_text("\n".join(estimate.table))

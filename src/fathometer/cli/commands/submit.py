@@ -11,7 +11,8 @@ from fathometer.cli.option_types import count, job_time, slurm_name
 from fathometer.cli.output import labelled, print_line, print_text
 
 DESCRIPTION = """\
-Write a batch script for `fathometer migrate SURVEY.toml --resume` and give it to Slurm. Before the job's
+Write a batch script for `fathometer migrate SURVEY.toml --resume` (with --migrate-time: `migrate-time`) and
+give it to Slurm. Before the job's
 time is over, or when it is pre-empted, the run drops the shots that it is at and ends with code 75; the
 script then puts the job back into the queue, as long as shots get done. Prints the job's number."""
 
@@ -19,6 +20,7 @@ EXAMPLES = """\
   fathometer submit survey.toml --nodes 4 --time 8h --partition long
   fathometer submit survey.toml --nodes 4 --ranks-per-node 2 --threads 32 --time 2d
   fathometer submit survey.toml --array 16 --time 4h     16 jobs of one node share the shots
+  fathometer submit survey.toml --time 8h --migrate-time
   fathometer submit survey.toml --time 8h --print > job.sh"""
 
 
@@ -37,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--array", type=count, metavar="K", help="K jobs that share the shots, without MPI between them"
     )
+    parser.add_argument("--migrate-time", action="store_true", help="the time migration (migrate-time) of the survey")
     parser.add_argument("--print", action="store_true", help="print the script; submit nothing")
 
 
@@ -48,6 +51,7 @@ def run(options: Options) -> None:
     from fathometer.launch.slurm import batch_script, submit
 
     application = registry.of_input(options.survey)
+    in_time = {"in_time": True} if options.migrate_time else {}
     job = application.batch_job(
         application.load(options.survey),
         own_program(),
@@ -59,6 +63,7 @@ def run(options: Options) -> None:
         partition=options.partition,
         account=options.account,
         array_size=options.array,
+        **in_time,
     )
     if options.print:
         print_text(batch_script(job).rstrip("\n"))

@@ -201,6 +201,13 @@ void bind_core(nb::module_ &m) {
         },
         "rounds"_a, Unlocked(), "Flops of so many rounds of multiply-adds in registers: what the cores give.");
     m.def(
+        "gathers",
+        [](std::int64_t rounds) {
+            float sink = 0;
+            return gathers(rounds, &sink);
+        },
+        "rounds"_a, Unlocked(), "Numbers of so many rounds of gathers from the first cache: what the cores give.");
+    m.def(
         "trace_words",
         [](Input<uint8_t, 2> rows, bool little, Input<int64_t, 1> places, Input<int32_t, 1> kinds,
            Array<double, 2> words) {

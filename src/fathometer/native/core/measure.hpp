@@ -12,4 +12,8 @@ void triad(float *a, const float *b, const float *c, std::int64_t n);
 // two each. What is computed goes to `sink`, so that the compiler keeps it.
 double multiply_adds(std::int64_t rounds, float *sink);
 
+// Numbers of a row in the first cache gathered from places that jump about, two neighbours at each place as an
+// interpolation needs them, by the threads of a new team, `rounds` of vectors a thread; returns how many numbers.
+double gathers(std::int64_t rounds, float *sink);
+
 } // namespace fathometer

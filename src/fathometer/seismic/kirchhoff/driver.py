@@ -32,7 +32,7 @@ from fathometer.runs.lifecycle import Lock, ResumableRun, finished_record_in, lo
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
 from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
-from fathometer.seismic.kirchhoff.products import is_product, product_files, summed, write_products
+from fathometer.seismic.kirchhoff.products import empty_notes, is_product, product_files, summed, write_products
 from fathometer.seismic.kirchhoff.results import finish, partial_record, publish
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
@@ -113,6 +113,9 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
             outdated = results_of(output)
             remove_record(survey, comm)
         facts = write_products(setup, files, images)
+        if empty := empty_notes(setup, images):
+            context.say(f"note: {empty[0]}")
+            facts["notes"] = (*setup.layout.notes, *empty)
         outcome, panels = finish(setup, context, files, work_done(work), facts, journal, inputs.record())
     publish(setup, context, outcome, panels)
     with collective_errors(comm):

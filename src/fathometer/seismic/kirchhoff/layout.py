@@ -14,8 +14,9 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.kirchhoff.operator import OperatorSettings
+from fathometer.seismic.kirchhoff.operator import OperatorSettings, segments
 from fathometer.seismic.kirchhoff.series import SeriesFilter
+from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
@@ -27,6 +28,7 @@ FOLD = "fold"  # name of the volume that counts the traces of each sample
 FOLDER = "time"  # of the results, in that of the survey's
 _ROUNDING = 1e-6  # of a sample
 _SURFACE = 1e-3  # m
+COARSE_SECONDS = 0.064  # between nodes of the weights: 16 samples of 4 ms
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,12 +173,21 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         acquisition = acquisition_of(survey, 2 if columns.two_dimensional else 3)
     grid = _with_times(survey, columns, acquisition)
     _check_datum(survey, acquisition)
+    _check_start(survey, acquisition)
     notes += check_bins(survey, acquisition.shots)
     with ledger.phase("read model"):
         velocities = velocities_of(survey, grid, files)
+        if keys.depth and files is not None:
+            DepthModel(str(survey.path), files, grid, keys.datum)  # refuses now what the stretch would at the end
     blocks = _blocks(acquisition.shots, keys.block_traces)
     layout = TimeLayout(survey, grid, acquisition, velocities, files, blocks, notes)
-    more = _reach_notes(layout) + acquisition.notes + velocities.notes + _elevation_notes(survey, acquisition)
+    more = (
+        _reach_notes(layout)
+        + acquisition.notes
+        + velocities.notes
+        + _elevation_notes(survey, acquisition)
+        + _sampling_notes(grid)
+    )
     return replace(layout, notes=notes + more)
 
 
@@ -189,8 +200,9 @@ def _columns(survey: Survey, model: Grid | None) -> Grid:
         raise InputError(
             f"{survey.path}: [time_migration] y: {problem}: [model] is {2 if model.two_dimensional else 3}D"
         )
-    if keys.y is not None and round((keys.y[1] - keys.y[0]) / keys.y[2]) == 0:
-        raise InputError(f"{survey.path}: [time_migration] y: found one place; allowed: two or more, or left out in 2D")
+    for name, places, words in (("x", keys.x, ""), ("y", keys.y, ", or left out in 2D")):
+        if places is not None and round((places[1] - places[0]) / places[2]) == 0:
+            raise InputError(f"{survey.path}: [time_migration] {name}: found one place; allowed: two or more{words}")
     shape, spacing, origin = [], [], []
     for first, last, step in (keys.x, keys.y or (0.0, 0.0, 1.0)):
         shape.append(round((last - first) / step) + 1)
@@ -256,6 +268,31 @@ def _check_datum(survey: Survey, acquisition: Acquisition) -> None:
         )
 
 
+def _check_start(survey: Survey, acquisition: Acquisition) -> None:
+    """The image has to begin before the traces end, as they are shifted to the datum: no event is later in it than in
+    them."""
+    keys = survey.time_migration
+    end = acquisition.end
+    if keys.replacement_velocity is not None:
+        end += 2 * max(float(z.max()) - keys.datum for _, z in _depths(acquisition)) / keys.replacement_velocity
+    if keys.start >= end:
+        raise InputError(
+            f"{survey.path}: [time_migration] start: found {keys.start:g} s; allowed: before the end of the traces, "
+            f"{end:g} s"
+        )
+
+
+def _sampling_notes(grid: Grid) -> tuple[str, ...]:
+    """A note where the weights' nodes are so far apart that an image of finer samples would be another one."""
+    apart = grid.spacing[2] * (segments(1))
+    if apart <= COARSE_SECONDS * (1 + _ROUNDING):
+        return ()
+    return (
+        f"weights, tapers and the anti-alias filter are known every {1000 * apart:g} ms and linear between: shallow "
+        "images want a smaller [time_migration] interval",
+    )
+
+
 def _elevation_notes(survey: Survey, acquisition: Acquisition) -> tuple[str, ...]:
     """A note where sources and receivers lie off the datum and are not shifted."""
     keys = survey.time_migration
@@ -276,11 +313,12 @@ def _reach_notes(layout: TimeLayout) -> tuple[str, ...]:
     if aperture is None:
         return ()
     outside = 0
-    lower, upper = np.array(layout.grid.origin[:2]), np.array(layout.grid.upper[:2])
+    origin, spacing = np.array(layout.grid.origin[:2]), np.array(layout.grid.spacing[:2])
+    last = np.array(layout.grid.shape[:2]) - 1
     least, flat = math.inf, layout.grid.two_dimensional
     for shot in layout.acquisition.shots:
         middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
-        beyond = np.maximum(0.0, np.maximum(lower - middle, middle - upper))
+        beyond = middle - (origin + spacing * np.clip(np.rint((middle - origin) / spacing), 0, last))
         if flat:
             beyond[:, 1] = 0.0
         distance = np.sqrt((beyond**2).sum(axis=1))
@@ -288,8 +326,8 @@ def _reach_notes(layout: TimeLayout) -> tuple[str, ...]:
         least = min(least, float(distance.min(initial=math.inf)))
     if least > aperture:
         raise InputError(
-            f"{layout.survey.path}: [time_migration] aperture: found {aperture:g} m; the midpoint nearest to the image "
-            f"is {least:g} m from it: no trace lies within the aperture; allowed: more, or other places x and y"
+            f"{layout.survey.path}: [time_migration] aperture: found {aperture:g} m; the midpoint nearest to a place "
+            f"of the image is {least:g} m from it: no trace lies within the aperture; allowed: more, or other places"
         )
     if not outside:
         return ()

@@ -17,7 +17,7 @@ from fathometer.seismic.survey.time_migration import TimeMigrationTable
 WORKSPACE_BYTES = 1 << 26  # of the filter banks of some traces
 EVERYWHERE = 1e9  # m, an aperture that leaves nothing out
 VERTICAL = 1e18  # a tangent that leaves no dip out
-SLOPES = 3.0  # largest slope of the operator times the velocity: 1 for each leg, and some more for eta < 0
+SLOPES = 3.25  # above the largest slope of the operator times the velocity: 1 for each leg, 1.6 at eta = -0.3
 
 Floats = npt.NDArray[np.float32]
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fathometer.base import ledger
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, total
@@ -25,7 +25,7 @@ from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
-VELOCITY, ETA, DEPTH = "velocity", "eta", "depth"
+VELOCITY, DEPTH = "velocity", "depth"
 FLOAT = np.dtype(np.float32)
 UNITS = {VELOCITY: "m/s"}
 
@@ -33,8 +33,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def product_files(survey: Survey) -> dict[str, Path]:
-    """The files of a time migration's products by their names, and of its picture; that of eta only where it is not 0
-    everywhere."""
+    """The files of a time migration's products by their names, and of its picture."""
     image = survey.output_directory / survey.output.image
     names = [name for name in image_names(survey) if name != ALL] + [FOLD, VELOCITY]
     names += [DEPTH] if survey.time_migration.depth else []
@@ -68,6 +67,16 @@ def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
     if ALL not in images:
         images = {ALL: np.asarray(everything * areas[ALL], np.float32)} | images
     return images | {FOLD: total(terms, FOLD, box, FLOAT, setup.comm)}
+
+
+def empty_notes(setup: TimeSetup, images: Mapping[str, Floats]) -> tuple[str, ...]:
+    """Collective. A note where no trace has added anything to this sum of all blocks."""
+    if allreduce(setup.comm, float(images[FOLD].max(initial=0.0)), "MAX") > 0:
+        return ()
+    return (
+        "the image is 0 everywhere: no trace adds anything at any place and time; see [time_migration] x, start, "
+        "aperture and dip",
+    )
 
 
 def write_products(setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats]) -> dict[str, Any]:

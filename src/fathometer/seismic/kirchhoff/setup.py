@@ -20,10 +20,13 @@ from fathometer.runs.summation import summing_bytes
 from fathometer.seismic.kirchhoff.layout import TimeLayout, tiles, time_layout
 from fathometer.seismic.kirchhoff.operator import WORKSPACE_BYTES, segments
 from fathometer.seismic.kirchhoff.series import FINER
+from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
 from fathometer.seismic.survey import Survey
 
 SAMPLE_BYTES = 4
+VELOCITY_BYTES = 12  # of a sample of velocity or eta that is read: double and float
+WORKING_BYTES = 96  # of a sample that velocities are being made of: a dozen arrays of doubles at a time
 READING_BYTES = 80  # of a fine sample of a batch while it is filtered: transforms in double precision
 ADVICE = (
     "use more hosts or ranks, a smaller image ([time_migration] x, y, end), a smaller aperture, or a larger "
@@ -70,28 +73,44 @@ class TimeSetup:
         ]
 
 
-def block_bytes(layout: TimeLayout, ranks: int) -> dict[str, int]:
-    """Bytes of a rank of `ranks` that share the largest block, by part."""
+def block_bytes(layout: TimeLayout, ranks: int, bank: int | None = None) -> dict[str, int]:
+    """Bytes of a rank of `ranks` that share the largest block, by part: while its velocities are read, or while traces
+    are summed, whichever takes more.
+
+    bank: bytes of the filter bank of a trace; None: not known, the most that those of some traces may take.
+    """
     columns = 1
     for shots in layout.blocks:
         lo, hi = layout.window(shots)
         columns = max(columns, (hi[0] - lo[0]) * (hi[1] - lo[1]))
     own = -(-columns // ranks) * segments(layout.grid.shape[2])
-    volumes = len(layout.volumes)
     eta = 0 if layout.velocities.elliptic else 1
     fine = FINER * layout.series.samples * BATCH_TRACES
-    return {
-        "image": 2 * volumes * own * SAMPLE_BYTES,  # as it is summed, and without the ends of its columns
-        "velocities": 2 * (1 + eta) * own * SAMPLE_BYTES,
-        "filter banks": WORKSPACE_BYTES,
+    working = {
+        "image": 2 * len(layout.volumes) * own * SAMPLE_BYTES,  # as it is summed, and without the ends of its columns
+        "velocities": (1 + eta) * own * SAMPLE_BYTES,
+        "filter banks": WORKSPACE_BYTES if bank is None else max(1, min(WORKSPACE_BYTES // bank, BATCH_TRACES)) * bank,
         "traces": 2 * fine * SAMPLE_BYTES + READING_BYTES * fine // ranks,
     }
+    return max(working, {"velocities": velocity_bytes(layout, own)}, key=_sum)
+
+
+def velocity_bytes(layout: TimeLayout, samples: int) -> int:
+    """Bytes of so many samples of the velocities while they are read: in double, in float, and what is computed."""
+    each = (1 if layout.velocities.elliptic else 2) * VELOCITY_BYTES
+    return each * samples + WORKING_BYTES * min(samples, SLAB_VALUES)
 
 
 def image_bytes(layout: TimeLayout, ranks: int) -> dict[str, int]:
-    """Bytes of a rank while images are added up and written."""
+    """Bytes of a rank while images are added up, or while they and the velocities are written, whichever takes more."""
     cells = -(-math.prod(layout.grid.shape) // ranks)
-    return {"sums": (len(layout.volumes) + 2) * cells * SAMPLE_BYTES, "sum under way": summing_bytes(cells)}
+    images = len(layout.volumes) * cells * SAMPLE_BYTES
+    adding = {"sums": images + 4 * cells * SAMPLE_BYTES, "sum under way": summing_bytes(cells)}
+    return max(adding, {"sums": images, "velocities": velocity_bytes(layout, cells)}, key=_sum)
+
+
+def _sum(parts: dict[str, int]) -> int:
+    return sum(parts.values())
 
 
 def ranks_of_a_block(layout: TimeLayout, size: int, room: float) -> tuple[int, str]:

@@ -87,6 +87,7 @@ class BlockWorkers:
         lo, hi = layout.window(layout.blocks[task])
         if (lo, hi) == self._box:
             return
+        self._tile, self._box = None, None  # its memory is needed for the next
         with ledger.phase("read velocities"), collective_errors(self._ranks):
             shape = (hi[0] - lo[0], hi[1] - lo[1], layout.grid.shape[2])
             block = Decomposition(shape, tiles(shape, self._ranks.size), self._ranks.rank)

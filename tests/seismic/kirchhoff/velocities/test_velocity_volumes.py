@@ -172,3 +172,9 @@ def test_a_slab_of_an_image_elsewhere(tmp_path):
     grid = Grid((3, 1, 11), (50.0, 50.0, 0.1), (150.0, 0.0, 0.3), vertical="time")
     volume(tmp_path / "v.rsf", nodes(6, 1, 41, (100.0, 1.0, 0.05), (0.0, 0.0, 0.0))[:, 0], (100.0, 0.05))
     np.testing.assert_allclose(whole(velocities(tmp_path, grid, velocity="v.rsf")).rms, expected(grid), rtol=1e-6)
+
+
+def test_a_time_axis_in_milliseconds(tmp_path):
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 20.0))
+    with pytest.raises(InputError, match=KEY.format("v.rsf") + "its last time is 2000 s; .* in milliseconds"):
+        velocities(tmp_path, LINE, velocity="v.rsf")

@@ -12,7 +12,7 @@ from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
 from fathometer.seismic.kirchhoff.velocities.checks import check_eta, check_intervals, check_velocities
 from fathometer.seismic.kirchhoff.velocities.interpolation import along_last, bilinear, needed_box
-from fathometer.seismic.kirchhoff.velocities.limits import EDGE
+from fathometer.seismic.kirchhoff.velocities.limits import EDGE, LATEST
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, corners_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
 from fathometer.seismic.shots.rotation import Rotation
@@ -73,6 +73,11 @@ class VolumeSource:
         self._shape = lengths["x"], lengths.get("y", 1)
         self.samples = lengths["t"]
         self._first_time, self._interval = self._times()
+        last = self._first_time + (self.samples - 1) * self._interval
+        if last > LATEST:
+            raise InputError(
+                f"{self.name}: its last time is {last:g} s; allowed: up to {LATEST:g} s; is its axis in milliseconds?"
+            )
         self._place_columns(rotation)
         self._require_columns_inside()
 

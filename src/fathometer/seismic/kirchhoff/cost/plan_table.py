@@ -1,0 +1,63 @@
+"""A plan of a time migration as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fathometer.plan.formatting import bytes_in_words, seconds_in_words
+from fathometer.seismic.kirchhoff.cost.plan import TimePlan
+from fathometer.seismic.kirchhoff.cost.prediction import Prediction
+
+WAYS = {"tiles": "all ranks at the same traces", "blocks": "each rank with blocks of its own"}
+
+
+def lines(plan: TimePlan) -> list[str]:
+    """The plan as a table for people."""
+    layout, asked, recommended = plan.layout, plan.asked, plan.recommended
+    grid, counts = layout.grid, plan.counts
+    blocks = f"{len(layout.blocks)} block{'s' * (len(layout.blocks) != 1)}"
+    places = " x ".join(str(grid.shape[axis]) for axis in grid.axes[:-1])
+    text = [
+        f"migrate-time {layout.survey.path} on {plan.machine.name}",
+        f"image of {places} places, {grid.shape[2]} samples of {1000 * grid.spacing[2]:.4g} ms; {layout.traces} traces "
+        f"in {blocks}; about {counts.samples:.3g} samples to compute",
+        f"velocities: {plan.velocities.origin}",
+        *(f"note: {note}" for note in plan.notes),
+        "",
+        f"{'':24} {_layout(asked):>24}" + f" {'recommended: ' + _layout(recommended):>40}" * (asked != recommended),
+    ]
+    other = {phase.name: phase for phase in recommended.phases}
+    for phase in asked.phases:
+        line = f"{phase.name:<24} {seconds_in_words(phase.seconds):>12} {bytes_in_words(phase.bytes):>11}"
+        if asked != recommended:
+            there = other.get(phase.name)
+            line += f" {seconds_in_words(there.seconds) if there else '-':>40}"
+        text.append(line.rstrip())
+    rows: list[tuple[str, Callable[[Prediction], str]]] = [
+        ("total", lambda p: seconds_in_words(p.seconds)),
+        ("kernel", lambda p: seconds_in_words(p.kernel_seconds)),
+        ("memory a rank", lambda p: bytes_in_words(p.rank_bytes)),
+        ("memory a node", lambda p: bytes_in_words(p.node_bytes)),
+        ("disk", lambda p: bytes_in_words(p.disk_bytes)),
+    ]
+    text.append("")
+    for name, figure in rows:
+        text.append(f"{name:<24} {figure(asked):>24}" + f" {figure(recommended):>40}" * (asked != recommended))
+    text.append(f"{'memory budget a node':<24} {bytes_in_words(plan.budget):>24}")
+    text.append("")
+    parts = ", ".join(f"{name} {bytes_in_words(size)}" for name, size in asked.memory_bytes.items() if size)
+    text.append(f"memory of a rank: {parts}")
+    for way in plan.ways:
+        text.append(
+            f"{way.way:<6} ({WAYS[way.way]}): {seconds_in_words(way.seconds)}, "
+            f"{bytes_in_words(way.rank_bytes)} a rank, {bytes_in_words(way.disk_bytes)} on disk"
+        )
+    if plan.ways:
+        sharing = asked.way or f"{asked.groups} groups of {asked.ranks_per_block} ranks"
+        text.append(f"a run takes: {sharing} ({asked.why})")
+    return text
+
+
+def _layout(p: Prediction) -> str:
+    ranks = f"{p.groups} groups of {p.ranks_per_block}" if p.groups > 1 else str(p.ranks)
+    return f"{p.nodes} node{'s' * (p.nodes > 1)}, {ranks} rank{'s' * (p.ranks_per_block > 1)} x {p.threads}"

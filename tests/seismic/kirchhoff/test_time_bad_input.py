@@ -1,0 +1,133 @@
+"""Bad input of a time migration: one line that names the thing, its place and what is allowed; exit code 2; nothing
+left behind."""
+
+import shutil
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_support import MODEL, here, inputs, nothing_left, survey, under_mpirun
+from paths import SUPPORT
+from segy_support import Bytes
+from time_survey_support import LINE, record_reflector
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is wrong, and what the line must say, in this order ("…" stands for any words)."""
+
+    name: str
+    says: str
+    keys: dict[str, Any] = field(default_factory=dict)
+    depth: float = 0.0
+
+
+CASES = [
+    Case("no gathers", "[acquisition] gathers: missing", {"acquisition.gathers": None} | MODEL),
+    Case(
+        "no trace in reach",
+        "[time_migration] aperture: found 100 m; the midpoint nearest to … is 500 m from it … allowed: more",
+        {"time_migration.x": [2000.0, 2100.0, 25.0], "time_migration.aperture": 100.0},
+    ),
+    Case(
+        "above the datum",
+        "[time_migration] datum: found 50 m, below … at a depth of 30 m … allowed: up to 30 m",
+        {"time_migration.datum": 50.0, "time_migration.replacement_velocity": 1500.0},
+        30.0,
+    ),
+    Case("no places", "[time_migration] x: missing; needed where no [model]", {"time_migration.x": None}),
+    Case(
+        "one place", "[time_migration] x: found one place; allowed: two or more", {"time_migration.x": [0.0, 0.0, 25.0]}
+    ),
+    Case(
+        "one line",
+        "[time_migration] y: found one place; allowed: two or more, or",
+        {"time_migration.y": [0.0, 0.0, 25.0]},
+    ),
+    Case("y alone", "x: missing; needed with y", {"time_migration.x": None, "time_migration.y": [0.0, 50.0, 25.0]}),
+    Case("no time", "end: found 0.4; allowed: after start, 0.4 s", {"time_migration.end": 0.4}),
+    Case(
+        "after the traces",
+        "[time_migration] start: found 2 s; allowed: before the end of the traces, 1.196 s",
+        {"time_migration.start": 2.0, "time_migration.end": None},
+    ),
+    Case("no velocity", "[time_migration] velocity: missing … [model]", {"time_migration.velocity": None}),
+    Case("velocity in km/s", "velocity: … 2 … allowed: … 100", {"time_migration.velocity": 2.0}),
+    Case("a dip too steep", "dip: found 95 … allowed: … 90", {"time_migration.dip": 95.0}),
+    Case("an unknown key", "[time_migration] apertur", {"time_migration.apertur": 5.0}),
+    Case(
+        "bins without a trace",
+        "[imaging] offset_bins: found no trace in any of them; allowed: … 0 to 600 m",
+        {"imaging.gathers": "offset", "imaging.offset_bins": [5000.0, 6000.0]},
+    ),
+]
+
+
+def told(err, says):
+    """Whether one line says these words in this order."""
+    rest = err
+    for part in says.split("…"):
+        at = rest.find(part.strip())
+        if at < 0:
+            return False
+        rest = rest[at + len(part.strip()) :]
+    return len(err.strip().splitlines()) == 1 and "defect" not in err
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Folders with the traces of a reflector, by the depth of sources and receivers."""
+    folders = {depth: tmp_path_factory.mktemp("line") for depth in (0.0, 30.0)}
+    for depth, folder in folders.items():
+        record_reflector(folder, depth, 1500.0)
+    return folders
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_one_line_and_nothing_left(recorded, tmp_path, case):
+    shutil.copy(recorded[case.depth] / "recorded.segy", tmp_path)
+    inputs(tmp_path) if "model.vp" in case.keys else None
+    path = survey(tmp_path, LINE | case.keys)
+    before = sorted(tmp_path.iterdir())
+    done = here("migrate-time", path, "--quiet")
+    assert (done.code, done.out) == (2, ""), done.err
+    assert told(done.err, case.says), done.err
+    assert nothing_left(tmp_path, before)
+
+
+def test_sample_intervals_that_differ(tmp_path):
+    """Between two files; within one it is that of the file's header, as for all commands."""
+    for number, interval in enumerate((4000, 2000)):
+        trace = [{9: 1 + number, 13: n + 1, 81: 25 * n, 73: 0} for n in range(4)]
+        made = Bytes(np.ones((4, 50), np.float32), trace=trace, every={71: 1, 117: interval}, interval=interval)
+        made.write(tmp_path / f"part{number}.segy")
+    done = here("migrate-time", survey(tmp_path, LINE | {"acquisition.gathers": "part?.segy"}), "--quiet")
+    assert done.code == 2
+    assert told(done.err, "part1.segy: … 0.002 s sample interval … 0.004"), done.err
+
+
+def test_more_ranks_than_places(recorded, tmp_path):
+    traces = str(recorded[0.0] / "recorded.segy")
+    keys = {"acquisition.gathers": traces, "time_migration.work": "tiles", "time_migration.x": [0.0, 25.0, 25.0]}
+    survey(tmp_path, LINE | keys | {"output.directory": "tiles-3-1"}, "tiles-3-1.toml")
+    done = under_mpirun(3, SUPPORT / "time_program.py", tmp_path, 1, "tiles")
+    assert done.returncode == 2
+    assert "[time_migration] work: found 3 ranks for an image of 2 x 1 places" in done.stderr
+    assert not (tmp_path / "tiles-3-1" / "time" / "image.rsf").exists()
+
+
+@pytest.mark.parametrize("missing", ["model", "wavelet"])
+@pytest.mark.parametrize("command", ["migrate", "model"])
+def test_other_commands_need_model_and_wavelet(tmp_path, command, missing):
+    inputs(tmp_path)
+    keys = {key: value for key, value in MODEL.items() if not key.startswith(missing)}
+    if command == "migrate":
+        keys = {key: value for key, value in keys.items() if not key.startswith(("acquisition", "propagation"))}
+        keys["acquisition.gathers"] = "recorded.segy"
+    path = survey(tmp_path, keys)
+    before = sorted(tmp_path.iterdir())
+    done = here(command, path, "--quiet")
+    assert (done.code, done.out) == (2, ""), done.err
+    assert told(done.err, f"[{missing}]: missing"), done.err
+    assert nothing_left(tmp_path, before)
