@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fathometer.plan.formatting import bytes_in_words, seconds_in_words
+from fathometer.plan.formatting import bytes_in_words
+from fathometer.plan.table import comparison
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.plan import Plan
 from fathometer.seismic.setup.cone import Saved
@@ -25,31 +26,15 @@ def lines(plan: Plan) -> list[str]:
         *([_saved(plan.cone)] if plan.cone is not None else []),
         *(f"note: {note}" for note in plan.notes),
         "",
-        f"{'':24} {_layout(asked):>24}" + f" {'recommended: ' + _layout(recommended):>40}" * (asked != recommended),
     ]
-    other = {phase.name: phase for phase in recommended.phases}
-    for phase in asked.phases:
-        line = f"{phase.name:<24} {seconds_in_words(phase.seconds):>12} {bytes_in_words(phase.bytes):>11}"
-        if asked != recommended:
-            there = other.get(phase.name)
-            line += f" {seconds_in_words(there.seconds) if there else '-':>40}"
-        text.append(line.rstrip())
-    rows: list[tuple[str, Callable[[Prediction], str]]] = [
-        ("total", lambda p: seconds_in_words(p.seconds)),
-        ("kernel", lambda p: seconds_in_words(p.kernel_seconds)),
-        ("memory a rank", lambda p: bytes_in_words(p.rank_bytes)),
-        ("memory a node", lambda p: bytes_in_words(p.node_bytes)),
-        ("snapshots", _snapshots),
-        ("disk", lambda p: bytes_in_words(p.disk_bytes)),
-        ("halo bytes a step", lambda p: bytes_in_words(p.halo_bytes_per_step)),
-        ("overlap, model", lambda p: bytes_in_words(p.model_halo_bytes)),
-        ("overlap, traces", lambda p: bytes_in_words(p.trace_halo_bytes)),
-    ]
-    text.append("")
-    for name, figure in rows:
-        text.append(f"{name:<24} {figure(asked):>24}" + f" {figure(recommended):>40}" * (asked != recommended))
-    text.append(f"{'memory budget a node':<24} {bytes_in_words(plan.budget):>24}")
-    return text
+    further: dict[str, Callable[[Prediction], str]] = {
+        "snapshots": _snapshots,
+        "disk": lambda p: bytes_in_words(p.disk_bytes),
+        "halo bytes a step": lambda p: bytes_in_words(p.halo_bytes_per_step),
+        "overlap, model": lambda p: bytes_in_words(p.model_halo_bytes),
+        "overlap, traces": lambda p: bytes_in_words(p.trace_halo_bytes),
+    }
+    return [*text, *comparison(asked, recommended, _layout, further, plan.budget)]
 
 
 def _saved(loops: dict[str, Saved]) -> str:

@@ -17,28 +17,27 @@ from typing import Any
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.errors import InputError, naming
+from fathometer.base.errors import naming
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.groups import split_into_groups
 from fathometer.parallel.heartbeat import watched
 from fathometer.parallel.threads import thread_counts
-from fathometer.record.envelope import RECORD
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import conclude, earlier_files, results_of
-from fathometer.runs.lifecycle import Lock, ResumableRun, finished_record_in, locked_folder, unfinished_record
+from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, unfinished_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
 from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
 from fathometer.seismic.kirchhoff.products import empty_notes, is_product, product_files, summed, write_products
-from fathometer.seismic.kirchhoff.results import finish, partial_record, publish
+from fathometer.seismic.kirchhoff.results import finish, partial_record
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
 from fathometer.seismic.setup.fingerprint import MigrationInput
-from fathometer.seismic.setup.results_files import missing_file, remove_outdated
-from fathometer.seismic.setup.run_files import protect_inputs, remove_record
+from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
+from fathometer.seismic.setup.run_files import protect_inputs, publish, remove_record
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
 from fathometer.storage.folder import results_folder
@@ -99,7 +98,7 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
     files, blocks = product_files(survey), list(range(len(setup.layout.blocks)))
     run = ResumableRun(output, TIME_MIGRATION, blocks, inputs, lock, comm, context)
     if run.journal.finished:
-        return _earlier_outcome(setup, context)
+        return earlier_outcome(output, files, comm, context)
     with unfinished_record(output, comm, partial(partial_record, setup, context)):
         work = run.all_tasks(partial(migrate_blocks, setup, context))  # blocks to groups
         if work is None:
@@ -117,7 +116,7 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
             context.say(f"note: {empty[0]}")
             facts["notes"] = (*setup.layout.notes, *empty)
         outcome, panels = finish(setup, context, files, work_done(work), facts, journal, inputs.record())
-    publish(setup, context, outcome, panels)
+    publish(comm, context, outcome, panels)
     with collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
@@ -149,20 +148,3 @@ def work_done(work: Sequence[BlockWork]) -> dict[str, Any]:
         "traces": sum(rank.counts.traces for rank in work),
         "blocks": sorted({block for rank in work for block in rank.tasks.done}),
     }
-
-
-def _earlier_outcome(setup: TimeSetup, context: Context) -> Outcome:
-    """Collective. The outcome of a time migration that an earlier run has finished.
-
-    Raises InputError where one of its files is missing.
-    """
-    output, files = setup.survey.output_directory, product_files(setup.survey)
-    record: dict[str, Any] = {}
-    with collective_errors(setup.comm):
-        lost = missing_file(files.values())
-        if lost is not None:
-            raise InputError(f"{lost}: is missing, but the migration is finished; --overwrite makes it anew")
-        if setup.comm.rank == 0:
-            record = finished_record_in(output)
-    context.say(f"{output}: this migration is finished; --overwrite makes it anew")
-    return Outcome(files | {"record": output / RECORD}, record)

@@ -102,13 +102,6 @@ def finish(
     return Outcome(files, envelope), shown
 
 
-def publish(setup: TimeSetup, context: Context, outcome: Outcome, shown: list[Panel]) -> None:
-    """Collective. Write the page of a finished run on rank 0."""
-    with ledger.phase("report"), collective_errors(setup.comm):
-        if setup.comm.rank == 0 and context.publish is not None:
-            context.publish(outcome.files["report"], outcome.record, shown)
-
-
 def _incomplete(setup: TimeSetup, journal: Journal) -> list[str]:
     failed = len(journal.failed)
     return [f"{failed} of {len(setup.layout.blocks)} blocks of traces are not in the image"] if failed else []

@@ -67,7 +67,7 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
             wavefield.close()
         done, facts = WorkDone(shots, saved.computed), {"cone": record({"source": saved})}
         outcome, shown = finish(setup, context, {"shots": modelled.result}, tuned, done, facts)
-    publish(setup, context, outcome, shown)
+    publish(setup.comm, context, outcome, shown)
     return outcome
 
 

@@ -33,12 +33,12 @@ from fathometer.seismic.history.opening import choose
 from fathometer.seismic.rtm.dependence import compared, hashed_files
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
-from fathometer.seismic.rtm.results import MigrationWork, earlier_outcome, failed_shots, migration_results, task_errors
+from fathometer.seismic.rtm.results import MigrationWork, failed_shots, migration_results, task_errors
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.fingerprint import MigrationInput
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
-from fathometer.seismic.setup.results_files import remove_outdated
+from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
 from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record
 from fathometer.seismic.setup.run_record import partial_record
 from fathometer.seismic.setup.setup import Setup, on_shot
@@ -103,7 +103,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
     files, shots = product_files(survey), [shot.index for shot in setup.acquisition.shots]
     run = ResumableRun(output, MIGRATION, shots, inputs, lock, comm, context)
     if run.journal.finished:
-        return earlier_outcome(setup, context)
+        return earlier_outcome(output, files, comm, context)
     with unfinished_record(output, comm, partial(partial_record, setup, context)):
         work = run.all_tasks(partial(migrate_shots, setup, context))  # shots to groups
         if work is None:
@@ -117,7 +117,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
             remove_record(survey, comm)
         write_products(setup, files, images, journal.folder)
         outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work, inputs.record()))
-    publish(setup, context, outcome, panels)
+    publish(comm, context, outcome, panels)
     with collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)

@@ -1,4 +1,4 @@
-"""What a migration's record says of its shots and its history, and the outcome of a migration finished earlier."""
+"""What a migration's record says of its shots and its history."""
 
 from __future__ import annotations
 
@@ -6,19 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError
 from fathometer.grid.tiling import Tuned
-from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.groups import Group
-from fathometer.record.envelope import RECORD
-from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
-from fathometer.runs.lifecycle import finished_record_in
 from fathometer.runs.task_loop import GroupWork
 from fathometer.seismic.history.choice import HistoryChoice
-from fathometer.seismic.rtm.products import product_files
 from fathometer.seismic.setup.cone import Saved, record
-from fathometer.seismic.setup.results_files import missing_file
 from fathometer.seismic.setup.run_record import WorkDone
 from fathometer.seismic.setup.setup import Setup
 
@@ -81,20 +75,3 @@ def failed_shots(setup: Setup, journal: Journal) -> dict[int, str]:
     """Why shots are not in the image, by their indices."""
     names = {shot.index: shot.name for shot in setup.acquisition.shots}
     return {shot: f"{names[shot]}: {reason}" for shot, reason in sorted(journal.failed.items())}
-
-
-def earlier_outcome(setup: Setup, context: Context) -> Outcome:
-    """Collective. The outcome of a migration that an earlier run has finished.
-
-    Raises InputError where one of its files is missing.
-    """
-    output, files = setup.survey.output_directory, product_files(setup.survey)
-    record: dict[str, Any] = {}
-    with collective_errors(setup.comm):
-        missing = missing_file(files.values())
-        if missing is not None:
-            raise InputError(f"{missing}: is missing, but the migration is finished; --overwrite makes it anew")
-        if setup.comm.rank == 0:
-            record = finished_record_in(output)
-    context.say(f"{output}: this migration is finished; --overwrite makes it anew")
-    return Outcome(files | {"record": output / RECORD}, record)

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+from mpi4py import MPI
 
 from fathometer.base.errors import InputError
+from fathometer.parallel.collectives import collective_errors
+from fathometer.record.envelope import RECORD
+from fathometer.runs.context import Context, Outcome
+from fathometer.runs.lifecycle import finished_record_in
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
@@ -18,6 +25,22 @@ from fathometer.storage.volumes.registry import writable_suffixes
 def missing_file(results: Iterable[Path]) -> Path | None:
     """The first file of some results that is not there."""
     return next((part for path in results for part in parts_of(path) if not part.exists()), None)
+
+
+def earlier_outcome(output: Path, files: Mapping[str, Path], comm: MPI.Intracomm, context: Context) -> Outcome:
+    """Collective. The outcome of a migration that an earlier run has finished in the folder `output`.
+
+    Raises InputError where one of its files is missing.
+    """
+    record: dict[str, Any] = {}
+    with collective_errors(comm):
+        missing = missing_file(files.values())
+        if missing is not None:
+            raise InputError(f"{missing}: is missing, but the migration is finished; --overwrite makes it anew")
+        if comm.rank == 0:
+            record = finished_record_in(output)
+    context.say(f"{output}: this migration is finished; --overwrite makes it anew")
+    return Outcome({**files, "record": output / RECORD}, record)
 
 
 def remove_outdated(

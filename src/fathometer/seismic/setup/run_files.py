@@ -111,8 +111,8 @@ def finish(
     return Outcome(files, envelope), shown
 
 
-def publish(setup: Setup, context: Context, outcome: Outcome, shown: list[Panel]) -> None:
+def publish(comm: MPI.Intracomm, context: Context, outcome: Outcome, shown: list[Panel]) -> None:
     """Collective. Write the page of a finished run on rank 0."""
-    with ledger.phase("report"), collective_errors(setup.comm):
-        if setup.comm.rank == 0 and context.publish is not None:
+    with ledger.phase("report"), collective_errors(comm):
+        if comm.rank == 0 and context.publish is not None:
             context.publish(outcome.files["report"], outcome.record, shown)
