@@ -24,7 +24,6 @@ from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.page.time_panels import time_panels
 
 KERNEL = ("migrate",)
-COMMAND = "migrate-time"
 
 
 def partial_record(setup: TimeSetup, context: Context, reason: str) -> dict[str, Any]:

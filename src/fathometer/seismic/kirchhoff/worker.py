@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.grid.grid import Grid
-from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
+from fathometer.parallel.collectives import barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3, split
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.runs.contributions import Window
@@ -48,11 +47,10 @@ class Batch:
 
 @dataclass
 class BlockCounts:
-    """What a rank has done: samples that it computed, traces that it summed, and those of no column in reach."""
+    """What a rank has done: samples that it computed, traces that it summed (with its group)."""
 
     samples: int = 0
     traces: int = 0
-    blocks: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -144,7 +142,6 @@ class BlockWorkers:
                 progress.advance(steps - done)
                 done = steps
         self.counts.traces += sum(len(batch.images) for batch in batches) if self._ranks.rank == 0 else 0
-        self.counts.blocks.append(task)
         with ledger.phase(PHASE):
             input = task_hash([hashes[shot.index].combined(self._ranks) for shot in shots])
         samples = layout.grid.shape[2]
@@ -226,12 +223,3 @@ class BlockWorkers:
 
     def abandon(self) -> None:
         """See TaskWorker. The thread that reads has ended with the work on its block."""
-
-
-def totals(counts: BlockCounts, comm: MPI.Intracomm) -> dict[str, Any]:
-    """Collective. Samples and traces of all ranks."""
-    return {
-        "samples": int(allreduce(comm, counts.samples, "SUM")),
-        "traces": int(allreduce(comm, counts.traces, "SUM")),
-        "blocks": sorted({block for own in allgather(comm, counts.blocks) for block in own}),
-    }
