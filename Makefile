@@ -17,7 +17,7 @@ help: ## show this list
 demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
-setup: build $(STAMPS)/test-packages $(STAMPS)/formats ## all that the tests need
+setup: build $(STAMPS)/test-packages $(STAMPS)/formats $(STAMPS)/petsc ## all that the tests need
 
 check: setup ## some tests of every part, in a minute or two (tests/check.txt)
 	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
@@ -35,7 +35,8 @@ trials: setup ## kills, failed calls and fuzzed inputs: a quarter of an hour
 # Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.
 SANITIZED := tests/native/test_kernels.py tests/native/test_not_a_number.py tests/runs/test_exact.py \
   tests/seismic/history/test_encoding.py tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py \
-  tests/seismic/waves/test_adjoint.py::test_reciprocity
+  tests/seismic/waves/test_adjoint.py::test_reciprocity tests/apps/reactive/test_chemistry_kernel.py \
+  tests/apps/reactive/test_transport_kernel.py
 
 sanitize: setup ## the kernels' tests with kernels built with sanitizers
 	@tools/sanitize.sh address $(SANITIZED) $(ARGS)
@@ -50,7 +51,7 @@ bench: build ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: build ## write the generated parts of docs/ anew
-	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md)
+	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md reactive-chemistry.md)
 
 # An editable install is not compiled by pip, and some environments forbid Python to keep what it compiles: each start
 # of the program would take half a second more.
@@ -96,6 +97,11 @@ $(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(STAMPS)/venv
 # Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped.
 $(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/dependencies $(STAMPS)/test-packages
 	@tools/formats.sh $(BIN)/python
+	@touch $@
+
+# Optional as well: `fathometer reactive` says what is missing.
+$(STAMPS)/petsc: tools/petsc.sh $(STAMPS)/dependencies $(STAMPS)/test-packages
+	@tools/petsc.sh $(BIN)/python
 	@touch $@
 
 # The editable install knows its modules by name: it is made anew where some were added, moved or removed.

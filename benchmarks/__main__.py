@@ -19,6 +19,7 @@ from benchmarks.ledger import ledger
 from benchmarks.messages import halos, messages
 from benchmarks.plan import plan
 from benchmarks.profile import profile
+from benchmarks.reactive import reactive
 from benchmarks.shots import shots
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
@@ -52,6 +53,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "profile": profile,
     "messages": messages,
     "halos": halos,
+    "reactive": reactive,
 }
 ON_REQUEST = {"devito": devito}  # what installs other programs
 

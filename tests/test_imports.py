@@ -15,7 +15,7 @@ FLOORS = {
     "fathometer": """
         __main__
         cli
-        lab seismic
+        lab seismic apps
         report pictures
         runs
         plan record

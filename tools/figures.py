@@ -16,6 +16,7 @@ sys.path += [
     for folder in (
         "",
         "tests/support",
+        "tests/apps/reactive",
         "tests/grid",
         "tests/seismic/kirchhoff",
         "tests/seismic/rtm",
@@ -198,9 +199,17 @@ def time_migration() -> None:
     print(f"half derivative, derivative: {w.filter_error(True):.1e}, {w.filter_error(False):.1e}")
 
 
+def reactive() -> None:
+    """Reactive flow; needs PETSc and phreeqpython."""
+    import reactive_figures
+
+    reactive_figures.figures()
+
+
 PARTS = (
     *(analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing),
     time_migration,
+    reactive,
 )
 
 if __name__ == "__main__":

@@ -3,13 +3,21 @@
 import sys
 from pathlib import Path
 
+from fathometer.apps.reactive.chemistry.keys import ChemistryFile
+from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.config.reference import with_reference
 from fathometer.lab.recipes.recipe import Recipe
 from fathometer.lab.studies.study_file import Study
 from fathometer.seismic.survey import Survey
 
-MODELS = {"survey-file.md": Survey, "recipes.md": Recipe, "study-file.md": Study}  # by page
+MODELS = {  # by page
+    "survey-file.md": Survey,
+    "recipes.md": Recipe,
+    "study-file.md": Study,
+    "flow-file.md": FlowFile,
+    "reactive-chemistry.md": ChemistryFile,
+}
 
 
 def main(arguments: list[str]) -> int:

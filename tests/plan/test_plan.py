@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -351,6 +352,8 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
         "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.SHORTEST_SECONDS = 1 << 16, 1 << 21, 0.0\n"
         "from fathometer.seismic.kirchhoff import probes as of_time\n"
         "of_time.SIZES = of_time.Sizes(4, 64, 8, 1000, (6, 6, 20))\n"
+        "from fathometer.apps.reactive import probes as of_flows\n"
+        "of_flows.CELLS, of_flows.STEPS = 6, 2\n"
         "probes.TRACES, probes.TRACE_STEPS, probes.POINTS = (4, 12), 200, 50\n"
         "from fathometer.cli.main import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
@@ -363,8 +366,11 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     assert (here.name, len(here.rates)) == ("here", 4 * 2 * 4)
     assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in ("vti", "isotropic") for d in (2, 3)}
     assert [(r.dimensions, r.eta) for r in here.trace_sums] == [(3, False), (3, True), (2, False), (2, True)]
+    if here.implicit is not None:
+        assert min(here.implicit.jacobian_seconds, here.implicit.iteration_seconds, here.implicit.finish_seconds) > 0
     measured = (here.bank_seconds, here.filter_seconds, here.velocity_seconds, here.term_seconds)
     assert min(*measured, here.time_finish_seconds) > 0
+    assert (here.implicit is not None) == (find_spec("petsc4py") is not None)
     assert here.local_latency_seconds >= 0
     assert here.local_bytes_per_second > 0
     assert here.process_bytes > 3e7

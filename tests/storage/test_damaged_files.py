@@ -208,6 +208,37 @@ def test_a_child_that_cannot_be_had_is_no_error(tmp_path, monkeypatch):
     probe.probe(tmp_path / "a", probe.HDF5, "HDF5")
 
 
+def test_files_probed_together_take_one_child_unless_one_of_them_ends_it(tmp_path, monkeypatch):
+    paths = [tmp_path / name for name in ("a", "b", "c")]
+    calls = []
+
+    def child(program, *names):
+        calls.append(len(names))
+        return (-11 if str(bad) in names else 0), ""
+
+    for path in paths:
+        path.write_text("")
+    monkeypatch.setattr(probe, "child", child)
+    bad = None
+    probe.probe_together(paths, probe.HDF5, "HDF5")
+    assert calls == [3]
+    bad = paths[1]
+    with pytest.raises(InputError, match=r"/b: is damaged: SIGSEGV in HDF5, which reads it"):
+        probe.probe_together(paths, probe.HDF5, "HDF5")
+    assert calls == [3, 3, 1, 1]
+    probe.probe_together([], probe.HDF5, "HDF5")
+
+
+def test_a_file_that_is_none_hides_no_other_from_the_child(tmp_path):
+    """The child of many files goes on past one that HDF5 refuses."""
+    (tmp_path / "a").write_text("no HDF5")
+    program = probe.HDF5.replace(
+        "    try:\n        look(path)", "    print(path, file=sys.stderr)\n    try:\n        look(path)"
+    )
+    code, said = probe.child(program, str(tmp_path / "a"), str(tmp_path / "b"))
+    assert (code, said.split()) == (0, [str(tmp_path / "a"), str(tmp_path / "b")])
+
+
 def test_most_of_an_empty_volume_is_not_read(tmp_path, monkeypatch):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_dataset("vp", (10**4,) * 3, np.float32, chunks=(64,) * 3)[0, 0, :10] = 7.0

@@ -1,5 +1,5 @@
 """
-Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, threads.
+Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow, threads.
 """
 
 from collections.abc import Sequence
@@ -418,3 +418,156 @@ class TimeOperator:
         traces: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
         workspace: Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")],
     ) -> None: ...
+
+MOST_PRIMARY_SPECIES: int = 16
+
+MOST_SECONDARY_SPECIES: int = 48
+
+MOST_MINERALS: int = 16
+
+class ReactiveChemistry:
+    def __init__(
+        self,
+        stoichiometry: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        ln_k: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        charge: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ion_size: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        ion_b: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        mineral_stoichiometry: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        mineral_ln_k: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        rate_constant: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        specific_area: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        nucleation_area: Annotated[
+            NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)
+        ],
+        model: str,
+        a: float,
+        b: float,
+    ) -> None: ...
+    def totals(
+        self,
+        ln_c: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        totals: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        derivative: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+    ) -> None:
+        """Total molalities, mol/kg, and d totals_j / d ln c_k."""
+
+    def rates(
+        self,
+        ln_c: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        old: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        dt: float,
+        new: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        rate: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        derivative: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+    ) -> None:
+        """
+        Amounts of minerals after a step of dt s, mol/m3, rates of dissolution, mol/(m3 s), and d rate / d ln c.
+        """
+
+    def reaction(
+        self,
+        ln_c: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        old: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        dt: float,
+        share: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        new: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        reaction: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        derivative: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+        | None = None,
+    ) -> None:
+        """
+        The same, with share sum_k nu_kj rate_k, share (cells), and d reaction_j / d ln c_l (cells, n, n).
+        """
+
+    def species(
+        self,
+        ln_c: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ln_activity: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        strength: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        ln_molality: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")] | None = None,
+    ) -> None:
+        """Of all species, primary ones first; ionic strength in mol/kg."""
+
+def reactive_residual(
+    *,
+    totals: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+    ],
+    kind: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    low: Sequence[int],
+    old: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+    ],
+    reaction: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+    ],
+    factor: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    flux_x: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    flux_y: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    flux_z: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    conductance_x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    conductance_y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    conductance_z: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    scheme: str,
+    inverse_scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    balance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    balanced: int,
+    out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+) -> None:
+    """
+    The balance of every cell and component after a step, see native/reactive/transport.hpp.
+    """
+
+def reactive_jacobian(
+    *,
+    totals: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+    ],
+    kind: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    low: Sequence[int],
+    derivative: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu", writable=False)
+    ],
+    reaction_derivative: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu", writable=False)
+    ],
+    factor: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    flux_x: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    flux_y: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    flux_z: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    conductance_x: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    conductance_y: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    conductance_z: Annotated[
+        NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+    ],
+    scheme: str,
+    inverse_scale: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    balance: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    balanced: int,
+    begin: int,
+    end: int,
+    columns: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order="C", device="cpu")],
+    values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+) -> None:
+    """
+    Blocks of the residual's derivative by ln c, of the cells in planes of x. columns (cells, entries): the cell,
+    its neighbours at -x, +x, -y, +y, -z, +z, with "limited" those behind them; numbers of the ghosted block or -1.
+    values (cells, n, entries, n).
+    """

@@ -10,9 +10,14 @@ from fathometer.cli.option_types import sample_interval
 CLUSTER = "default"  # the name of a cluster that is given none
 
 
-def add_survey(parser: argparse.ArgumentParser) -> None:
+def add_survey(
+    parser: argparse.ArgumentParser,
+    name: str = "SURVEY.toml",
+    meaning: str = "the survey file",
+    optional: bool = False,
+) -> None:
     """The input file."""
-    parser.add_argument("survey", type=Path, metavar="SURVEY.toml", help="the survey file")
+    parser.add_argument("survey", type=Path, nargs="?" if optional else None, metavar=name, help=meaning)
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:

@@ -124,6 +124,17 @@ def velocities(text: str) -> tuple[float, float]:
     return low, high
 
 
+def iterations(text: str) -> tuple[float, float]:
+    """NEWTON,LINEAR: mean numbers of iterations."""
+    try:
+        newton, linear = (float(part) for part in text.split(","))
+    except ValueError:
+        newton = linear = 0.0
+    if not 0 < newton < 1e6 or not 0 < linear < 1e6:
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: NEWTON,LINEAR, two numbers above 0")
+    return newton, linear
+
+
 def lengths(text: str) -> tuple[float, ...]:
     """Numbers with commas between, in m."""
     try:

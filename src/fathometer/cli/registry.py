@@ -15,7 +15,12 @@ from typing import Any
 from fathometer.base.errors import FathometerError
 from fathometer.runs.application import Application, RecordPanels
 
-APPLICATIONS: Mapping[str, str] = MappingProxyType({"seismic": "fathometer.seismic.application:APPLICATION"})
+APPLICATIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "seismic": "fathometer.seismic.application:APPLICATION",
+        "reactive": "fathometer.apps.reactive.application:APPLICATION",
+    }
+)
 
 # Benchmarks whose records have panels of their own, as modules that satisfy RecordPanels.
 BENCHMARKS: Mapping[str, str] = MappingProxyType(
@@ -77,14 +82,15 @@ def files_read_by(path: Path) -> list[Path]:
 
 
 def _sections(path: Path) -> set[str]:
-    """Top-level tables of a TOML file; none of a file that is not one, of which the application says why."""
+    """Top-level tables, and lists of them, of a TOML file; none of a file that is none, of which the application says
+    why."""
     import tomllib
 
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
-    return {name for name, value in values.items() if isinstance(value, dict)}
+    return {name for name, value in values.items() if isinstance(value, dict) or (value and isinstance(value, list))}
 
 
 def resume_hint(command: str) -> str:

@@ -27,7 +27,7 @@ def constraint(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     if origin is Annotated:
         return constraint(arguments[0], [*arguments[1:], *metadata])
     if origin is Literal:
-        return " or ".join(f'"{value}"' for value in arguments)
+        return " or ".join("true" if value is True else f'"{value}"' for value in arguments)
     if origin in (Union, UnionType):
         return " or ".join(constraint(branch) for branch in arguments if branch is not NoneType)
     if origin is tuple and arguments[-1] is Ellipsis and not any(isinstance(item, Len) for item in metadata):

@@ -10,6 +10,7 @@ Everything but `submit` is a pure function of its arguments.
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -17,11 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fathometer.base.errors import InputError
+from fathometer.base.hardware import file_systems
 from fathometer.base.names import check_script_name
 from fathometer.base.signals import RESUMABLE
 from fathometer.launch.slurm_queue import submit_script
 
 LEAD_SECONDS = 60  # from the signal to the job's time limit; Slurm's time resolution is a minute
+IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # file systems that no other node sees
 MAX_FRUITLESS_RUNS = 3  # in a row, in which no task was finished: then the job is not requeued
 
 
@@ -50,6 +53,22 @@ class Job:
     account: str | None = None
     array_size: int | None = None
     task: str = "task"
+
+
+def job_name(path: Path) -> str:
+    """The usual name of the job of an input file."""
+    return "fathometer-" + re.sub(r"[^\w.-]", "-", path.stem)
+
+
+def require_shared(output: Path, nodes: int) -> None:
+    """Raises InputError where several nodes would write into a folder that lies in the memory of this host."""
+    existing = next(folder for folder in (output, *output.parents) if folder.exists())
+    kinds = [str(mount.get("type", "")) for mount in file_systems([existing])]
+    if nodes > 1 and set(kinds) & set(IN_MEMORY):
+        raise InputError(
+            f"{output} lies in the memory of this host ({kinds[0]}); allowed: a file system that all {nodes} nodes "
+            "share"
+        )
 
 
 def sbatch_options(job: Job) -> list[str]:

@@ -2,10 +2,13 @@
 #include "acoustic/bindings.hpp"
 #include "core/bindings.hpp"
 #include "kirchhoff/bindings.hpp"
+#include "reactive/bindings.hpp"
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
-    m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, threads.";
+    m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow, "
+              "threads.";
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
     fathometer::kirchhoff::bind_kirchhoff(m);
+    fathometer::reactive::bind_reactive(m);
 }

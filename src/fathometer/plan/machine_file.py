@@ -55,6 +55,21 @@ class SumRate(Table):
     nodes_per_second: Positive = key("of a node: nodes at which weights are evaluated", "1/s")
 
 
+class ImplicitRates(Table):
+    """Seconds of an implicit solve by PETSc on one core, all at work, for each cell; of a process beside its cells."""
+
+    components: Positive = key("unknowns of a cell, of the flow that was measured")
+    entries: Positive = key("blocks in a row of its Jacobian: a cell and those it is coupled to", "", 13.0)
+    residual_seconds: NotNegative = key("of an evaluation of the residual", "s")
+    jacobian_seconds: NotNegative = key("of assembling the Jacobian", "s")
+    setup_seconds: NotNegative = key("of setting up the preconditioner", "s")
+    iteration_seconds: NotNegative = key("of a linear iteration", "s")
+    file_seconds: NotNegative = key("of writing a small volume", "s", 0.0)
+    start_seconds: NotNegative = key("of loading PETSc", "s", 0.0)
+    finish_seconds: NotNegative = key("record, picture and page at the end", "s", 0.0)
+    process_bytes: NotNegative = key("of a rank with PETSc before it holds any array", "bytes", 0.0)
+
+
 class Machine(Table):
     """The model of a machine file. Optional times default to 0 s: no cost."""
 
@@ -99,6 +114,9 @@ class Machine(Table):
     term_seconds: NotNegative = key("of one core: a value of a partial image added up exactly", "s", 0.0)
     time_finish_seconds: NotNegative | None = key(
         "record and pictures of a time migration; left out: finish_seconds", "s", None
+    )
+    implicit: ImplicitRates | None = key(
+        "of implicit solves by PETSc; without it a plan of a reactive flow is refused", "", None
     )
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
 

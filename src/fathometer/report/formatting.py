@@ -56,6 +56,15 @@ def points(value: float | None) -> str:
     return NONE if value is None else f"{digits(value / 1e9)} · 10⁹ points/s"
 
 
+def power(exponent: int) -> str:
+    """A power of ten.
+
+    >>> power(-12)
+    '10⁻¹²'
+    """
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
 def percent(share: float | None) -> str:
     """A share: 87 %, 0.4 %."""
     if share is None:
@@ -78,6 +87,8 @@ def quantity(value: float | None, unit: str) -> str:
             return points(value)
         case "samples_per_second":
             return scaled(value, "samples/s")
+        case "cells_per_second":
+            return scaled(value, "cells/s")
         case "bytes":
             return scaled(value, "B")
         case "bytes_per_second":

@@ -30,15 +30,64 @@
 
   const bytesOf = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
-  // A trace with its codes as rows of numbers.
+  // A trace with its codes as rows of numbers, those from low to high as values with gaps.
   const decoded = (trace) => {
     if (!trace.codes) return trace;
     const { codes, ...rest } = trace;
     const [rows, columns] = codes.shape, all = bytesOf(codes.bytes);
+    if (codes.low !== undefined) {
+      const step = (codes.high - codes.low) / 254;
+      const z = Array.from({ length: rows }, (_, row) => Array.from(all.subarray(row * columns, (row + 1) * columns),
+        (code) => (code === 0 ? null : codes.low + (code - 1) * step)));
+      return { ...rest, z, ...(codes.log ? { customdata: z.map((row) => row.map((value) => 10 ** value)) } : {}) };
+    }
     return { ...rest, z: Array.from({ length: rows }, (_, row) => all.subarray(row * columns, (row + 1) * columns)) };
   };
 
+  // A slider over labels; change(number) is called when it moves.
+  const slider = (box, name, labels, chosen, change) => {
+    const label = box.appendChild(document.createElement("label"));
+    label.append(name);
+    const input = label.appendChild(document.createElement("input"));
+    Object.assign(input, { type: "range", min: 0, max: labels.length - 1, step: 1, name, value: chosen });
+    const output = label.appendChild(document.createElement("output"));
+    output.textContent = labels[chosen];
+    input.addEventListener("input", () => {
+      output.textContent = labels[Number(input.value)];
+      change(Number(input.value));
+    });
+  };
+
+  // Plots side by side, in as many columns as there is room for.
+  const drawParts = (box, figure) => {
+    const plot = box.querySelector(".plot");
+    plot.classList.add("beside");
+    const places = figure.parts.map(() => plot.appendChild(document.createElement("div")));
+    const traces = figure.parts.map((part) => part.data.map(decoded));
+    const labels = figure.choice ? figure.choice.labels : [];
+    let chosen = labels.length - 1, waiting = false;
+    const draw = (width) => {
+      const room = width || plot.clientWidth;
+      const columns = Math.max(1, Math.min(figure.parts.length, Math.floor(room / figure.least)));
+      const each = Math.floor(room / columns);
+      plot.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
+      return Promise.all(figure.parts.map((part, n) => {
+        const shown = figure.choice ? traces[n].filter((trace) => trace.meta.choice === chosen) : traces[n];
+        const height = Math.round((each - 130) * part.ratio) + 74;
+        const layout = { ...part.layout, height, showlegend: false };
+        return Plotly.react(places[n], shown, layoutOf(layout, each), CONFIG);
+      }));
+    };
+    if (labels.length > 1) slider(box.querySelector(".controls"), figure.choice.name, labels, chosen, (number) => {
+      chosen = number;
+      if (!waiting) requestAnimationFrame(() => { waiting = false; draw(); });
+      waiting = true;
+    });
+    return draw;
+  };
+
   const drawFigure = (box, figure) => {
+    if (figure.parts) return drawParts(box, figure);
     const plot = box.querySelector(".plot");
     const traces = figure.data.map(decoded);
     return (width) => {

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.report import charts, figures, formatting, tables
+from fathometer.report import charts, figures, formatting, panels_beside, tables
 from fathometer.report.configuration import (
     environment,
     flattened,
@@ -39,6 +39,8 @@ DRAWN = {
     "cells": charts.cells,
     "course": charts.course,
     "curves": charts.curves,
+    "fields": panels_beside.fields,
+    "lines": panels_beside.lines,
 }
 
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import InputError
-from fathometer.base.hardware import file_systems
-from fathometer.launch.slurm import Job
+from fathometer.base.errors import InputError, naming
+from fathometer.launch.slurm import Job, job_name, require_shared
 from fathometer.runs.journal import FOLDER
 from fathometer.seismic.kirchhoff.layout import in_own_folder
 from fathometer.seismic.survey import Survey
-
-IN_MEMORY = ("tmpfs", "ramfs", "devtmpfs")  # which no other node sees
 
 
 def job_of(
@@ -28,20 +24,10 @@ def job_of(
         raise InputError(f"{survey.path}: [acquisition] gathers: missing; `submit` migrates recorded shots (SEG-Y)")
     survey = in_own_folder(survey) if in_time else survey
     output = Path(survey.output_directory).absolute()
-    kinds = [str(mount.get("type", "")) for mount in file_systems([_nearest(output)])]
-    if nodes > 1 and set(kinds) & set(IN_MEMORY):
-        raise InputError(
-            f"{survey.path}: [output] directory: {output} lies in the memory of this host ({kinds[0]}); allowed: a "
-            f"file system that all {nodes} nodes share"
-        )
+    with naming(f"{survey.path}: [output] directory"):
+        require_shared(output, nodes)
     path = survey.path.absolute()
-    usual = "fathometer-" + re.sub(r"[^\w.-]", "-", path.stem)
-    usual += "-time" if in_time else ""
+    usual = job_name(path) + "-time" * in_time
     command = (*program, "migrate-time" if in_time else "migrate", str(path), "--resume")
     task = "block" if in_time else "shot"
     return Job(command, output, output / FOLDER, name or usual, nodes, task=task, **options)
-
-
-def _nearest(path: Path) -> Path:
-    """The folder, or the nearest one above it that exists."""
-    return next(folder for folder in (path, *path.parents) if folder.exists())

@@ -1,7 +1,7 @@
 """Reading in a process of its own, before it is done here: damage makes some libraries end the process.
 
 HDF5 and Arrow trust what they find in a file, and over some damage abort or touch memory that is not theirs. No
-exception tells; so a child opens the file first. It costs some 0.2 s a file.
+exception tells; so a child opens the file first. It costs some 0.2 s a file, or as much for many files together.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -24,19 +25,25 @@ HDF5 = """
 import sys, mpi4py
 mpi4py.rc.initialize = False
 import h5py
-with h5py.File(sys.argv[1], "r") as file:
-    found = []
-    file.visititems(lambda name, item: found.append(item))
-    for item in found:
-        if isinstance(item, h5py.Dataset):
-            try:
-                item.is_scale, item.shape, item.dtype, item.id.get_create_plist().get_nfilters()
-                for name in ("spacing", "origin", "labels", "units"):
-                    item.attrs.get(name)
-                if item.shape:
-                    item[tuple(0 for n in item.shape)], item[tuple(n - 1 for n in item.shape)]
-            except Exception:
-                pass
+def look(path):
+    with h5py.File(path, "r") as file:
+        found = []
+        file.visititems(lambda name, item: found.append(item))
+        for item in found:
+            if isinstance(item, h5py.Dataset):
+                try:
+                    item.is_scale, item.shape, item.dtype, item.id.get_create_plist().get_nfilters()
+                    for name in ("spacing", "origin", "labels", "units"):
+                        item.attrs.get(name)
+                    if item.shape:
+                        item[tuple(0 for n in item.shape)], item[tuple(n - 1 for n in item.shape)]
+                except Exception:
+                    pass
+for path in sys.argv[1:]:
+    try:
+        look(path)
+    except Exception:
+        pass
 """
 PARQUET = """
 import sys
@@ -58,6 +65,21 @@ def probe(path: Path, program: str, library: str) -> None:
         raise InputError(f"{path}: is damaged: {how} in {library}, which reads it")
 
 
+def probe_together(paths: Sequence[Path], program: str, library: str) -> None:
+    """The same for many files with one child, for a program that takes several; InputError names the first bad one."""
+    if not paths:
+        return
+    try:
+        code, _ = child(program, *(os.path.abspath(path) for path in paths))
+    except subprocess.TimeoutExpired:
+        code = -signal.SIGABRT  # each is looked at by itself
+    except OSError:
+        return
+    if -code in CRASHES:
+        for path in paths:
+            probe(path, program, library)
+
+
 @cache
 def _ending(path: str, program: str, *state: int) -> str:
     """How the child ended, if it must not have ended so; state: of the file, which may change."""
@@ -73,11 +95,11 @@ def _ending(path: str, program: str, *state: int) -> str:
     return f"{signal.Signals(-code).name}{f' ({shortened(words)})' if words else ''}"
 
 
-def child(program: str, path: str) -> tuple[int, str]:
-    """Run a program on a file; its exit code (below 0: a signal) and what it said."""
+def child(program: str, *paths: str) -> tuple[int, str]:
+    """Run a program on files; its exit code (below 0: a signal) and what it said."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)}
     done = subprocess.run(
-        [sys.executable, "-P", "-c", program, path],  # -P: no module that lies in the working folder
+        [sys.executable, "-P", "-c", program, *paths],  # -P: no module that lies in the working folder
         env=environment | {"MALLOC_PERTURB_": PERTURB},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

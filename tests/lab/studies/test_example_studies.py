@@ -158,6 +158,30 @@ def test_regression_and_its_gate(tmp_path):
     assert "gate: grid point updates of physics = vti, order = 4 got worse: 0.5 times" in done.err
 
 
+@pytest.mark.trials
+@pytest.mark.parametrize("name", ["profile", "interconnect"])
+def test_studies_of_reactive_flow(tmp_path, name):
+    """A round of few cases: what MPI did is counted, on each number of nodes."""
+    require_clusters()
+    pytest.importorskip("petsc4py", reason="PETSc is not installed")
+    few = {
+        "profile": {r"nodes = \[1, 2, 4\]": "nodes = [1, 2]"},
+        "interconnect": {r'"10gbit", "unlimited"': '"unlimited"', r'\["gmres", "bcgs"\]': '["gmres"]'},
+    }
+    found, _ = measured(copied(f"reactive-{name}.toml", tmp_path, ONE_ROUND | few[name]))
+    cases = [case.runs[0].figures for case in found.cases.values()]
+    assert len(cases) == 2
+    if name == "profile":
+        one, two = sorted(cases, key=lambda figures: figures["messages"])
+        assert one["messages"] == 0 < two["messages"]
+        assert 0 < two["Allreduce of MPI time"] < 1
+        assert 0 < two["calls below 4 KB"] < 1
+        assert one["linear iterations"] == pytest.approx(two["linear iterations"], rel=0.2)
+    else:
+        assert cases[0]["linear iterations"] == cases[1]["linear iterations"]
+    assert cluster_names() == []
+
+
 full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
 
 
@@ -175,9 +199,13 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "shared-memory",
         "cluster-throughput",
         "mix",
+        "reactive-profile",
+        "reactive-interconnect",
     ],
 )
 def test_whole(tmp_path, name):
+    if name.startswith("reactive"):
+        pytest.importorskip("petsc4py", reason="PETSc is not installed")
     if name in ("throughput", "mix") and shutil.which("flow") is None:
         pytest.skip("no program flow on PATH: libopm-simulators-bin")
     found, done = measured(copied(f"{name}.toml", tmp_path, {}))
@@ -209,6 +237,7 @@ def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
     on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory"}
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
+    on_a_cluster |= {"reactive-profile", "reactive-interconnect"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))

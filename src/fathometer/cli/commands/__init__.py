@@ -9,6 +9,7 @@ NAMES = (
     "prepare",
     "survey_build",
     "demo",
+    "reactive",
     "report",
     "stencil",
     "plan",

@@ -9,7 +9,7 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
-from fathometer.cli.option_types import count, duration, grid, velocities
+from fathometer.cli.option_types import count, duration, grid, iterations, velocities
 from fathometer.cli.output import print_text, require_writable
 
 DESCRIPTION = """\
@@ -26,7 +26,19 @@ EXAMPLES = """\
 STANDARD_OUTPUT = "-"
 
 # Of the run that is planned; an application heeds those of its `plan_options`.
-RUN_OPTIONS = ("ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "migrate_time", "history")
+RUN_OPTIONS = (
+    "ranks",
+    "nodes",
+    "decomposition",
+    "within",
+    "velocities",
+    "migrate",
+    "model",
+    "migrate_time",
+    "history",
+    "iterations",
+    "like",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,6 +66,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where snapshots are assumed to be kept (as the survey says; files: on disk, the time steps waiting, as "
         "older codes do it)",
     )
+    parser.add_argument(
+        "--iterations",
+        type=iterations,
+        metavar="NEWTON,LINEAR",
+        help="of a reactive flow: of Newton's method a step, and linear ones for each (4,10)",
+    )
+    parser.add_argument("--like", type=Path, metavar="RUN.json", help="the same, as in the record of a short run")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")
 
 

@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from uuid import uuid4
 
 from fathometer.lab.cluster.namespaces import KINDS, search_path
 from fathometer.lab.cluster.spec import ClusterSpec, address, network, node_names
@@ -58,6 +59,8 @@ def settings(folder: Path, spec: ClusterSpec, cores: int, environ: Mapping[str, 
         MARKER: str(folder),
         "PATH": f"{search_path()}{os.pathsep}{Path(sys.executable).parent}",  # where `fathometer` is, in the end
         "TMPDIR": "/tmp",
+        # One run's mpirun would remove the folder of a node's sessions while another one's enters it.
+        "OMPI_MCA_orte_tmpdir_base": f"/tmp/mpi-{uuid4().hex[:8]}",
         "EVENT_NOEPOLL": "1",
         "OMPI_ALLOW_RUN_AS_ROOT": "1",  # it may be root of a user namespace only, which Open MPI does not know
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -43,10 +43,21 @@ def small_share(results: Mapping[str, Any], kind: str | None = None) -> float | 
     return calls[1] / sum(calls) if sum(calls) else None
 
 
+def sums_share(results: Mapping[str, Any]) -> float | None:
+    """Of the time in MPI, that in MPI_Allreduce; None where no times are known or there is no such time."""
+    mpi = mpi_seconds(results)
+    if not mpi:
+        return None
+    own = sum(row["seconds"] for row in results["functions"] if row["name"] == "MPI_Allreduce")
+    return float(own / (mpi * len(results["ranks"])))
+
+
 def figures(results: Mapping[str, Any]) -> list[Figure]:
     """Figures of a record; those that are not known are left out."""
     mpi, user, small, uneven = mpi_seconds(results), user_seconds(results), small_share(results), imbalance(results)
-    data = total_bytes(results)
+    data, sums = total_bytes(results), sums_share(results)
+    known = all("calls" in rank for rank in results["ranks"])  # Open MPI's monitoring has none
+    calls = sum(rank["calls"] for rank in results["ranks"]) if known else None
     found: list[Figure | None] = [
         Figure("wall time", results["wall_seconds"], "seconds", "lower"),
         None if mpi is None else Figure("time in MPI", mpi, "seconds", "lower"),
@@ -57,6 +68,8 @@ def figures(results: Mapping[str, Any]) -> list[Figure]:
         Figure("data a rank", data / len(results["ranks"]), "bytes", "none", "context"),
         Figure("messages", sum(rank["messages"] for rank in results["ranks"]), "1", "none", "context"),
         None if small is None else Figure("calls below 4 KB", small, "1", "none", "context"),
+        None if sums is None else Figure("Allreduce of MPI time", sums, "1", "none", "context"),
+        None if calls is None else Figure("calls of MPI", calls, "1", "none", "context"),
     ]
     return [figure for figure in found if figure is not None]
 

@@ -16,6 +16,7 @@ from fathometer.lab.profile.shares import figures
 
 FOLDER = "profile"  # in a run's folder
 RATIO = "MPI over user time"
+SHARES = ("calls below 4 KB", "Allreduce of MPI time")  # 0 where there are no such calls
 # Names and units, all of which every run has.
 UNITS: Mapping[str, str] = MappingProxyType(
     {
@@ -26,6 +27,9 @@ UNITS: Mapping[str, str] = MappingProxyType(
         "data of all ranks": "bytes",
         "data a rank": "bytes",
         "messages": "1",
+        "calls of MPI": "1",
+        "calls below 4 KB": "1",
+        "Allreduce of MPI time": "1",
     }
 )
 
@@ -53,6 +57,7 @@ def figures_in(folder: Path) -> dict[str, float]:
     if job.missing:
         raise FathometerError(f"profile: {job.missing} of {job.size} ranks left no file")
     found = {figure.name: figure.value for figure in figures(results_of(job))}
+    found = dict.fromkeys(SHARES, 0.0) | found  # of nothing
     missing = [name for name in UNITS if name not in found]
     if missing:
         raise FathometerError(f"profile: no {', '.join(missing)}: the run spent no time outside of MPI")

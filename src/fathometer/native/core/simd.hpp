@@ -91,6 +91,19 @@ template <> inline void store_lanes<float>(float *to, Vector<float> v, std::int6
 #endif
 }
 
+// Rounded to the nearest, as the standard demands.
+[[gnu::always_inline]] inline Vector<double> square_root(Vector<double> v) {
+#if defined(__AVX512F__)
+    return Vector<double>(_mm512_maskz_sqrt_pd(0xff, __m512d(v))); // the plain form warns (GCC 12)
+#elif defined(__AVX2__)
+    return Vector<double>(_mm256_sqrt_pd(__m256d(v)));
+#else
+    for (int l = 0; l < lanes<double>; ++l)
+        v[l] = std::sqrt(v[l]);
+    return v;
+#endif
+}
+
 // As many lanes as a vector has, from lane S of `low` followed by `high` on; 0 <= S <= lanes.
 template <int S, class V> [[gnu::always_inline]] inline V neighbours(V low, V high) {
     constexpr int n = int(sizeof(V) / sizeof(low[0]));

@@ -35,7 +35,7 @@ ETA = 0.05
 class Sizes:
     """Of what is measured: columns along x and y of 3D images (2D: as many along x), samples, traces; values added."""
 
-    columns: int = 12
+    columns: int = 32  # fewer are computed from nearer caches than those of images, and at other rates
     samples: int = 400
     traces: int = 128
     values: int = 1 << 20

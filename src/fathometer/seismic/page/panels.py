@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
+from fathometer.report.missing import missing, panel_or_missing
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.gather_panel import gather_panel
 from fathometer.seismic.page.map_panel import map_panel
-from fathometer.seismic.page.missing import missing, panel_or_missing
 from fathometer.seismic.page.run_data import RunData, run_data_of
 from fathometer.seismic.page.time_panels import time_panels
 from fathometer.seismic.page.volume_panel import image_panel, model_panel

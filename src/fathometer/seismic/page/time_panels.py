@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
+from fathometer.report.missing import panel_or_missing
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.gather_panel import gather_panel
 from fathometer.seismic.page.map_panel import map_panel
-from fathometer.seismic.page.missing import panel_or_missing
 from fathometer.seismic.page.offset_panels import fullest, offset_gather_panel, offset_sections_panel
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.page.time_volumes import fold_panel, outline, time_image_panel

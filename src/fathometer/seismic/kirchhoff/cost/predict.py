@@ -28,7 +28,7 @@ from fathometer.seismic.kirchhoff.setup import SAMPLE_BYTES, block_bytes, image_
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
 from fathometer.storage.traces.headers import HEADER
 
-PICTURE_BYTES = 40_000_000  # of what draws them, on rank 0, beside what was just freed
+PICTURE_BYTES = 65_000_000  # of what draws them on rank 0: libraries, figures, the page
 CHECKED = 0.3  # of the seconds of adding a value: its checksum and copy
 DRAWN_BYTES = 72  # of a sample of the sections that are drawn, image and velocities
 LIMBS = CELL_BYTES // 8  # of a sum, each as much work as a value
@@ -134,7 +134,7 @@ def memory(run: Workload) -> dict[str, int]:
     drawn = nx * nt if ny == 1 else nx * nt + ny * nt + nx * ny
     stages = (
         block_bytes(run.layout, run.ranks_per_block, bank),
-        image_bytes(run.layout, run.ranks) | {"pictures": PICTURE_BYTES},
+        image_bytes(run.layout, run.ranks),
         {
             "sums": volumes * SAMPLE_BYTES * -(-run.cells // run.ranks),
             "pictures": PICTURE_BYTES + DRAWN_BYTES * drawn,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from fathometer.base.errors import FathometerError
 from fathometer.runs.application import Panel
-from fathometer.seismic.page.run_data import RunData
+
+Run = TypeVar("Run")
 
 
-def panel_or_missing(title: str, panel: Callable[[RunData], Panel], run: RunData) -> Panel:
-    """The panel, or a `missing` one with the error."""
+def panel_or_missing(title: str, panel: Callable[[Run], Panel], run: Run) -> Panel:
+    """The panel of a run, or a `missing` one with the error."""
     try:
         return panel(run)
     except (FathometerError, OSError) as error:

@@ -1,0 +1,1 @@
+"""Applications that are not seismic, a folder each."""

@@ -1,0 +1,1 @@
+"""Reactions of a flow: the chemistry file, activities, and the equilibrium of initial and boundary waters."""

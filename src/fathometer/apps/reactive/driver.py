@@ -1,0 +1,289 @@
+"""`fathometer reactive`: a reactive flow from its input file to fields, restart files, picture and record.
+
+flow file to case:     chemistry, waters, regions, sides (case.py)
+case to solver:        the state of this rank's cells (solver/)
+for each step:         Newton's method; results at their times, restart files now and then
+at the end:            fields, restart file, picture, record, page
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.apps.reactive.case import Case, case_of, input_files
+from fathometer.apps.reactive.course import COUNTS, Course
+from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FieldFiles
+from fathometer.apps.reactive.fields import FOLDER as FIELDS_FOLDER
+from fathometer.apps.reactive.flow_file import FlowFile
+from fathometer.apps.reactive.picture import PICTURE, draw
+from fathometer.apps.reactive.restart import FOLDER as RESTART_FOLDER
+from fathometer.apps.reactive.restart import Progress, RestartFiles
+from fathometer.apps.reactive.results import finish, partial_record
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.ledger import now
+from fathometer.base.progress import Progress as Display
+from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.heartbeat import watched
+from fathometer.record.envelope import PAGE, RECORD
+from fathometer.runs.context import Context, Outcome
+from fathometer.runs.lifecycle import unfinished_record
+from fathometer.storage import atomic
+from fathometer.storage.folder import results_folder
+from fathometer.storage.lock import FileLock, this_process
+
+if TYPE_CHECKING:
+    from fathometer.apps.reactive.solver.problem import ReactiveSolver, Step
+    from fathometer.apps.reactive.solver.stepping import TimeSteps
+
+LOCK = "lock"
+RESTART_SECONDS = 300.0  # wall time, after which a restart file is written whatever the steps
+PATIENCE = 600.0  # s without a sign of life of a rank
+SHOWN_STEPS = 1000  # progress is told in so many parts of the simulated time
+
+
+def run_reactive(file: FlowFile, comm: MPI.Intracomm, context: Context) -> Outcome:
+    """Collective. Run a reactive flow; fields, restart file, picture and record are on disk afterwards.
+
+    Raises InputError and FathometerError, the same on all ranks.
+    """
+    from fathometer.apps.reactive.solver.petsc import require_petsc
+
+    with collective_errors(comm):
+        require_petsc(comm)
+        with ledger.phase("set up"):
+            case = case_of(file)
+    output = file.output_directory
+    protect_inputs(file, [output / name for name in (RECORD, PAGE, PICTURE, DESCRIPTION)])
+    for folder in (FIELDS_FOLDER, RESTART_FOLDER):
+        for path in input_files(file):
+            if (output / folder).resolve() in path.resolve().parents:
+                raise InputError(
+                    f"{file.path}: [output]: {path} lies where results are written and removed; allowed: outside of "
+                    f"{output / folder}"
+                )
+    with (
+        results_folder(output, comm),
+        watched(output, PATIENCE, comm, context.say),
+        _locked(output, comm),
+    ):
+        with ledger.phase("set up"), collective_errors(comm):
+            if (
+                comm.rank == 0
+                and (output / RECORD).exists()
+                and not (context.options.resume or context.options.overwrite)
+            ):
+                raise InputError(f"{output}: holds an earlier run; --resume goes on with it, --overwrite begins anew")
+        with unfinished_record(output, comm, partial(partial_record, case, context)):
+            outcome = _run(case, comm, context)
+    return outcome
+
+
+def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
+    from fathometer.apps.reactive.solver.petsc import options_of
+    from fathometer.apps.reactive.solver.problem import ReactiveSolver
+    from fathometer.apps.reactive.solver.stepping import TimeSteps
+
+    file, output = case.file, case.file.output_directory
+    with ledger.phase("set up"):
+        keys = file.newton
+        solver = ReactiveSolver(
+            case.flow,
+            comm,
+            options_of(file.petsc.options),
+            tolerance=keys.tolerance,
+            most_iterations=keys.most_iterations,
+        )
+        steps = TimeSteps.of(file.time.model_dump(), output_times(file))
+        restart = RestartFiles(output, state_input(case), case.flow.shape, solver.lo, comm)
+        course, times = _begin(case, solver, steps, restart, context)
+        fields = FieldFiles(file, case.system, solver.lo, comm, times)
+        for line in summary(case, solver, comm):
+            context.say(line)
+    if not fields.times:
+        _write_fields(fields, course.time, solver)
+    if comm.rank == 0:
+        for name in (RECORD, PAGE):  # of results that are about to be replaced
+            atomic.remove(output / name)
+    try:
+        _advance(case, solver, steps, course, fields, restart, context)
+    except FathometerError:
+        _write_restart(restart, course, steps, fields, solver)
+        raise
+    if fields.times[-1] != course.time:
+        _write_fields(fields, course.time, solver)
+    _write_restart(restart, course, steps, fields, solver)
+    files: dict[str, Path] = {"fields": output / DESCRIPTION}
+    with ledger.phase("draw"), collective_errors(comm):
+        if comm.rank == 0:
+            files["picture"] = draw(case, fields)
+    return finish(case, solver, course, fields, files, context)
+
+
+def _begin(
+    case: Case, solver: ReactiveSolver, steps: TimeSteps, restart: RestartFiles, context: Context
+) -> tuple[Course, list[float]]:
+    """The state at the beginning, or that of a restart file; the times of fields that are there."""
+    with collective_errors(solver.comm):
+        ln_c, minerals = case.initial(solver.lo, solver.hi)
+    if context.options.resume:
+        earlier = restart.read(ln_c, minerals)
+        if earlier is not None:
+            if earlier.time > steps.end:
+                raise InputError(
+                    f"{case.file.path}: [time] end: found {steps.end:g} s, but the run to be resumed is at "
+                    f"{earlier.time:g} s; allowed: from that on"
+                )
+            steps.restore(earlier.stepping)
+            solver.set_state(ln_c, minerals)
+            course = Course(
+                earlier.time, earlier.steps, dict(earlier.counts), list(earlier.moles), list(earlier.outflow)
+            )
+            course.earlier = earlier.steps
+            context.say(f"resumed at {earlier.time:g} s, after {earlier.steps} steps")
+            return course, list(earlier.times)
+        context.say("nothing to resume: begins anew")
+    restart.remove()
+    solver.set_state(ln_c, minerals)
+    moles = [float(value) for value in solver.moles()]
+    return Course(moles=moles, outflow=[0.0] * len(moles)), []
+
+
+def _advance(
+    case: Case,
+    solver: ReactiveSolver,
+    steps: TimeSteps,
+    course: Course,
+    fields: FieldFiles,
+    restart: RestartFiles,
+    context: Context,
+) -> None:
+    """Take all steps that are left."""
+    from fathometer.apps.reactive.solver.stepping import advance
+
+    time, comm = case.file.time, solver.comm
+    wanted = set(output_times(case.file))
+    last = None if time.most_steps is None else time.most_steps
+    with Display(1, now=now, rank=comm.rank, quiet=context.quiet, label="flow", task="simulation") as display:
+        display.start_task(0, SHOWN_STEPS)
+        shown, written = 0, now()
+        for step in advance(solver, steps) if last is None or course.count < last else ():
+            _count(course, steps.time, step, solver)
+            if steps.time in wanted:
+                _write_fields(fields, steps.time, solver)
+            # A job that is ended by the clock loses at most that much.
+            late = allgather(comm, now() - written > RESTART_SECONDS)[0]
+            if late or course.count % case.file.output.restart_steps == 0:
+                _write_restart(restart, course, steps, fields, solver)
+                written = now()
+            reached = int(SHOWN_STEPS * min(1.0, steps.time / time.end))
+            display.advance(reached - shown)
+            shown = reached
+            if last is not None and course.count >= last:
+                break
+        display.finish_task()
+
+
+def _count(course: Course, time: float, step: Step, solver: ReactiveSolver) -> None:
+    course.count += 1
+    row = {
+        "time_seconds": time,
+        "step_seconds": step.seconds,
+        "newton_iterations": step.newton,
+        "linear_iterations": step.linear,
+        "cut_steps": step.cuts,
+    }
+    course.steps.append(row)
+    course.time = time
+    for name in COUNTS:
+        course.counts[name] += row[name]
+    course.outflow = [before + now for before, now in zip(course.outflow, solver.outflow(), strict=True)]
+
+
+def _write_fields(fields: FieldFiles, time: float, solver: ReactiveSolver) -> None:
+    with ledger.phase("write fields"), ledger.file("fields", "write"):
+        ln_activity, strength = solver.species()
+        fields.write(time, CellState(solver.ln_c, solver.totals(), solver.minerals, ln_activity, strength))
+
+
+def _write_restart(
+    restart: RestartFiles, course: Course, steps: TimeSteps, fields: FieldFiles, solver: ReactiveSolver
+) -> None:
+    with ledger.phase("write restart"):
+        progress = Progress(
+            course.time, course.count, steps.state(), fields.times, course.counts, course.outflow, course.moles
+        )
+        restart.write(progress, solver.ln_c, solver.minerals)
+
+
+def output_times(file: FlowFile) -> list[float]:
+    """Times of results, s, the end included."""
+    end, keys = file.time.end, file.output
+    times = list(keys.times or ())
+    if keys.every is not None:
+        times = [n * keys.every for n in range(1, int(np.ceil(end / keys.every * (1 - 1e-12))))]
+    return [time for time in times if time < end] + [end]
+
+
+def state_input(case: Case) -> dict[str, Any]:
+    """What of the input a restart file depends on: all but times, where results go and how it is solved.
+
+    The chemistry is that of the file's numbers, not of its name; fields are those that earlier times have.
+    """
+    values = case.file.resolved()
+    kept = ("grid", "chemistry", "medium", "region", "water", "initial", "boundary", "flow", "transport")
+    system = {
+        name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(case.system).items()
+    }
+    return (
+        {name: values.get(name) for name in kept}
+        | {"output": {"fields": list(case.file.output.fields)}}
+        | {"constants": system}
+    )
+
+
+def summary(case: Case, solver: ReactiveSolver, comm: MPI.Intracomm) -> Iterator[str]:
+    """What a user wants to know before the run, a line each."""
+    grid, system = case.file.grid, case.system
+    yield (
+        f"{' x '.join(map(str, grid.cells))} cells, {len(system.primary)} components, {len(system.secondary)} further "
+        f"species, {len(system.minerals)} mineral{'s'[: len(system.minerals) != 1]}; "
+        f"{comm.size} rank{'s'[: comm.size != 1]}"
+    )
+
+
+def protect_inputs(file: FlowFile, outputs: Iterable[Path]) -> None:
+    """Raises InputError where a result would replace the flow file or its chemistry file."""
+    for output in outputs:
+        for path in input_files(file):
+            if atomic.replaces(output, path):
+                raise InputError(
+                    f"{file.path}: [output]: {output} would replace {path}; allowed: another directory or name"
+                )
+
+
+@contextmanager
+def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
+    """Collective. Hold the folder's lock on rank 0. Raises InputError where another run has it."""
+    lock = FileLock(output / LOCK)
+    with collective_errors(comm):
+        if comm.rank == 0:
+            if not lock.acquire():
+                with lock:
+                    raise InputError(
+                        f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
+                    )
+            lock.write(this_process())
+    try:
+        yield
+    finally:
+        if comm.rank == 0:
+            atomic.remove(lock.path)
+            lock.close()

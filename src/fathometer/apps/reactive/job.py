@@ -1,0 +1,28 @@
+"""The batch job of a reactive flow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fathometer.apps.reactive.flow_file import FlowFile
+from fathometer.apps.reactive.restart import FOLDER
+from fathometer.base.errors import InputError, naming
+from fathometer.launch.slurm import Job, job_name, require_shared
+
+
+def job_of(file: FlowFile, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
+    """The job that runs a flow; options: further attributes of the job.
+
+    Raises InputError: an array of jobs, a folder that the other nodes cannot see.
+    """
+    if options.get("array_size") is not None:
+        raise InputError(f"{file.path}: --array: found; allowed only for what consists of tasks, which a flow does not")
+    if options.pop("in_time", False):
+        raise InputError(f"{file.path}: --migrate-time: found; it is a reactive flow; allowed: without it")
+    output, path = Path(file.output_directory).absolute(), file.path.absolute()
+    with naming(f"{file.path}: [output] directory"):
+        require_shared(output, nodes)
+    command = (*program, "reactive", str(path), "--resume")
+    return Job(command, output, output / FOLDER, name or job_name(path), nodes, task="restart file", **options)

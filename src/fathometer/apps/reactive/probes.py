@@ -1,0 +1,121 @@
+"""What benchmarks of a machine measure of reactive flows: a small one on each core, all at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any
+
+from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
+from fathometer.apps.reactive.solver.memory import solver_bytes
+from fathometer.base.errors import FathometerError
+from fathometer.base.own_program import own_program
+from fathometer.launch import one_host
+from fathometer.plan.machine_file import ImplicitRates, Rate
+from fathometer.record.ranks import seconds
+from fathometer.runs.probes import SecondsOf, StepCost, Stepper
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from fathometer.parallel.decomposition import Index3
+    from fathometer.parallel.threads import Binding, ThreadCounts
+
+CELLS, STEPS = 32, 3
+PATIENCE = 300.0  # s
+FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")  # of the launcher of this process
+
+
+class ReactiveProbes:
+    """See runs/probes.py. There are no explicit time steps."""
+
+    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
+        """There is none."""
+        raise FathometerError(f"{equation}: reactive flow has no such equation")
+
+    def stepper(
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
+    ) -> Stepper:
+        """There is none."""
+        raise FathometerError(f"{equation}: reactive flow has no such equation")
+
+    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+        """None."""
+        return iter(())
+
+    def machine_figures(
+        self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """Rates of implicit solves; nothing without PETSc, or where the runs fail."""
+        if find_spec("petsc4py") is None:
+            return {}
+        say("implicit solves, a small one on each core")
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
+            records = run_copies(Path(name), sorted(binding.cpus))
+        return {"implicit": rates_of(records).model_dump()} if records else {}
+
+
+def run_copies(folder: Path, cpus: Sequence[int]) -> list[Mapping[str, Any]]:
+    """Run the same flow on each of these cpus at the same time, in a process of one thread; the records, none where one
+    fails."""
+    # They would inherit the one cpu that this thread is bound to.
+    bound = shutil.which("taskset")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    environ |= one_host.alone(environ)
+    running = []
+    for copy, cpu in enumerate(cpus):
+        path = folder / f"{copy}.toml"
+        path.write_text(demo_text(CELLS, STEPS, f"{copy}"))
+        words = [*own_program(), "reactive", str(path), "--quiet", "--ranks", "1", "--threads", "1"]
+        words = [bound, "-c", str(cpu), *words] if bound else words
+        running.append(subprocess.Popen(words, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    try:
+        done = [process.wait(PATIENCE) == 0 for process in running]
+    except subprocess.TimeoutExpired:
+        done = [False]
+    finally:
+        for process in running:
+            process.kill()
+    if not all(done):
+        return []
+    return [json.loads((folder / f"{copy}" / "run.json").read_text()) for copy in range(len(cpus))]
+
+
+def rates_of(records: Sequence[Mapping[str, Any]]) -> ImplicitRates:
+    """Rates from the records of runs of the same flow, each on one rank: means over these."""
+    found = [_rates(record) for record in records]
+    return ImplicitRates(**{name: mean(one[name] for one in found) for name in found[0]})
+
+
+def _rates(record: Mapping[str, Any]) -> dict[str, float]:
+    shape, system = record["results"]["grid"]["shape"], record["results"]["chemistry"]
+    cells = float(shape[0] * shape[1] * shape[2])
+    (events,) = record["results"]["petsc"]["ranks"]
+    names = {entry["phase"] for entry in record["ledger"]["phases"]}
+    phases = {name: seconds(record["ledger"], (name,)) for name in names}
+    figures = {figure["name"]: figure["value"] for figure in record["figures"]}
+    n, minerals = len(system["primary"]), len(system["minerals"])
+    setup, linear = events["PCSetUp"], figures["linear iterations"]
+    written = len(record["results"]["fields"]) * len(record["results"]["field_times_seconds"])
+    taken = sum(solver_bytes(tuple(shape), (1, 1, 1), n, minerals, record["input"]["transport"]["scheme"]).values())
+    peak = figures["peak memory"] - taken
+    return {
+        "components": n,
+        "entries": 1 + 6 * GHOST_WIDTH[record["input"]["transport"]["scheme"]],
+        "residual_seconds": phases["assemble residual"] / events["SNESFunctionEval"]["calls"] / cells,
+        "jacobian_seconds": phases["assemble Jacobian"] / events["SNESJacobianEval"]["calls"] / cells,
+        "setup_seconds": setup["seconds"] / max(1.0, figures["newton iterations"]) / cells,
+        "iteration_seconds": max(0.0, phases["solve"] - setup["seconds"]) / linear / cells,
+        "file_seconds": phases.get("write fields", 0.0) / max(1, written),
+        "start_seconds": phases.get("set up", 0.0),
+        "finish_seconds": sum(phases.get(name, 0.0) for name in ("draw", "finish", "report")),
+        "process_bytes": max(0.0, peak),
+    }

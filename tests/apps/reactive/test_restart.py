@@ -1,0 +1,91 @@
+"""Restart files: the bits that were written, refused where they are of something else."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from fathometer.apps.reactive.restart import FILE, FOLDER, LINES, Progress, RestartFiles
+from fathometer.base.errors import FathometerError, InputError
+
+SHAPE = (3, 4, 5)
+PROGRESS = Progress(0.1 + 0.2, 120, {"step": 1 / 3}, [0.0, 0.1], {"newton": 7.0}, [1e-300, 0.0], [1 / 7, 2.0])
+
+
+def files(folder, input=None):
+    return RestartFiles(
+        folder, {"grid": [3, 4, 5], "x": 0.1} if input is None else input, SHAPE, (0, 0, 0), MPI.COMM_SELF
+    )
+
+
+def arrays(seed=1):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((*SHAPE, 2)), rng.random((*SHAPE, 1))
+
+
+def empty():
+    return np.full((*SHAPE, 2), np.nan), np.full((*SHAPE, 1), np.nan)
+
+
+def test_the_same_bits_come_back_and_the_state_before_goes(tmp_path):
+    restart = files(tmp_path)
+    assert restart.read(*empty()) is None
+    restart.write(replace(PROGRESS, steps=60), *arrays(2))
+    restart.write(PROGRESS, *arrays())
+    found = empty()
+    assert files(tmp_path).read(*found) == PROGRESS
+    for one, other in zip(found, arrays(), strict=True):
+        assert np.array_equal(one, other)
+    assert sorted(path.name for path in (tmp_path / FOLDER).iterdir()) == ["00000120", FILE, LINES]
+    assert [json.loads(line)["steps"] for line in (tmp_path / FOLDER / LINES).read_text().splitlines()] == [60, 120]
+
+
+def test_a_state_that_is_not_complete_leaves_the_one_before(tmp_path):
+    restart = files(tmp_path)
+    restart.write(PROGRESS, *arrays())
+    half = tmp_path / FOLDER / "00000200"
+    half.mkdir()
+    (half / "u-0.rsf").write_text("half")
+    found = empty()
+    assert files(tmp_path).read(*found) == PROGRESS
+    assert np.array_equal(found[0], arrays()[0])
+
+
+def test_another_input_is_refused(tmp_path):
+    files(tmp_path).write(PROGRESS, *arrays())
+    with pytest.raises(InputError, match=r"is of another input: x: 0.1 then, 0.2 now; --overwrite"):
+        files(tmp_path, {"grid": [3, 4, 5], "x": 0.2}).read(*empty())
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"version": 1}', "null"])
+def test_a_damaged_description(tmp_path, text):
+    files(tmp_path).write(PROGRESS, *arrays())
+    (tmp_path / FOLDER / FILE).write_text(text)
+    with pytest.raises(FathometerError, match=r"restart.json: cannot be read; --overwrite"):
+        files(tmp_path).read(*empty())
+
+
+def test_arrays_that_are_missing_or_of_another_shape(tmp_path):
+    restart = files(tmp_path)
+    restart.write(PROGRESS, *arrays())
+    folder = tmp_path / FOLDER / "00000120"
+    text = (folder / "m-0.rsf").read_text()
+    (folder / "m-0.rsf").unlink()
+    with pytest.raises(FathometerError, match=r"m-0\.rsf"):
+        files(tmp_path).read(*empty())
+    (folder / "m-0.rsf").write_text(text.replace("n1=5", "n1=4"))
+    with pytest.raises(FathometerError, match=r"m-0\.rsf"):
+        files(tmp_path).read(*empty())
+
+
+def test_removing_states_leaves_what_is_not_one(tmp_path):
+    restart = files(tmp_path)
+    restart.write(PROGRESS, *arrays())
+    (tmp_path / FOLDER / "mine.toml").write_text("mine")
+    restart.remove()
+    assert restart.read(*empty()) is None
+    assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["mine.toml"]

@@ -1,0 +1,82 @@
+"""Flow files for tests."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import Any
+
+from fathometer.apps.reactive.flow_file import FlowFile, flow_of
+
+BASE: dict[str, Any] = {
+    "grid": {"cells": [12, 1, 1], "spacing": [0.01, 0.01, 0.01]},
+    "chemistry": {
+        "primary": ["Ca+2", "H+", "HCO3-", "Tracer"],
+        "secondary": ["OH-", "CO2(aq)", "CO3-2", "CaHCO3+", "CaCO3(aq)"],
+        "minerals": ["Calcite"],
+        "specific_area": {"Calcite": 0.01},
+    },
+    "water": [
+        {
+            "name": "resident",
+            "species": {
+                "H+": {"charge": True},
+                "Ca+2": {"mineral": "Calcite"},
+                "HCO3-": {"gas": "CO2(g)", "pressure": 1e-3},
+                "Tracer": {"total": 1e-9},
+            },
+        },
+        {
+            "name": "acid",
+            "species": {
+                "H+": {"charge": True},
+                "Ca+2": {"total": 1e-5},
+                "HCO3-": {"gas": "CO2(g)", "pressure": 0.3},
+                "Tracer": {"total": 1e-3},
+            },
+        },
+    ],
+    "initial": [{"water": "resident", "minerals": {"Calcite": 0.01}}],
+    "boundary": [{"side": "x-", "kind": "fixed", "water": "acid"}, {"side": "x+", "kind": "open"}],
+    "flow": {"flux": [1e-6, 0.0, 0.0]},
+    "time": {"end": 20000.0, "step": 1000.0},
+}
+
+
+def values(**changes: Any) -> dict[str, Any]:
+    """BASE with further keys: "table.key" = value; None removes it."""
+    found = copy.deepcopy(BASE)
+    for name, value in changes.items():
+        table, _, key = name.partition("__")
+        if not key:
+            found[table] = value
+            continue
+        entry = found.setdefault(table, {})
+        if value is None:
+            entry.pop(key, None)
+        else:
+            entry[key] = value
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def flow(folder: Path, **changes: Any) -> FlowFile:
+    """A flow file in a folder."""
+    return flow_of(values(**changes), folder / "flow.toml")
+
+
+def text_of(values: dict[str, Any]) -> str:
+    """TOML of nested values: tables and lists of tables."""
+
+    def one(value: Any) -> str:
+        match value:
+            case bool():
+                return "true" if value else "false"
+            case str():
+                return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+            case dict():
+                return "{" + ", ".join(f'"{key}" = {one(entry)}' for key, entry in value.items()) + "}"
+            case list() | tuple():
+                return "[" + ", ".join(one(entry) for entry in value) + "]"
+        return repr(value)
+
+    return "".join(f'"{name}" = {one(value)}\n' for name, value in values.items())
