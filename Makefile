@@ -51,7 +51,7 @@ bench: build ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
 docs: build ## write the generated parts of docs/ anew
-	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md reactive-chemistry.md)
+	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md reactive-chemistry.md ocean-file.md)
 
 # An editable install is not compiled by pip, and some environments forbid Python to keep what it compiles: each start
 # of the program would take half a second more.

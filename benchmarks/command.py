@@ -7,7 +7,7 @@ import subprocess
 import sys
 from functools import partial
 
-from fathometer.lab.turns import timed
+from fathometer.base.ledger import timed
 from fathometer.launch.mpirun import find_mpirun, mpirun_command
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from benchmarks.command import clean
 from benchmarks.table import Table
+from fathometer.base.ledger import timed
 from fathometer.lab.io.page_cache import drop
-from fathometer.lab.turns import timed
 from fathometer.storage.index.build import build_index
 from fathometer.storage.index.words import words_of
 from fathometer.storage.traces.segy_writer import binary_header, textual_header, trace_type

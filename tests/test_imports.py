@@ -47,6 +47,7 @@ FLOORS = {
         describe sections
         contents
         index
+        datasets
         volumes
         traces
         scratch

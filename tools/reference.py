@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 
+from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import FathometerError, InputError
@@ -16,6 +17,7 @@ MODELS = {  # by page
     "recipes.md": Recipe,
     "study-file.md": Study,
     "flow-file.md": FlowFile,
+    "ocean-file.md": OceanFile,
     "reactive-chemistry.md": ChemistryFile,
 }
 

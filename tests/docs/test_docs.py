@@ -96,7 +96,14 @@ def test_each_reference_of_an_input_file_is_on_one_page() -> None:
     holding = [
         page.name for page in GUIDE.glob("*.md") if {BEGIN_MARKER, END_MARKER} & set(page.read_text().splitlines())
     ]
-    assert sorted(holding) == ["flow-file.md", "reactive-chemistry.md", "recipes.md", "study-file.md", "survey-file.md"]
+    assert sorted(holding) == [
+        "flow-file.md",
+        "ocean-file.md",
+        "reactive-chemistry.md",
+        "recipes.md",
+        "study-file.md",
+        "survey-file.md",
+    ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=name)

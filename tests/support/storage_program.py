@@ -18,7 +18,7 @@ from fathometer.parallel.decomposition import Decomposition, arrangements
 from fathometer.storage.volumes import exchange, mpiio, reader, writer
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.boxes import widened
-from fathometer.storage.volumes.formats import hdf5, netcdf
+from fathometer.storage.volumes.formats import hdf5, netcdf_file
 from fathometer.storage.volumes.reader import open_shared
 from fathometer.storage.volumes.registry import FORMATS
 from fathometer.storage.volumes.strategy import Strategy
@@ -116,6 +116,6 @@ def main(folder, reference):
 
 if __name__ == "__main__":
     # Small enough that every loop over pieces of what one call may move goes round.
-    exchange.LARGEST_MESSAGE = mpiio.LARGEST_CALL = netcdf.LARGEST_CALL = hdf5.LARGEST_CALL = 160
+    exchange.LARGEST_MESSAGE = mpiio.LARGEST_CALL = netcdf_file.LARGEST_CALL = hdf5.LARGEST_CALL = 160
     reader.SLAB_BYTES = writer.SLAB_BYTES = 500
     main(*sys.argv[1:])

@@ -1,5 +1,6 @@
 """
-Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow, threads.
+Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow,
+ocean circulation, threads.
 """
 
 from collections.abc import Sequence
@@ -571,3 +572,293 @@ def reactive_jacobian(
     its neighbours at -x, +x, -y, +y, -z, +z, with "limited" those behind them; numbers of the ghosted block or -1.
     values (cells, n, entries, n).
     """
+
+OCEAN_HALO: int = 3
+
+class OceanKernel:
+    def __init__(
+        self,
+        *,
+        extents: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        levels: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        levels_u: Annotated[
+            NDArray[numpy.int32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        dx: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        dx_u: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        f: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        tan_over_radius: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)
+        ],
+        thickness: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        dy: float,
+        curvature: float,
+        gravity: float,
+        density: float,
+        viscosity: float,
+        diffusivity: float,
+        vertical_viscosity: float,
+        vertical_diffusivity: float,
+        convective_diffusivity: float,
+        drag: int,
+        drag_coefficient: float,
+        state_equation: int,
+        expansion: float,
+        contraction: float,
+        reference_temperature: float,
+        reference_salinity: float,
+        advect_momentum: bool,
+    ) -> None:
+        """
+        The blocks of a rank, halos included (native/ocean/grid.hpp), and the numbers of Physics; curvature = 1/R².
+        """
+
+    def depth(
+        self,
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        depth: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Depth of the water at U points, m: of owned columns and two rings around them.
+        """
+
+    def pressure(
+        self,
+        tracers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        p: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Hydrostatic pressure over the density of reference, m²/s², of owned cells and those east and north.
+        """
+
+    def momentum(
+        self,
+        *,
+        dt: float,
+        theta: float,
+        weights: Sequence[float],
+        u: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        v: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        p: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        stress_x: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        stress_y: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        tendencies: Sequence[
+            Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu")]
+        ],
+        u_next: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        v_next: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        transport_u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+        transport_v: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+        shift_u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+        shift_v: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """Provisional velocity after dt s, see native/ocean/momentum.hpp."""
+
+    def correct(
+        self,
+        *,
+        dt: float,
+        theta: float,
+        d: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        v: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        shift_u: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+        shift_v: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Takes dt theta g grad d from u and v, and what follows from it from the shift.
+        """
+
+    def fluxes(
+        self,
+        *,
+        dt: float,
+        u: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        v: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        shift_u: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        shift_v: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        flux_x: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        flux_y: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        eta_next: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Volume fluxes through faces, m³/s, and the surface height after dt s, see native/ocean/fluxes.hpp.
+        """
+
+    def courant(
+        self,
+        *,
+        dt: float,
+        flux_x: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        flux_y: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    ) -> tuple[float, float, bool]:
+        """
+        The largest lateral and vertical Courant number of owned cells; whether all is finite.
+        """
+
+    def surface_flux(
+        self,
+        tracers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        given: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        target: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        rate: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+        flux: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+    ) -> None:
+        """
+        Flux into the sea, tracer times m/s: what is given and rate dz_0 (target - tracer).
+        """
+
+    def tracers(
+        self,
+        *,
+        dt: float,
+        x_first: bool,
+        tracers: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        eta_next: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        flux_x: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        flux_y: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        surface_flux: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu", writable=False)
+        ],
+        tracers_next: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None, None, None), order="C", device="cpu")
+        ],
+    ) -> None:
+        """Tracers of owned cells after dt s, see native/ocean/tracers.hpp."""
+
+def ocean_density(
+    temperature: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    salinity: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    pressure: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu", writable=False)],
+    density: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+) -> None:
+    """
+    Density of sea water, kg/m³, of potential temperature in °C and pressure in Pa (Wright 1997).
+    """
+
+class BlockHaloCopies:
+    def __init__(
+        self,
+        *,
+        arrays: Sequence[Annotated[NDArray[numpy.float64], dict(order="C", device="cpu")]],
+        sent: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        received: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        moved: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        send_buffer: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        receive_buffer: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    def pack(self) -> None:
+        """Cells that are sent to the buffer; cells of own blocks to halos."""
+
+    def unpack(self) -> None:
+        """What was received to halos."""
+
+class SurfaceGradients:
+    def __init__(
+        self,
+        *,
+        extents: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        wet: Annotated[NDArray[numpy.uint8], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        depth: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        area: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ratio_x: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        ratio_y: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        tile: int,
+        exact: bool,
+        vectors: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None, None), order="C", device="cpu")],
+        sums: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+        limbs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu")],
+    ) -> None: ...
+    def scale(self, k: float) -> None:
+        """The factor of the operator, m2; the preconditioner is made."""
+
+    def surface(
+        self,
+        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    ) -> None:
+        """Depth at corners, from the height of cells."""
+
+    def load(
+        self,
+        b: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+        x: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
+    ) -> None:
+        """Right-hand side and start."""
+
+    def unload(
+        self, x: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]
+    ) -> None:
+        """The solution, on cells of water."""
+
+    def apply(self, of: int, into: int, sums: int) -> None:
+        """into = A of; local sums."""
+
+    def residual(self) -> None:
+        """r = b - A x."""
+
+    def precondition(self, of: int, into: int) -> None:
+        """into = M of."""
+
+    def dot(self, sums: int) -> None:
+        """Local sums."""
+
+    def largest(self, sums: int) -> None:
+        """Largest terms on this rank, in place of sums."""
+
+    def set_limits(self, sums: int) -> None:
+        """Limits of exact sums from the largest terms."""
+
+    def values(self, sums: int, again: bool) -> bool:
+        """Exact sums from limbs; whether they are valid."""
+
+    def pcg_update(self, alpha: float) -> None: ...
+    def pcg_direction(self, beta: float) -> None: ...
+    def gear_update(self, alpha: float, beta: float) -> None: ...
+    def pipelined_update(self, alpha: float, beta: float) -> None: ...

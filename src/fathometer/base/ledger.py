@@ -44,6 +44,13 @@ def now() -> float:
     return time.perf_counter()
 
 
+def timed(task: Callable[[], object]) -> float:
+    """Seconds that a call takes."""
+    start = now()
+    task()
+    return now() - start
+
+
 def process_start() -> float:
     """Start time of this process on now()'s clock, to a hundredth of a second (Linux; elsewhere: now)."""
     try:

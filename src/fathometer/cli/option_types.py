@@ -124,15 +124,15 @@ def velocities(text: str) -> tuple[float, float]:
     return low, high
 
 
-def iterations(text: str) -> tuple[float, float]:
-    """NEWTON,LINEAR: mean numbers of iterations."""
+def iterations(text: str) -> tuple[float, ...]:
+    """N, or NEWTON,LINEAR: mean numbers of iterations."""
     try:
-        newton, linear = (float(part) for part in text.split(","))
+        found = tuple(float(part) for part in text.split(","))
     except ValueError:
-        newton = linear = 0.0
-    if not 0 < newton < 1e6 or not 0 < linear < 1e6:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: NEWTON,LINEAR, two numbers above 0")
-    return newton, linear
+        found = ()
+    if not 0 < len(found) < 3 or not all(0 < number < 1e6 for number in found):
+        raise argparse.ArgumentTypeError(f"found {text}; allowed: N, or NEWTON,LINEAR, numbers above 0")
+    return found
 
 
 def lengths(text: str) -> tuple[float, ...]:

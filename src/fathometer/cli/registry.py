@@ -19,6 +19,7 @@ APPLICATIONS: Mapping[str, str] = MappingProxyType(
     {
         "seismic": "fathometer.seismic.application:APPLICATION",
         "reactive": "fathometer.apps.reactive.application:APPLICATION",
+        "ocean": "fathometer.apps.ocean.application:APPLICATION",
     }
 )
 

@@ -22,8 +22,8 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.host import cpu_model, peak_memory, total_memory
+from fathometer.base.ledger import timed
 from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
-from fathometer.lab.turns import timed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import HaloExchange, HaloField

@@ -18,9 +18,10 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.ledger import timed
 from fathometer.grid.tiling import DEEPEST, PLAIN, Tuned
 from fathometer.lab.statistics.interval import Estimate, interval
-from fathometer.lab.turns import interleave, timed
+from fathometer.lab.turns import interleave
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory

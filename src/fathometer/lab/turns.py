@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from fathometer.base.ledger import now
-
-
-def timed(task: Callable[[], object]) -> float:
-    """Seconds that a call takes."""
-    start = now()
-    task()
-    return now() - start
+from fathometer.base.ledger import timed
 
 
 def interleave(

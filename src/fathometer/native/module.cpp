@@ -2,13 +2,17 @@
 #include "acoustic/bindings.hpp"
 #include "core/bindings.hpp"
 #include "kirchhoff/bindings.hpp"
+#include "ocean/barotropic_bindings.hpp"
+#include "ocean/bindings.hpp"
 #include "reactive/bindings.hpp"
 
 NB_MODULE(FATHOMETER_VARIANT, m) {
-    m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow, "
-              "threads.";
+    m.doc() = "Kernels of Fathometer: wave propagation, injection, sampling, imaging, time migration, reactive flow,\n"
+              "ocean circulation, threads.";
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
     fathometer::kirchhoff::bind_kirchhoff(m);
     fathometer::reactive::bind_reactive(m);
+    fathometer::ocean::bind_ocean(m);
+    fathometer::ocean::bind_barotropic(m);
 }

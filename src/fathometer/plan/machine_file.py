@@ -70,6 +70,49 @@ class ImplicitRates(Table):
     process_bytes: NotNegative = key("of a rank with PETSc before it holds any array", "bytes", 0.0)
 
 
+class GradientRate(Table):
+    """Seconds of an iteration of conjugate gradients in an ocean's barotropic solver, on one core, all at work."""
+
+    solver: Literal["pcg", "chronopoulos-gear", "pipelined"] = key("key of [barotropic]")
+    preconditioner: Literal["diagonal", "block"] = key("key of [barotropic], with tiles of 8 cells")
+    sums: Literal["mpi", "exact"] = key("key of [barotropic]")
+    columns: Positive = key("of water")
+    seconds: Positive = key("of an iteration, without messages", "s")
+
+
+class OceanRates(Table):
+    """Seconds of an ocean on one core, all at work; what a process takes beside its arrays."""
+
+    gradients: Annotated[tuple[GradientRate, ...], Loose, MinLen(1)] = key("of the barotropic solver, of several sizes")
+    cell_seconds: NotNegative = key("of a step's baroclinic part, for each cell of water", "s")
+    column_seconds: NotNegative = key("of the same, for each column", "s")
+    solve_seconds: NotNegative = key("of a step's barotropic part beside iterations, for each column", "s")
+    setup_seconds: NotNegative = key("of setting up, for each cell", "s", 0.0)
+    page_seconds: NotNegative = key("of the first writing of memory, for each byte", "s", 0.0)
+    look_seconds: NotNegative = key("of a row of the time series, for each cell", "s", 0.0)
+    field_seconds: NotNegative = key("of making and writing fields, for each cell, without the disk", "s", 0.0)
+    restart_seconds: NotNegative = key("of a restart file, for each of its numbers, without the disk", "s", 0.0)
+    file_seconds: NotNegative = key("of writing a small file", "s", 0.0)
+    start_seconds: NotNegative = key("of start-up; 0: start_seconds of the machine", "s", 0.0)
+    finish_seconds: NotNegative = key("picture, record and page at the end", "s", 0.0)
+    process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 0.0)
+    finish_bytes: NotNegative = key("of a process that has drawn the picture, beside its arrays", "bytes", 0.0)
+
+    def gradient_seconds(self, solver: str, preconditioner: str, sums: str, columns: float) -> float | None:
+        """Seconds of an iteration on so many columns of water; None where none of its kind was measured.
+
+        Between two sizes along a line in the logarithms, beyond the largest in proportion, below the smallest as there.
+        """
+        kind = (solver, preconditioner, sums)
+        table = sorted(
+            (log(r.columns), log(r.seconds)) for r in self.gradients if (r.solver, r.preconditioner, r.sums) == kind
+        )
+        if not table:
+            return None
+        size = log(max(columns, 1.0))
+        return exp(_between(table, size) + max(0.0, size - table[-1][0]))
+
+
 class Machine(Table):
     """The model of a machine file. Optional times default to 0 s: no cost."""
 
@@ -118,6 +161,7 @@ class Machine(Table):
     implicit: ImplicitRates | None = key(
         "of implicit solves by PETSc; without it a plan of a reactive flow is refused", "", None
     )
+    ocean: OceanRates | None = key("of an ocean's steps; without it a plan of one is refused", "", None)
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
 
     @model_validator(mode="after")

@@ -40,6 +40,7 @@ DRAWN = {
     "course": charts.course,
     "curves": charts.curves,
     "fields": panels_beside.fields,
+    "blocks": panels_beside.blocks,
     "lines": panels_beside.lines,
 }
 

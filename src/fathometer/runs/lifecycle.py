@@ -19,7 +19,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.signals import last_words
 from fathometer.parallel.collectives import allgather, collective_errors
-from fathometer.record.envelope import RECORD, UNFINISHED, write_record
+from fathometer.record.envelope import PAGE, RECORD, UNFINISHED, write_record
 from fathometer.runs.claims import Claims
 from fathometer.runs.context import Context
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
@@ -185,6 +185,13 @@ def finished_record_in(output: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
     return record
+
+
+def remove_record(output: Path, comm: MPI.Intracomm) -> None:
+    """Remove, on rank 0, the record and the page of results that are about to be replaced."""
+    if comm.rank == 0:
+        for name in (RECORD, PAGE):
+            atomic.remove(output / name)
 
 
 @contextmanager

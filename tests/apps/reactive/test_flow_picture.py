@@ -8,8 +8,8 @@ from fathometer.apps.reactive.fields import CellState, Field
 from fathometer.apps.reactive.picture import PICTURE, draw, flow_figure
 from fathometer.apps.reactive.sections import read_section, section_of
 from fathometer.apps.reactive.shown import Shown, chosen, label_of, lines_of, scale_of, show
-from fathometer.apps.reactive.times import time_text, times_text
 from fathometer.base.errors import InputError
+from fathometer.report.times import time_text, times_text
 
 
 def field(kind, name, unit="mol/kg"):

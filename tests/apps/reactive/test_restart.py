@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 
-from fathometer.apps.reactive.restart import FILE, FOLDER, LINES, Progress, RestartFiles
+from fathometer.apps.reactive.restart import Progress, RestartFiles
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.runs.restart_folder import FILE, FOLDER, LINES
 
 SHAPE = (3, 4, 5)
 PROGRESS = Progress(0.1 + 0.2, 120, {"step": 1 / 3}, [0.0, 0.1], {"newton": 7.0}, [1e-300, 0.0], [1 / 7, 2.0])

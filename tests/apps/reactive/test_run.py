@@ -12,7 +12,7 @@ from cli_support import call, here
 from reactive_flows import text_of, values
 
 from fathometer.apps.reactive.chemistry.data_file import GIVEN
-from fathometer.apps.reactive.restart import FILE, FOLDER
+from fathometer.runs.restart_folder import FILE, FOLDER
 
 pytest.importorskip("petsc4py", reason="PETSc is not installed")
 GRID = {"cells": [12, 6, 4], "spacing": [0.01, 0.02, 0.03]}

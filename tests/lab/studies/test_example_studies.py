@@ -182,6 +182,20 @@ def test_studies_of_reactive_flow(tmp_path, name):
     assert cluster_names() == []
 
 
+@pytest.mark.trials
+def test_the_study_of_an_ocean(tmp_path):
+    """A round of few cases: the same iterations in both process grids."""
+    require_clusters()
+    few = {r'"pcg", "chronopoulos-gear", "pipelined"': '"pcg", "chronopoulos-gear"'}
+    few |= {r'"unlimited", "1gbit"': '"unlimited"'}
+    found, _ = measured(copied("ocean-grids.toml", tmp_path, ONE_ROUND | few))
+    cases = [case.runs[0].figures for case in found.cases.values()]
+    assert len(cases) == 6
+    assert max(c["iterations a step"] for c in cases) <= 1.1 * min(c["iterations a step"] for c in cases)
+    assert all(c["baroclinic"] > 0 and c["barotropic"] > 0 for c in cases)
+    assert cluster_names() == []
+
+
 full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
 
 
@@ -201,6 +215,7 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "mix",
         "reactive-profile",
         "reactive-interconnect",
+        "ocean-grids",
     ],
 )
 def test_whole(tmp_path, name):
@@ -237,7 +252,7 @@ def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
     on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory"}
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
-    on_a_cluster |= {"reactive-profile", "reactive-interconnect"}
+    on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}
     text = (ROOT / "docs" / "guide" / "studies.md").read_text(encoding="utf-8")
     assert names <= set(re.findall(r"^\| `([\w-]+\.toml)` \|", text, re.MULTILINE))

@@ -49,9 +49,10 @@ class ReactiveApplication:
 
     def protect_inputs(self, input: FlowFile, outputs: Iterable[Path]) -> None:
         """See Application."""
-        from fathometer.apps.reactive.driver import protect_inputs
+        from fathometer.apps.reactive.case import input_files
+        from fathometer.runs.restartable_run import protect_inputs
 
-        protect_inputs(input, outputs)
+        protect_inputs(input_files(input), outputs)
 
     def input_files(self, input: FlowFile) -> list[Path]:
         """The flow file and its chemistry file."""

@@ -30,6 +30,7 @@ from fathometer.parallel.decomposition import choose_ranks, divisors
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import ImplicitRates, Machine
 from fathometer.plan.phase import Phase
+from fathometer.plan.prediction import Prediction
 from fathometer.plan.search import best_layout, node_counts
 from fathometer.plan.table import comparison
 from fathometer.runs.application import CostEstimate
@@ -49,55 +50,6 @@ class Iterations:
     newton: float
     linear: float
     origin: str
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The cost of a layout; see plan/table.py."""
-
-    nodes: int
-    ranks: int
-    phases: tuple[Phase, ...]
-    memory_bytes: Mapping[str, int]
-
-    @property
-    def ranks_per_node(self) -> int:
-        return self.ranks // self.nodes
-
-    @property
-    def seconds(self) -> float:
-        """Of the whole run."""
-        return sum(phase.seconds for phase in self.phases)
-
-    @property
-    def kernel_seconds(self) -> float:
-        """Of Newton's method."""
-        return sum(phase.seconds for phase in self.phases if phase.name in KERNEL)
-
-    @property
-    def rank_bytes(self) -> int:
-        """Memory of the largest rank."""
-        return sum(self.memory_bytes.values())
-
-    @property
-    def node_bytes(self) -> int:
-        """Memory of a node."""
-        return self.rank_bytes * self.ranks_per_node
-
-    def as_dict(self) -> dict[str, Any]:
-        """JSON-ready, SI units."""
-        return {
-            "nodes": self.nodes,
-            "ranks": self.ranks,
-            "ranks_per_node": self.ranks_per_node,
-            "total_seconds": self.seconds,
-            "kernel_seconds": self.kernel_seconds,
-            "phases": [
-                {"phase": p.name, "seconds": p.seconds, "bytes": p.bytes, "calls": p.calls} for p in self.phases
-            ],
-            "memory_bytes_per_rank": self.rank_bytes,
-            "memory_bytes": dict(self.memory_bytes),
-        }
 
 
 def plan(file: FlowFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
@@ -224,7 +176,7 @@ def predict(
     )
     memory = {"process": int(max(machine.process_bytes, rates.process_bytes))}
     memory |= solver_bytes(file.grid.cells, layout, n, len(system.minerals), file.transport.scheme)
-    return Prediction(nodes, ranks, phases, memory)
+    return Prediction(nodes, ranks, phases, memory, KERNEL)
 
 
 def _iterations(file: FlowFile, options: Mapping[str, Any]) -> Iterations:
@@ -233,6 +185,8 @@ def _iterations(file: FlowFile, options: Mapping[str, Any]) -> Iterations:
         like = _of_run(options["like"])
         return Iterations(steps, like[0], like[1], f"those of {options['like']}")
     if options["iterations"] is not None:
+        if len(options["iterations"]) != 2:
+            raise InputError("--iterations: found one number; needed for a reactive flow: two, NEWTON,LINEAR")
         newton, linear = options["iterations"]
         return Iterations(steps, newton, linear, "--iterations")
     origin = "assumed; --like RUN.json takes those of a short run"

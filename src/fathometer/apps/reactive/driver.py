@@ -8,8 +8,7 @@ at the end:            fields, restart file, picture, record, page
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +22,6 @@ from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FieldFiles
 from fathometer.apps.reactive.fields import FOLDER as FIELDS_FOLDER
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.picture import PICTURE, draw
-from fathometer.apps.reactive.restart import FOLDER as RESTART_FOLDER
 from fathometer.apps.reactive.restart import Progress, RestartFiles
 from fathometer.apps.reactive.results import finish, partial_record
 from fathometer.base import ledger
@@ -31,21 +29,16 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
 from fathometer.parallel.collectives import allgather, collective_errors
-from fathometer.parallel.heartbeat import watched
-from fathometer.record.envelope import PAGE, RECORD
 from fathometer.runs.context import Context, Outcome
-from fathometer.runs.lifecycle import unfinished_record
-from fathometer.storage import atomic
-from fathometer.storage.folder import results_folder
-from fathometer.storage.lock import FileLock, this_process
+from fathometer.runs.lifecycle import remove_record
+from fathometer.runs.restart_folder import FOLDER as RESTART_FOLDER
+from fathometer.runs.restartable_run import restartable_run
 
 if TYPE_CHECKING:
     from fathometer.apps.reactive.solver.problem import ReactiveSolver, Step
     from fathometer.apps.reactive.solver.stepping import TimeSteps
 
-LOCK = "lock"
 RESTART_SECONDS = 300.0  # wall time, after which a restart file is written whatever the steps
-PATIENCE = 600.0  # s without a sign of life of a rank
 SHOWN_STEPS = 1000  # progress is told in so many parts of the simulated time
 
 
@@ -61,29 +54,16 @@ def run_reactive(file: FlowFile, comm: MPI.Intracomm, context: Context) -> Outco
         with ledger.phase("set up"):
             case = case_of(file)
     output = file.output_directory
-    protect_inputs(file, [output / name for name in (RECORD, PAGE, PICTURE, DESCRIPTION)])
-    for folder in (FIELDS_FOLDER, RESTART_FOLDER):
-        for path in input_files(file):
-            if (output / folder).resolve() in path.resolve().parents:
-                raise InputError(
-                    f"{file.path}: [output]: {path} lies where results are written and removed; allowed: outside of "
-                    f"{output / folder}"
-                )
-    with (
-        results_folder(output, comm),
-        watched(output, PATIENCE, comm, context.say),
-        _locked(output, comm),
+    with restartable_run(
+        input_files(file),
+        output,
+        (PICTURE, DESCRIPTION),
+        (FIELDS_FOLDER, RESTART_FOLDER),
+        partial(partial_record, case, context),
+        comm,
+        context,
     ):
-        with ledger.phase("set up"), collective_errors(comm):
-            if (
-                comm.rank == 0
-                and (output / RECORD).exists()
-                and not (context.options.resume or context.options.overwrite)
-            ):
-                raise InputError(f"{output}: holds an earlier run; --resume goes on with it, --overwrite begins anew")
-        with unfinished_record(output, comm, partial(partial_record, case, context)):
-            outcome = _run(case, comm, context)
-    return outcome
+        return _run(case, comm, context)
 
 
 def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
@@ -109,9 +89,7 @@ def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
             context.say(line)
     if not fields.times:
         _write_fields(fields, course.time, solver)
-    if comm.rank == 0:
-        for name in (RECORD, PAGE):  # of results that are about to be replaced
-            atomic.remove(output / name)
+    remove_record(output, comm)
     try:
         _advance(case, solver, steps, course, fields, restart, context)
     except FathometerError:
@@ -257,33 +235,3 @@ def summary(case: Case, solver: ReactiveSolver, comm: MPI.Intracomm) -> Iterator
         f"species, {len(system.minerals)} mineral{'s'[: len(system.minerals) != 1]}; "
         f"{comm.size} rank{'s'[: comm.size != 1]}"
     )
-
-
-def protect_inputs(file: FlowFile, outputs: Iterable[Path]) -> None:
-    """Raises InputError where a result would replace the flow file or its chemistry file."""
-    for output in outputs:
-        for path in input_files(file):
-            if atomic.replaces(output, path):
-                raise InputError(
-                    f"{file.path}: [output]: {output} would replace {path}; allowed: another directory or name"
-                )
-
-
-@contextmanager
-def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
-    """Collective. Hold the folder's lock on rank 0. Raises InputError where another run has it."""
-    lock = FileLock(output / LOCK)
-    with collective_errors(comm):
-        if comm.rank == 0:
-            if not lock.acquire():
-                with lock:
-                    raise InputError(
-                        f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
-                    )
-            lock.write(this_process())
-    try:
-        yield
-    finally:
-        if comm.rank == 0:
-            atomic.remove(lock.path)
-            lock.close()

@@ -11,12 +11,13 @@ import numpy as np
 
 from fathometer.apps.reactive.fields import Field
 from fathometer.apps.reactive.sections import block_centres, check_files, section_of
-from fathometer.apps.reactive.shown import Scale, Shown, Values, chosen, is_plane, lines_of, show, spread
-from fathometer.apps.reactive.times import times_text
+from fathometer.apps.reactive.shown import Shown, chosen, is_plane, lines_of, show
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.report.decimation import encoded
 from fathometer.report.missing import missing
+from fathometer.report.scale import codes_of, spread
+from fathometer.report.times import times_text
 from fathometer.runs.application import Panel
 
 MOST_TIMES, MOST_LINES, MOST_MOMENTS = 8, 6, 100  # of sections, of lines along an axis, of a single cell
@@ -106,17 +107,6 @@ def _sections(shown: Sequence[Shown], grid: Mapping[str, Any], times: Sequence[f
             for one in shown
         ],
     }
-
-
-def codes_of(values: Values, scale: Scale) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Values as codes: 0 for what is no number, else 1 to 255 over the scale."""
-    finite = np.isfinite(values)
-    filled = np.where(finite, values, scale.low).astype(np.float64)
-    low, high = scale.low, scale.high
-    if scale.log:
-        filled, low, high = np.log10(np.maximum(filled, low)), math.log10(low), math.log10(high)
-    share = np.clip((filled - low) / (high - low), 0.0, 1.0)
-    return np.where(finite, 1 + np.rint(254 * share), 0).astype(np.uint8)
 
 
 def _lines(shown: Sequence[Shown], grid: Mapping[str, Any], times: Sequence[float]) -> Panel:

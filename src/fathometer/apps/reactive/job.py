@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.apps.reactive.flow_file import FlowFile
-from fathometer.apps.reactive.restart import FOLDER
 from fathometer.base.errors import InputError, naming
 from fathometer.launch.slurm import Job, job_name, require_shared
+from fathometer.runs.restart_folder import FOLDER
 
 
 def job_of(file: FlowFile, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fathometer.apps.reactive.panel_grid import WIDTH, PanelGrid, columns_for
 from fathometer.apps.reactive.shown import Shown, lines_of
-from fathometer.apps.reactive.times import time_text
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import property_colours
+from fathometer.pictures.panel_grid import WIDTH, PanelGrid, columns_for
 from fathometer.pictures.section import ticks
 from fathometer.report.formatting import power
+from fathometer.report.times import time_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

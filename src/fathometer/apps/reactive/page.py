@@ -12,8 +12,8 @@ from typing import Any
 from fathometer.apps.reactive.field_panels import TITLE, field_panels
 from fathometer.apps.reactive.page_tables import balance_table, beside_table, event_table, water_table
 from fathometer.apps.reactive.step_panel import step_panel
-from fathometer.apps.reactive.times import time_text
 from fathometer.report.missing import missing, panel_or_missing
+from fathometer.report.times import time_text
 from fathometer.runs.application import Heading, Panel
 
 # Panels of what only a run that has ended knows, by their entries of the results.

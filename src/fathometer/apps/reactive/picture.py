@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from fathometer.apps.reactive.line_figure import line_figure
 from fathometer.apps.reactive.section_figure import section_figure
 from fathometer.apps.reactive.sections import check_files
-from fathometer.apps.reactive.shown import Shown, chosen, is_plane, show, spread
+from fathometer.apps.reactive.shown import Shown, chosen, is_plane, show
 from fathometer.base import ledger
 from fathometer.pictures import sheet
+from fathometer.report.scale import spread
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fathometer.apps.reactive.panel_grid import COLUMNS, WIDTH, PanelGrid, columns_for
 from fathometer.apps.reactive.sections import Section, section_of
-from fathometer.apps.reactive.shown import Shown, Values, scale_of
-from fathometer.apps.reactive.times import times_text
+from fathometer.apps.reactive.shown import Shown, scale_of
 from fathometer.pictures import sheet
 from fathometer.pictures.colours import property_colours
+from fathometer.pictures.panel_grid import COLUMNS, WIDTH, PanelGrid, columns_for
 from fathometer.pictures.section import ticks
 from fathometer.report.formatting import power
+from fathometer.report.scale import Values
+from fathometer.report.times import times_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,39 +17,13 @@ import numpy.typing as npt
 from fathometer.apps.reactive.chemistry.constraint_checks import ACID
 from fathometer.apps.reactive.fields import Field
 from fathometer.apps.reactive.sections import block_centres, read_section, section_of
-from fathometer.apps.reactive.times import times_text, unit_of
 from fathometer.pictures.plane import downsampled
-
-Values = npt.NDArray[np.floating]
+from fathometer.report.scale import Scale, Values, range_of
+from fathometer.report.times import times_text, unit_of
 
 MOST_FIELDS = 6
 FEW = {"pH": 1, "minerals": 2, "totals": 4, "saturation": 2, "strength": 1, "molalities": 4}  # of a kind, in this order
-CONCENTRATIONS = ("totals", "molalities", "strength")  # kinds whose colours may be logarithmic:
-RATIO, MOST_RATIO = 1e2, 1e12  # where values differ by more than the first; what is below the second has one colour
-CONSTANT = 1e-6  # of the magnitude: less than this is rounding of float32
-
-
-@dataclass(frozen=True)
-class Scale:
-    """Range of a field's values.
-
-    Attributes:
-        low, high: of the colours; around the value where the field is constant. log: whether they are logarithmic.
-        constant: the only value of the field; None where it varies. holes: some values are not finite.
-        empty: all of them are not.
-    """
-
-    low: float
-    high: float
-    log: bool = False
-    constant: float | None = None
-    holes: bool = False
-    empty: bool = False
-
-    @property
-    def plain(self) -> bool:
-        """Whether the field has one value or none."""
-        return self.empty or self.constant is not None
+CONCENTRATIONS = ("totals", "molalities", "strength")  # kinds whose colours may be logarithmic
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,19 +67,7 @@ def label_of(field: Field) -> str:
 
 def scale_of(field: Field, parts: Sequence[Values]) -> Scale:
     """The range of the finite values of all parts of a field."""
-    finite = [part[np.isfinite(part)] for part in parts]
-    holes = any(some.size < part.size for some, part in zip(finite, parts, strict=True))
-    if not any(some.size for some in finite):
-        return Scale(0.0, 1.0, holes=holes, empty=True)
-    low = min(float(some.min()) for some in finite if some.size)
-    high = max(float(some.max()) for some in finite if some.size)
-    largest = max(abs(low), abs(high))
-    if high - low <= CONSTANT * largest:
-        middle = (low + high) / 2
-        half = 0.5 * largest or 0.5
-        return Scale(middle - half, middle + half, constant=middle, holes=holes)
-    log = field.kind in CONCENTRATIONS and low > 0.0 and high > RATIO * low
-    return Scale(max(low, high / MOST_RATIO) if log else low, high, log, holes=holes)
+    return range_of(parts, field.kind in CONCENTRATIONS)
 
 
 def show(folder: Path, field: Field, shape: Sequence[int], indices: Sequence[int], most: int) -> Shown:
@@ -134,17 +96,6 @@ def chosen(candidates: Sequence[Shown]) -> list[Shown]:
         counts[shown.field.kind] += 1
         (first if not plain and counts[shown.field.kind] <= FEW[shown.field.kind] else others).append(shown)
     return (first + others)[:MOST_FIELDS]
-
-
-def spread(count: int, most: int) -> list[int]:
-    """At most `most` of the numbers 0 to count - 1, the first and the last among them.
-
-    >>> spread(11, 3)
-    [0, 5, 10]
-    """
-    if count <= most:
-        return list(range(count))
-    return sorted({round(n * (count - 1) / (most - 1)) for n in range(most)})
 
 
 def is_plane(shape: Sequence[int]) -> bool:

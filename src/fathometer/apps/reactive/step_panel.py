@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fathometer.apps.reactive.times import unit_of
 from fathometer.report.figures import COLOURS, POINT
+from fathometer.report.times import unit_of
 from fathometer.runs.application import Panel
 
 MOST_BINS = 500  # of more steps, several are one place of the figure

@@ -10,6 +10,7 @@ NAMES = (
     "survey_build",
     "demo",
     "reactive",
+    "ocean",
     "report",
     "stencil",
     "plan",

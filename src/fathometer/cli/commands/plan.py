@@ -69,8 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--iterations",
         type=iterations,
-        metavar="NEWTON,LINEAR",
-        help="of a reactive flow: of Newton's method a step, and linear ones for each (4,10)",
+        metavar="N[,N]",
+        help="an ocean: of conjugate gradients a step; a reactive flow: of Newton's method a step, and linear ones for "
+        "each (4,10)",
     )
     parser.add_argument("--like", type=Path, metavar="RUN.json", help="the same, as in the record of a short run")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the plan as JSON; -: print it")

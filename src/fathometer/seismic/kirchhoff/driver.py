@@ -27,7 +27,7 @@ from fathometer.parallel.threads import thread_counts
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import conclude, earlier_files, results_of
-from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, unfinished_record
+from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_record, unfinished_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
 from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
@@ -37,7 +37,7 @@ from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
 from fathometer.seismic.setup.fingerprint import MigrationInput
 from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
-from fathometer.seismic.setup.run_files import protect_inputs, publish, remove_record
+from fathometer.seismic.setup.run_files import protect_inputs, publish
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
 from fathometer.storage.folder import results_folder
@@ -110,7 +110,7 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
             images = summed(setup, journal)
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
-            remove_record(survey, comm)
+            remove_record(survey.output_directory, comm)
         facts = write_products(setup, files, images)
         if empty := empty_notes(setup, images):
             context.say(f"note: {empty[0]}")

@@ -14,11 +14,11 @@ from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal_folder import has_journal
-from fathometer.runs.lifecycle import unfinished_record
+from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.seismic.modelling.shot import model_shots
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.setup.cone import Cone, Saved, record
-from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record, shot_progress
+from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, shot_progress
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
@@ -85,5 +85,5 @@ def _model_shots(setup: Setup, wavefield: Propagator, saved: Saved, modelled: Mo
                     if files is not None and all_traces is not None:
                         files.write(shot, all_traces)
         with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
-            remove_record(setup.survey, comm)
+            remove_record(setup.survey.output_directory, comm)
             stack.close()  # the files appear

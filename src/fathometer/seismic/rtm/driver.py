@@ -26,7 +26,7 @@ from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
 from fathometer.runs.journal_folder import conclude, earlier_files, has_journal, results_of
-from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, unfinished_record
+from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_record, unfinished_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import Volumes, run_tasks
 from fathometer.seismic.history.opening import choose
@@ -39,7 +39,7 @@ from fathometer.seismic.setup.fingerprint import MigrationInput
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
-from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, remove_record
+from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish
 from fathometer.seismic.setup.run_record import partial_record
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import start_tiling, tuned_for
@@ -114,7 +114,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
             images = summed_image(setup, journal)
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
-            remove_record(survey, comm)
+            remove_record(survey.output_directory, comm)
         write_products(setup, files, images, journal.folder)
         outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work, inputs.record()))
     publish(comm, context, outcome, panels)

@@ -61,13 +61,6 @@ def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Pa
                 )
 
 
-def remove_record(survey: Survey, comm: MPI.Intracomm) -> None:
-    """Remove record and page of an earlier run, whose results are about to be replaced; on rank 0."""
-    if comm.rank == 0:
-        for name in (RECORD, PAGE):
-            atomic.remove(survey.output_directory / name)
-
-
 def shot_progress(setup: Setup, context: Context, label: str) -> Progress:
     """Progress over all shots of a survey."""
     return Progress(

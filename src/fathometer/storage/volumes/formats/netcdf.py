@@ -8,7 +8,6 @@ exactly.
 from __future__ import annotations
 
 import ctypes
-import errno
 import math
 import os
 from collections.abc import Sequence
@@ -20,26 +19,24 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.parallel.collectives import allgather, allreduce
+from fathometer.parallel.collectives import allgather
 from fathometer.storage import atomic
 from fathometer.storage.reading import readable, reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
-from fathometer.storage.volumes.boxes import Box, extent, slabs
-from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
+from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.collective_file import allocate_block, check_opening
 from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.formats.axis_metadata import axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
-from fathometer.storage.volumes.strategy import COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT, Strategy
+from fathometer.storage.volumes.strategy import COLLECTIVE, INDEPENDENT, ROOT, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-LARGEST_CALL = 1 << 30  # bytes
 VARIABLE = "values"
-# Offsets in the file must not depend on the hints of a user.
-ALIGNMENT = {"nc_header_align_size": "4096", "nc_var_align_size": "4096"}
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
@@ -50,91 +47,6 @@ def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
 def missing(name: str, ranks: int) -> str:
     """See registry.Format.missing."""
     return pnetcdf.missing()
-
-
-class NetcdfFile:
-    """A NetCDF file that all ranks of a communicator have open; values move by a strategy."""
-
-    def __init__(self, path: Path, comm: MPI.Intracomm, strategy: Strategy, create: bool) -> None:
-        self._call = pnetcdf.library()
-        self._comm, self._strategy = comm, strategy
-        if ":" in os.fspath(path):  # the library would take what precedes it for the name of a file system
-            raise OSError(errno.EINVAL, "PnetCDF does not take a colon in a file's name or folder")
-        number = ctypes.c_int()
-        mode = pnetcdf.CDF5 if create else 0
-        info = mpi_hints((ALIGNMENT | dict(strategy.hints)).items())
-        try:
-            with ledger.io():
-                function = "create" if create else "open"
-                self._call(function, _handle(comm), os.fsencode(path), mode, _handle(info), ctypes.byref(number))
-        finally:
-            info.Free()
-        self.number = number.value
-
-    def __call__(self, name: str, *arguments: Any) -> None:
-        """Call a function of the library on this file."""
-        self._call(name, self.number, *arguments)
-
-    def inquire(self, name: str, *arguments: Any, kind: Any = ctypes.c_int) -> int:
-        """The number that a function of the library returns by its last argument, of C type `kind`."""
-        value = kind()
-        self._call(name, self.number, *arguments, ctypes.byref(value))
-        return int(value.value)
-
-    def move(self, variable: int, block: NDArray[Any], lo: Sequence[int], write: bool) -> None:
-        """Collective. Write or read this rank's block, which may be empty, in calls of at most LARGEST_CALL bytes.
-
-        All ranks make the same number of collective calls, also after one that failed.
-        """
-        hi = [a + n for a, n in zip(lo, block.shape, strict=True)]
-        boxes: list[Box] = list(slabs(lo, hi, max(1, LARGEST_CALL // block.dtype.itemsize)))
-        verb, flat = "put" if write else "get", block.reshape(-1)
-        datatype = _handle(_datatype(block.dtype))
-        errors: list[OSError] = []
-
-        def attempt(name: str, *arguments: Any) -> None:
-            try:
-                self(name, *arguments)
-            except OSError as error:
-                errors.append(error)
-
-        def transfer(name: str, box: Box, first: int, *more: Any) -> int:
-            shape = extent(box)
-            count = math.prod(shape)
-            attempt(name, variable, _longs(box[0]), _longs(shape), flat[first:].ctypes.data, count, datatype, *more)
-            return first + count
-
-        first = 0
-        most_calls = int(allreduce(self._comm, len(boxes), "MAX")) if self._strategy.name == COLLECTIVE else 0
-        with ledger.io(bytes=block.nbytes):
-            if self._strategy.name == INDEPENDENT:
-                attempt("begin_indep_data")
-                for box in boxes:
-                    first = transfer(f"{verb}_vara", box, first)
-                attempt("end_indep_data")
-            elif self._strategy.name == NONBLOCKING:
-                requests = (ctypes.c_int * max(1, len(boxes)))()
-                states = (ctypes.c_int * max(1, len(boxes)))()
-                for number, box in enumerate(boxes):
-                    request = ctypes.c_int()
-                    first = transfer(f"i{verb}_vara", box, first, ctypes.byref(request))
-                    requests[number] = request.value
-                attempt("begin_indep_data")
-                attempt("wait", len(boxes), requests, states)
-                attempt("end_indep_data")
-            else:
-                empty = tuple(lo), tuple(lo)
-                for box in boxes + [empty] * (most_calls - len(boxes)):
-                    first = transfer(f"{verb}_vara_all", box, first)
-        if errors:
-            raise errors[0]
-
-    def close(self) -> None:
-        """Collective. Close the file."""
-        number, self.number = self.number, -1
-        if number >= 0:
-            with ledger.io():
-                self._call("close", number)
 
 
 class NetcdfSink:
@@ -167,24 +79,19 @@ class NetcdfSink:
             for axis, name in enumerate(names):
                 dimension = (ctypes.c_int * 1)(dimensions[axis])
                 variable = file.inquire("def_var", name.encode(), pnetcdf.DOUBLE, 1, dimension)
-                self._text(variable, "units", info.axis_units[axis])
+                file.text(variable, "units", info.axis_units[axis])
                 self._axes.append((variable, coordinates(info, axis)))
         kind = pnetcdf.FLOAT if info.dtype.itemsize == 4 else pnetcdf.DOUBLE
         self._variable = file.inquire("def_var", VARIABLE.encode(), kind, len(info.shape), dimensions)
         for key, numbers in (("spacing", info.spacing), ("origin", info.origin)):
             if numbers is not None:
-                values = (ctypes.c_double * len(numbers))(*numbers)
-                file("put_att_double", self._variable, key.encode(), pnetcdf.DOUBLE, len(numbers), values)
+                file.numbers(self._variable, key, pnetcdf.DOUBLE, numbers)
         if info.unit is not None:
-            self._text(self._variable, "units", info.unit)
+            file.text(self._variable, "units", info.unit)
         if info.labels is not None:
-            self._text(self._variable, "labels", "\n".join(info.labels))
-        self._text(pnetcdf.GLOBAL, "Conventions", "CF-1.8")
+            file.text(self._variable, "labels", "\n".join(info.labels))
+        file.text(pnetcdf.GLOBAL, "Conventions", "CF-1.8")
         file("enddef")
-
-    def _text(self, variable: int, key: str, text: str) -> None:
-        data = text.encode()
-        self._file("put_att_text", variable, key.encode(), len(data), data)
 
     def _reserve(self, part: Path, info: VolumeInfo, comm: MPI.Intracomm) -> None:
         """Reserve the file's space, so that a full disk is noticed now."""
@@ -339,20 +246,3 @@ def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> NetcdfSou
     """See registry.Format.source."""
     assert isinstance(volume, NetcdfVolume)
     return NetcdfSource(volume, comm, strategy)
-
-
-def _handle(mpi_object: Any) -> ctypes.c_void_p:
-    """The pointer by which Open MPI's C functions know an MPI object."""
-    from mpi4py import MPI
-
-    return ctypes.c_void_p(MPI._handleof(mpi_object))
-
-
-def _datatype(dtype: np.dtype[Any]) -> Any:
-    from mpi4py.util import dtlib
-
-    return dtlib.from_numpy_dtype(dtype)
-
-
-def _longs(numbers: Sequence[int]) -> Any:
-    return (ctypes.c_longlong * len(numbers))(*map(int, numbers))

@@ -21,7 +21,7 @@ INSTALL = "apt-get install libpnetcdf-dev"
 CDF5 = 0x0020  # NC_64BIT_DATA
 WRITE = 0x0001
 GLOBAL = -1
-CHAR, FLOAT, DOUBLE = 2, 5, 6
+CHAR, INT, FLOAT, DOUBLE = 2, 4, 5, 6
 NUMPY_TYPES = {1: "i1", 3: "i2", 4: "i4", 5: "f4", 6: "f8", 7: "u1", 8: "u2", 9: "u4", 10: "i8", 11: "u8"}
 # errno by the library's codes NC_ENO_SPACE, NC_EQUOTA, NC_ENOENT, NC_EACCESS.
 ERRNO = {-224: errno.ENOSPC, -225: errno.EDQUOT, -220: errno.ENOENT, -77: errno.EACCES}
@@ -46,6 +46,7 @@ ARGUMENT_TYPES: dict[str, list[Any]] = {
     "ncmpi_get_vara_all": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p],
     "ncmpi_iget_vara": [c_int, c_int, LONG_POINTER, LONG_POINTER, c_void_p, c_longlong, c_void_p, INT_POINTER],
     "ncmpi_wait": [c_int, c_int, INT_POINTER, INT_POINTER],
+    "ncmpi_wait_all": [c_int, c_int, INT_POINTER, INT_POINTER],
     "ncmpi_sync": [c_int],
     "ncmpi_close": [c_int],
     "ncmpi_inq_nvars": [c_int, INT_POINTER],

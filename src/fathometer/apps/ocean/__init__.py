@@ -1,0 +1,1 @@
+"""Ocean circulation: hydrostatic primitive equations with an implicit free surface."""

@@ -1,0 +1,1 @@
+"""The barotropic solver: blocks of the grid, their halos, the elliptic operator, conjugate gradients."""

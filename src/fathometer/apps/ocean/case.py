@@ -1,0 +1,158 @@
+"""An ocean file made ready: grid, forcing and initial state as arrays; what is wrong with them, before the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fathometer.apps.ocean.bathymetry import levels_of, thickness_of
+from fathometer.apps.ocean.forcing import surface, wind
+from fathometer.apps.ocean.grid import OceanGrid
+from fathometer.apps.ocean.grid_keys import FileDepth
+from fathometer.apps.ocean.initial import InitialTracer, surface_height
+from fathometer.apps.ocean.keys import FileHeight, FileWind
+from fathometer.apps.ocean.ocean_file import OceanFile
+from fathometer.apps.ocean.solver.physics import Drag, Physics, StateEquation
+from fathometer.apps.ocean.solver.problem import TRACERS, Problem
+from fathometer.apps.ocean.stability import check_step
+from fathometer.base.errors import InputError, naming
+from fathometer.storage.volumes.volume import open_volume
+
+ROTATION_RATE = 7.292115e-5  # of the earth, 1/s
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """An ocean made ready; the same on all ranks.
+
+    Attributes:
+        notes: what is allowed but may not be meant, a line each.
+    """
+
+    file: OceanFile
+    problem: Problem
+    notes: tuple[str, ...]
+
+    @property
+    def steps(self) -> int:
+        """Of the simulation."""
+        return self.file.time.count
+
+    @property
+    def field_steps(self) -> int:
+        """Steps between fields."""
+        return self.file.field_steps
+
+
+def case_of(file: OceanFile) -> Case:
+    """An ocean file made ready.
+
+    Raises InputError for what is wrong with depths, forcing, the initial state and their files, and for a time step
+    that is too long for them (stability.py).
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):  # what is infinite is refused by the checks
+        grid, notes = grid_of(file)
+        problem = Problem(
+            grid=grid,
+            physics=physics_of(file),
+            step=file.time.step,
+            implicitness=file.barotropic.implicitness,
+            tracers=tuple(InitialTracer(file, grid, name) for name in TRACERS),
+            surface=tuple(surface(file, grid, name) for name in TRACERS),
+            height=surface_height(file, grid),
+            wind=wind(file, grid),
+        )
+        notes += check_step(problem, f"{file.path}: [time] step")
+    return Case(file, problem, tuple(notes))
+
+
+def grid_of(file: OceanFile) -> tuple[OceanGrid, list[str]]:
+    """The grid with its land, and notes. Raises InputError for depths that are wrong."""
+    keys, rotation = file.grid, file.rotation
+    (nx, ny), (dx, dy), (west, south) = keys.cells, keys.spacing, keys.origin
+    x, y = west + (np.arange(nx) + 0.5) * dx, south + (np.arange(ny) + 0.5) * dy
+    corners = south + np.arange(1, ny + 1) * dy
+    if keys.kind == "sphere":
+        radius, latitude = keys.sphere_radius, np.radians(corners)
+        east = radius * np.radians(dx)
+        widths, widths_u = east * np.cos(np.radians(y)), east * np.cos(latitude)
+        north = radius * np.radians(dy)
+        rate = ROTATION_RATE if rotation.rate is None else rotation.rate
+        f, metric = 2 * rate * np.sin(latitude), np.tan(latitude) / radius
+    else:
+        widths, widths_u, north = np.full(ny, dx), np.full(ny, dx), dy
+        y0 = south + ny * dy / 2 if rotation.y0 is None else rotation.y0
+        f, metric = (rotation.f or 0.0) + (rotation.beta or 0.0) * (corners - y0), np.zeros(ny)
+    thickness = thickness_of(file)
+    levels, notes = levels_of(file, thickness)
+    grid = OceanGrid(
+        x=np.asarray(x, np.float64),
+        y=np.asarray(y, np.float64),
+        dx=widths,
+        dx_u=widths_u,
+        dy=float(north),
+        f=f,
+        tan_over_radius=metric,
+        thickness=thickness,
+        levels=levels,
+        periodic=keys.periodic,
+        spherical=keys.kind == "sphere",
+    )
+    return grid, notes
+
+
+def physics_of(file: OceanFile) -> Physics:
+    """The numbers of the equations."""
+    water, mixing = file.water, file.mixing
+    return Physics(
+        gravity=water.gravity,
+        density=water.density,
+        viscosity=mixing.viscosity,
+        diffusivity=mixing.diffusivity,
+        vertical_viscosity=mixing.vertical_viscosity,
+        vertical_diffusivity=mixing.vertical_diffusivity,
+        convective_diffusivity=mixing.convective_diffusivity,
+        drag=Drag[mixing.bottom_drag.upper()],
+        drag_coefficient=mixing.drag_coefficient or 0.0,
+        state_equation=StateEquation[water.equation_of_state.upper()],
+        expansion=water.expansion,
+        contraction=water.contraction,
+        reference_temperature=water.reference_temperature,
+        reference_salinity=water.reference_salinity,
+        advect_momentum=mixing.advect_momentum,
+    )
+
+
+def input_files(file: OceanFile) -> list[Path]:
+    """The ocean file and those that it names. Raises InputError where one of them cannot be opened."""
+    paths = [file.path]
+    try:
+        with file.path.open("rb"):
+            pass
+    except OSError as error:
+        raise InputError(f"{file.path}: cannot read it: {(error.strerror or str(error)).lower()}") from None
+    for place, reference in _references(file):
+        with naming(f"{file.path}: {place}"), open_volume(reference, file.directory) as volume:
+            paths += [path for path in volume.files() if path not in paths]
+    return paths
+
+
+def _references(file: OceanFile) -> Iterator[tuple[str, str]]:
+    """The volumes that it names, with the places of their keys."""
+    depth, wind, height = file.bathymetry, file.forcing.wind, file.initial.surface_height
+    found: list[tuple[str, str | None]] = []
+    if isinstance(depth, FileDepth):
+        found += [("[bathymetry] file", depth.file), ("[bathymetry] mask", depth.mask)]
+    if isinstance(wind, FileWind):
+        found += [("[forcing] wind.tau_x", wind.tau_x), ("[forcing] wind.tau_y", wind.tau_y)]
+    if isinstance(height, FileHeight):
+        found.append(("[initial] surface_height.file", height.file))
+    for name in TRACERS:
+        found.append((f"[initial] {name}.file", getattr(getattr(file.initial, name), "file", None)))
+        target = getattr(getattr(file.forcing, name), "target", None)
+        found.append((f"[forcing] {name}.target.file", getattr(target, "file", None)))
+    found.append(("[forcing] heat_flux.file", getattr(file.forcing.heat_flux, "file", None)))
+    yield from ((place, reference) for place, reference in found if reference is not None)

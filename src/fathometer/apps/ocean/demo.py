@@ -1,0 +1,34 @@
+"""The built-in case: wind drives a double gyre in a basin with a warm upper ocean and a ridge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mpi4py import MPI
+
+from fathometer.apps.ocean.cases import gyre_text
+from fathometer.apps.ocean.driver import run_ocean
+from fathometer.apps.ocean.ocean_file import load_ocean
+from fathometer.parallel.collectives import collective_errors
+from fathometer.runs.context import Context, Outcome
+from fathometer.storage import atomic
+from fathometer.storage.folder import results_folder
+
+FILE = "demo.toml"
+CELLS = {False: (96, 64, 12), True: (48, 32, 8)}  # quick
+STEPS = {False: 400, True: 200}
+
+
+def demo_text(quick: bool) -> str:
+    """The ocean file; its results lie beside it."""
+    return gyre_text(CELLS[quick], STEPS[quick], ".")
+
+
+def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
+    """Collective. Write the ocean file into the folder and run it there."""
+    with results_folder(folder, comm):
+        with collective_errors(comm):
+            if comm.rank == 0:
+                atomic.write(folder / FILE, demo_text(quick).encode())
+        comm.barrier()
+        return run_ocean(load_ocean(folder / FILE), comm, context)

@@ -1,0 +1,154 @@
+"""What benchmarks of a machine measure of oceans: small ones on each core, all at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import TYPE_CHECKING, Any
+
+from fathometer.apps.ocean.cases import gyre_text
+from fathometer.apps.ocean.cost import STATE_DEEP
+from fathometer.apps.ocean.solver.memory import model_bytes
+from fathometer.base.errors import FathometerError
+from fathometer.base.own_program import own_program
+from fathometer.launch import one_host
+from fathometer.plan.machine_file import GradientRate, OceanRates, Rate
+from fathometer.record.ranks import seconds
+from fathometer.runs.probes import SecondsOf, StepCost, Stepper
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+    from fathometer.parallel.decomposition import Index3
+    from fathometer.parallel.threads import Binding, ThreadCounts
+
+CELLS, STEPS = (48, 32, 8), 4  # of a run as users start it
+FEW = 10_000  # columns, of which calls cost more than work
+PATIENCE = 300.0  # s
+FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")  # of the launcher of this process
+MEASURE = "fathometer.apps.ocean.measure"
+FIRST = ("start-up", "set up", "other")  # phases
+LAST = ("draw", "finish", "report")
+Times = Mapping[str, Any]  # of measure.py
+
+
+class OceanProbes:
+    """See runs/probes.py. There are no explicit time steps of the kind that is measured there."""
+
+    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
+        """There is none."""
+        raise FathometerError(f"{equation}: an ocean has no such equation")
+
+    def stepper(
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
+    ) -> Stepper:
+        """There is none."""
+        raise FathometerError(f"{equation}: an ocean has no such equation")
+
+    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+        """None."""
+        return iter(())
+
+    def machine_figures(
+        self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """Rates of oceans; nothing where the runs fail."""
+        say("oceans, small ones on each core")
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
+            folders = [Path(name) / str(copy) for copy, _ in enumerate(binding.cpus)]
+            for own in folders:
+                own.mkdir()
+                (own / "run.toml").write_text(gyre_text(CELLS, STEPS, "out"))
+            cpus = sorted(binding.cpus)
+            run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", "1", "--threads", "1"]
+            measure = [sys.executable, "-P", "-m", MEASURE, "."]
+            if not (_copies(folders, cpus, measure) and _copies(folders, cpus, run)):
+                return {}
+            times = [json.loads((own / "times.json").read_text()) for own in folders]
+            records = [json.loads((own / "out" / "run.json").read_text()) for own in folders]
+        return {"ocean": rates_of(times, records).model_dump()}
+
+
+def _copies(folders: Sequence[Path], cpus: Sequence[int], words: Sequence[str]) -> bool:
+    """Start a program in each folder on a cpu of its own, all at the same time; whether all have succeeded."""
+    # They would inherit the one cpu that this thread is bound to.
+    bound = shutil.which("taskset")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    environ |= one_host.alone(environ)
+    running = []
+    for folder, cpu in zip(folders, cpus, strict=True):
+        command = [bound, "-c", str(cpu), *words] if bound else words
+        running.append(
+            subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        )
+    try:
+        return all([process.wait(PATIENCE) == 0 for process in running])
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        for process in running:
+            process.kill()
+            process.wait()
+
+
+def rates_of(times: Sequence[Times], records: Sequence[Mapping[str, Any]]) -> OceanRates:
+    """Rates from what was measured on each core, and from records of runs on one core each: means over these."""
+    found = [_rates(one) for one in times]
+    ends = [_ends(record) for record in records]
+    gradients = []
+    for rows in zip(*(one["gradients"] for one in times), strict=True):
+        kind = {name: rows[0][name] for name in ("solver", "preconditioner", "sums", "columns")}
+        gradients.append(GradientRate(**kind, seconds=mean(row["seconds"] for row in rows)))
+    return OceanRates(
+        gradients=tuple(gradients),
+        **{name: mean(one[name] for one in found) for name in found[0]},
+        **{name: mean(one[name] for one in ends) for name in ends[0]},
+    )
+
+
+def _rates(times: Times) -> dict[str, float]:
+    shallow, deep = times["oceans"]
+    # Two oceans of other numbers of levels: cells and columns are two unknowns.
+    per_column = [one["baroclinic"] / one["columns"] for one in (shallow, deep)]
+    levels = [one["cells"] / one["columns"] for one in (shallow, deep)]
+    cell = max(0.0, (per_column[1] - per_column[0]) / (levels[1] - levels[0]))
+    numbers = sum(one["stored"] * one["levels"] for one in (shallow, deep))
+    took = {
+        name: sum(one[name] for one in (shallow, deep)) / numbers for name in ("setup", "look", "fields", "restart")
+    }
+    return {
+        "cell_seconds": cell,
+        "column_seconds": max(0.0, per_column[0] - cell * levels[0]),
+        "solve_seconds": median(row["rest"] / row["stored"] for row in times["gradients"] if row["columns"] > FEW),
+        "setup_seconds": took["setup"],
+        "page_seconds": times["page_seconds"],
+        "look_seconds": took["look"],
+        "field_seconds": took["fields"],
+        "restart_seconds": took["restart"] / STATE_DEEP,
+        "process_bytes": times["process_bytes"],
+    }
+
+
+def _ends(record: Mapping[str, Any]) -> dict[str, float]:
+    """What surrounds the steps of a run."""
+    ledger, grid = record["ledger"], record["results"]["grid"]
+    names = {entry["phase"] for entry in ledger["phases"]}
+    phases = {name: seconds(ledger, (name,)) for name in names}
+    (peak,) = record["results"]["peak_memory_bytes"]
+    nx, ny, nz = grid["shape"]
+    columns = (nx + 6) * (ny + 6)
+    taken = model_bytes(columns, nz, nx * ny, 8, "block", {1: 0, 2: 0, 3: 0})
+    files = len(record["results"]["field_files"]) + 1
+    return {
+        "start_seconds": sum(phases.get(name, 0.0) for name in FIRST),
+        "file_seconds": (phases.get("write fields", 0.0) + phases.get("write restart", 0.0)) / files,
+        "finish_seconds": sum(phases.get(name, 0.0) for name in LAST),
+        "finish_bytes": max(0.0, peak - sum(taken.values())),
+    }

@@ -1,0 +1,1 @@
+"""The baroclinic part and the time step: arrays and numbers only."""

@@ -1,0 +1,99 @@
+"""Frame of a run in time steps that goes on from restart files: its folder, its lock, what it must not replace.
+
+Runs that consist of tasks have a journal instead, see lifecycle.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.heartbeat import watched
+from fathometer.record.envelope import PAGE, RECORD
+from fathometer.runs.context import Context
+from fathometer.runs.lifecycle import unfinished_record
+from fathometer.storage import atomic
+from fathometer.storage.folder import results_folder
+from fathometer.storage.lock import FileLock, this_process
+
+LOCK = "lock"
+PATIENCE = 600.0  # s without a sign of life of a rank
+
+
+@contextmanager
+def restartable_run(
+    inputs: Sequence[Path],
+    output: Path,
+    results: Iterable[str],
+    folders: Iterable[str],
+    record_of: Callable[[str], dict[str, Any]],
+    comm: MPI.Intracomm,
+    context: Context,
+) -> Iterator[None]:
+    """Collective. Context of a run: its folder is made and locked, its ranks are watched, and a record marked as
+    unfinished lies there until the end.
+
+    Args:
+        inputs: files that the run reads, the input file first. results: names of files that it writes into `output`.
+        folders: names of folders in `output` whose files it writes and removes.
+        record_of: the record for a reason, on rank 0.
+
+    Raises InputError, the same on all ranks, where an input would be replaced, another run has the folder, or an
+    earlier run's results are there and the options say nothing of them.
+    """
+    protect_inputs(inputs, (output / name for name in (RECORD, PAGE, *results)))
+    for folder in folders:
+        for path in inputs:
+            if (output / folder).resolve() in path.resolve().parents:
+                raise InputError(
+                    f"{inputs[0]}: [output]: {path} lies where results are written and removed; allowed: outside of "
+                    f"{output / folder}"
+                )
+    with (
+        results_folder(output, comm),
+        watched(output, PATIENCE, comm, context.say),
+        _locked(output, comm),
+    ):
+        with ledger.phase("set up"), collective_errors(comm):
+            options = context.options
+            if comm.rank == 0 and (output / RECORD).exists() and not (options.resume or options.overwrite):
+                raise InputError(f"{output}: holds an earlier run; --resume goes on with it, --overwrite begins anew")
+        with unfinished_record(output, comm, record_of):
+            yield
+
+
+def protect_inputs(inputs: Sequence[Path], outputs: Iterable[Path]) -> None:
+    """Raises InputError where one of `outputs` would replace one of `inputs`, the first of which is the input file."""
+    for output in outputs:
+        for path in inputs:
+            if atomic.replaces(output, path):
+                raise InputError(
+                    f"{inputs[0]}: [output]: {output} would replace {path}; allowed: another directory or name"
+                )
+
+
+@contextmanager
+def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
+    """Collective. Hold the folder's lock on rank 0. Raises InputError where another run has it."""
+    lock = FileLock(output / LOCK)
+    with collective_errors(comm):
+        if comm.rank == 0:
+            if not lock.acquire():
+                with lock:
+                    raise InputError(
+                        f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
+                    )
+            lock.write(this_process())
+    try:
+        yield
+    finally:
+        if comm.rank == 0:
+            atomic.remove(lock.path)
+            lock.close()
