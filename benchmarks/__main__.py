@@ -17,6 +17,7 @@ from benchmarks.index import index
 from benchmarks.kernel import kernel
 from benchmarks.ledger import ledger
 from benchmarks.messages import halos, messages
+from benchmarks.ocean import ocean_kernels, ocean_plan, ocean_solver
 from benchmarks.plan import plan
 from benchmarks.profile import profile
 from benchmarks.reactive import reactive
@@ -54,6 +55,9 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "messages": messages,
     "halos": halos,
     "reactive": reactive,
+    "ocean": ocean_kernels,
+    "ocean-solver": ocean_solver,
+    "ocean-plan": ocean_plan,
 }
 ON_REQUEST = {"devito": devito}  # what installs other programs
 

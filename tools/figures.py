@@ -16,6 +16,7 @@ sys.path += [
     for folder in (
         "",
         "tests/support",
+        "tests/apps/ocean",
         "tests/apps/reactive",
         "tests/grid",
         "tests/seismic/kirchhoff",
@@ -206,10 +207,18 @@ def reactive() -> None:
     reactive_figures.figures()
 
 
+def ocean() -> None:
+    """Verification 12: waves, gyres, a lock exchange, conservation; a minute or two."""
+    import ocean_figures
+
+    ocean_figures.figures()
+
+
 PARTS = (
     *(analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing),
     time_migration,
     reactive,
+    ocean,
 )
 
 if __name__ == "__main__":

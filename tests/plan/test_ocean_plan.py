@@ -78,6 +78,10 @@ def test_seconds_by_hand(tmp_path):
     one = PLAIN.exchange_seconds("local", 32 * 8)
     assert both["barotropic halo"] == pytest.approx(40 * 50 * one)
     assert both["barotropic reduction"] == pytest.approx(40 * 50 * PLAIN.exchange_seconds("local", 24))
+    quick = PLAIN.model_copy(update={"ocean": RATES.model_copy(update={"halo_seconds": 1e-5, "sum_seconds": 2e-6})})
+    _, soon = seconds_of(file, 2, machine=quick)
+    assert soon["barotropic halo"] == pytest.approx(40 * 50 * (1e-5 + 32 * 8 / PLAIN.local_bytes_per_second))
+    assert soon["barotropic reduction"] == pytest.approx(40 * 50 * 2e-6)
     _, crowded = seconds_of(file, 4)  # two ranks a core
     assert crowded["baroclinic"] == pytest.approx(seconds["baroclinic"])
     _, far = seconds_of(file, 2, 2)
@@ -215,11 +219,26 @@ def test_rates_are_those_that_were_measured(tmp_path):
     ]
     gradients = [KIND | {"columns": 2e4, "seconds": s, "rest": 1e-3, "stored": 2.5e4} for s in (1e-4, 3e-4)]
     times = [{"process_bytes": 9e7, "page_seconds": 1e-9, "oceans": rows, "gradients": [one]} for one in gradients]
+    spent = {"barotropic halo": {"communication": 2e-3}, "draw": {"compute": 1.0, "io": 0.5}}
+    entry = {"phase": "barotropic halo", "category": "communication"}
     record = {
-        "ledger": {"phases": [], "ranks": [{"phases": {}}]},
-        "results": {"grid": {"shape": [48, 32, 8]}, "peak_memory_bytes": [1.6e8], "field_files": ["a"]},
+        "ledger": {
+            "phases": [
+                entry | {"seconds": {"min": 1e-3, "max": 2e-3}, "calls": {"max": 100}},
+                {"phase": "draw", "category": "compute"},
+            ],
+            "ranks": [{"phases": spent}] * 2,
+        },
+        "results": {
+            "grid": {"shape": [48, 32, 8]},
+            "blocks": {"owners": [[[0, 0], [24, 32], 0], [[24, 0], [48, 32], 1]]},
+            "peak_memory_bytes": [1.6e8, 1.1e8],
+            "field_files": ["a"],
+        },
     }
-    rates = rates_of(times, [record])
+    rates = rates_of(times, record)
+    assert rates.halo_seconds == pytest.approx(1e-5)
+    assert (rates.finish_seconds, rates.sum_seconds) == (1.5, 0)
     for row in rows:
         took = rates.cell_seconds * row["cells"] + rates.column_seconds * row["columns"]
         assert took == pytest.approx(row["baroclinic"])

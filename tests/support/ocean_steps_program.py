@@ -1,6 +1,6 @@
 """Run by test_ocean_bits.py under mpirun: an ocean after some steps with every solver, on as many ranks as there are,
-cut in many ways. Prints a line of JSON from rank 0: by case, a digest of the whole state and of the iterations of all steps
-with exact sums; with those of MPI, the largest difference from the state of exact ones, and what was counted.
+cut in many ways. Prints a line of JSON from rank 0: by case, a digest of the whole state and of the iterations of all
+steps with exact sums; with those of MPI, the largest difference from the state of exact ones, and what was counted.
 """
 
 import hashlib
@@ -8,6 +8,7 @@ import json
 import os
 
 os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OMPI_MCA_mpi_yield_when_idle"] = "1"  # noqa: SIM112  else its sums keep a core from whoever is late
 
 import numpy as np
 from mpi4py import MPI

@@ -89,6 +89,8 @@ class OceanRates(Table):
     solve_seconds: NotNegative = key("of a step's barotropic part beside iterations, for each column", "s")
     setup_seconds: NotNegative = key("of setting up, for each cell", "s", 0.0)
     page_seconds: NotNegative = key("of the first writing of memory, for each byte", "s", 0.0)
+    halo_seconds: NotNegative = key("of a small halo exchange between ranks of a node; 0: as the machine's", "s", 0.0)
+    sum_seconds: NotNegative = key("of a stage of a sum over ranks of a node; 0: as the machine's exchange", "s", 0.0)
     look_seconds: NotNegative = key("of a row of the time series, for each cell", "s", 0.0)
     field_seconds: NotNegative = key("of making and writing fields, for each cell, without the disk", "s", 0.0)
     restart_seconds: NotNegative = key("of a restart file, for each of its numbers, without the disk", "s", 0.0)

@@ -27,6 +27,11 @@ FOLDER, FILE, LINES, VERSION = "restart", "restart.json", "steps.jsonl", 1
 KIND = "restart"  # of file, in the account
 
 
+def has_state(output: Path) -> bool:
+    """Whether a run has left a state in its folder of results."""
+    return (output / FOLDER / FILE).exists()
+
+
 class RestartFolder:
     """The restart files of a run; methods are collective.
 

@@ -19,6 +19,7 @@ from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
 from fathometer.runs.context import Context
 from fathometer.runs.lifecycle import unfinished_record
+from fathometer.runs.restart_folder import has_state
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
 from fathometer.storage.lock import FileLock, this_process
@@ -63,8 +64,15 @@ def restartable_run(
     ):
         with ledger.phase("set up"), collective_errors(comm):
             options = context.options
-            if comm.rank == 0 and (output / RECORD).exists() and not (options.resume or options.overwrite):
-                raise InputError(f"{output}: holds an earlier run; --resume goes on with it, --overwrite begins anew")
+            if comm.rank == 0 and not (options.resume or options.overwrite):
+                if (output / RECORD).exists():
+                    raise InputError(
+                        f"{output}: holds an earlier run; --resume goes on with it, --overwrite begins anew"
+                    )
+                if has_state(output):
+                    raise InputError(
+                        f"{output}: holds an unfinished run; --resume goes on with it, --overwrite begins anew"
+                    )
         with unfinished_record(output, comm, record_of):
             yield
 

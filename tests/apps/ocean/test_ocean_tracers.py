@@ -124,6 +124,17 @@ def test_content_is_exact():
     assert abs(given) > 1e-9 * scale
 
 
+def test_water_that_leaves_on_both_sides_counts_twice():
+    """A pass of tracers takes both away at once."""
+    sea = flowing(basin(16, 14, 6), MIXING, tracers=[np.zeros((16, 14, 6))] * 2, speed=0.0, eta=0.0)
+    s, grid = sea.state, sea.grid
+    s.flux_x[:], s.flux_y[:] = 0.0, 0.0
+    x, y = np.argwhere(grid.levels[4:-4, 4:-4] > 0)[0] + 4
+    part = 0.6 * grid.area[y] * grid.thickness[0] / DT
+    s.flux_x[0, 3 + x, 3 + y, 0], s.flux_x[0, 2 + x, 3 + y, 0] = part, -part
+    assert sea.part.courant(s, DT).lateral == pytest.approx(1.2, rel=1e-12)
+
+
 def test_bounds_are_kept():
     """No value beyond those that there were, Courant numbers of a half and more notwithstanding."""
     grid = basin(16, 14, 6)

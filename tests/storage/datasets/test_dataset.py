@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import subprocess
 
@@ -12,6 +13,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.storage import atomic
 from fathometer.storage.datasets import outputs
 from fathometer.storage.datasets.dataset import Dataset, Variable
 from fathometer.storage.datasets.header import header_of
@@ -192,6 +194,16 @@ def test_strategies(tmp_path, monkeypatch):
     monkeypatch.setattr(pnetcdf, "missing", lambda: "NetCDF needs the PnetCDF library")
     with pytest.raises(InputError, match=r"a\.nc: NetCDF needs the PnetCDF library"):
         DatasetWriter(tmp_path / "a.nc", dataset(), HERE, Strategy.of("mpiio-collective"))
+
+
+def test_a_full_disk_is_named_with_the_file(tmp_path, library, monkeypatch):
+    def full(handle, size):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(atomic, "reserve", full)
+    with pytest.raises(FathometerError, match=r"a\.nc: cannot be written: No space left on device"):
+        write(tmp_path / "a.nc")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_pnetcdf_a_variable_has_a_limit(tmp_path, monkeypatch):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from fathometer.apps.ocean.bathymetry import levels_of, thickness_of
 from fathometer.apps.ocean.forcing import surface, wind
@@ -138,6 +141,27 @@ def input_files(file: OceanFile) -> list[Path]:
         with naming(f"{file.path}: {place}"), open_volume(reference, file.directory) as volume:
             paths += [path for path in volume.files() if path not in paths]
     return paths
+
+
+def file_hashes(case: Case) -> dict[str, str]:
+    """Hashes of the values that each step takes from files, by their key in the ocean file. What only the beginning
+    takes from them is in every later state."""
+    file, problem = case.file, case.problem
+    temperature = problem.surface[TRACERS.index("temperature")]
+    found: dict[str, tuple[npt.NDArray[Any] | None, ...]] = {}
+    if isinstance(file.bathymetry, FileDepth):
+        found["[bathymetry] file"] = (problem.grid.levels,)
+    if isinstance(file.forcing.wind, FileWind):
+        found["[forcing] wind"] = problem.wind or ()
+    for name, given in zip(TRACERS, problem.surface, strict=True):
+        if getattr(getattr(getattr(file.forcing, name), "target", None), "file", None) is not None:
+            found[f"[forcing] {name}.target"] = (given.target,)
+    if getattr(file.forcing.heat_flux, "file", None) is not None:
+        found["[forcing] heat_flux"] = (temperature.flux,)
+    return {
+        place: hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()[:16]
+        for place, parts in found.items()
+    }
 
 
 def _references(file: OceanFile) -> Iterator[tuple[str, str]]:

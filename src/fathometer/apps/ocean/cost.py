@@ -132,9 +132,12 @@ def predict(
     where: Literal["local", "network"] = "network" if nodes > 1 else "local"
     steps, stored = file.time.count, share.stored * nz
 
-    def exchange(width_bytes: float) -> float:
-        many = share.neighbours
-        return many * machine.exchange_seconds(where, width_bytes / many) if many else 0.0
+    def exchange(all_bytes: float) -> float:
+        if not share.neighbours:
+            return 0.0
+        if where == "local" and rates.halo_seconds:
+            return rates.halo_seconds + all_bytes / machine.local_bytes_per_second
+        return share.neighbours * machine.exchange_seconds(where, all_bytes / share.neighbours)
 
     deep, flat = share.rings, nz * NUMBER
     baroclinic_bytes = 2 * (deep[3] + deep[2]) * flat + (3 * deep[3] + 3 * deep[1]) * NUMBER
@@ -147,7 +150,9 @@ def predict(
     own = _iteration(file, rates, share, threads)
     total = iterations.number * steps
     all_sums, message = _sums(file), deep[1] * NUMBER
-    reduction = all_sums * math.ceil(math.log2(ranks)) * machine.exchange_seconds(where, 3 * NUMBER)
+    stage = rates.sum_seconds if where == "local" else 0.0
+    stage = stage or machine.exchange_seconds(where, 3 * NUMBER)
+    reduction = all_sums * math.ceil(math.log2(ranks)) * stage
     if ranks == 1:
         reduction = 0.0
     elif file.barotropic.solver == "pipelined":

@@ -19,7 +19,7 @@ class Course:
     """What has happened in a run and in those that it goes on from.
 
     Attributes:
-        steps: taken. time: s. counts: of the barotropic solver, over all steps. rows: of the time series.
+        steps: taken. time: s. counts: of the barotropic solver, in this run. rows: of the time series.
         contents: of each tracer at the beginning, its unit x m³. gained: what came through the surface of this rank's
             blocks since (rank 0: and of all blocks in earlier runs).
         volume: at the beginning, m³. first: the step at which this run began.

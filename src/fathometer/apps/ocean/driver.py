@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mpi4py import MPI
 
 from fathometer.apps.ocean.barotropic.layout import Layout, cut
-from fathometer.apps.ocean.case import Case, case_of, input_files
+from fathometer.apps.ocean.case import Case, case_of, file_hashes, input_files
 from fathometer.apps.ocean.course import COUNTS, Course
 from fathometer.apps.ocean.fields import FOLDER as FIELDS_FOLDER
 from fathometer.apps.ocean.fields import FieldFiles
@@ -78,7 +78,7 @@ def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
     try:
         _advance(case, model, course, fields, restart, context)
     except FathometerError:
-        if model.finite:
+        if model.sound:
             _write_restart(restart, course, fields, model)
         raise
     finally:
@@ -199,7 +199,8 @@ def state_input(case: Case) -> dict[str, Any]:
     values = case.file.resolved()
     kept = ("grid", "bathymetry", "rotation", "water", "mixing", "initial", "forcing")
     fields = {"output": {"fields": list(case.file.output.fields)}, "step": case.problem.step}
-    return {name: values.get(name) for name in kept} | fields | {"implicitness": case.problem.implicitness}
+    found = {name: values.get(name) for name in kept} | fields | {"implicitness": case.problem.implicitness}
+    return found | {"values of": file_hashes(case)}
 
 
 def summary(case: Case, model: OceanModel) -> Iterator[str]:

@@ -104,7 +104,7 @@ class FieldFiles:
             own = levels[block.lo[0] : block.hi[0], block.lo[1] : block.hi[1]]
             part = self._layout.owned(values, number)
             water = np.arange(grid.shape[2]) < own[..., None] if part.ndim == 3 else own > 0
-            filled = np.where(water, part, FILL_VALUE).astype(np.float32)
+            filled = np.where(water & ~np.isnan(part), part, FILL_VALUE).astype(np.float32)
             found.append(self._box(block.lo, filled))
         if self._comm.rank == 0:
             for lo, hi in self._layout.left_out:

@@ -20,7 +20,8 @@ from fathometer.apps.ocean.volume_files import check_values, plane, spacing_of
 
 MOST_STRESS = 100.0  # N/m²
 MOST_HEAT = 1e5  # W/m²
-MOST_TRACER = 1000.0  # °C, or salinity
+# The largest of each tracer: kelvins are beyond that of temperature.
+MOST_OF = {"temperature": ("temperatures in °C", 200.0), "salinity": ("salinities", 1000.0)}
 
 
 def by_latitude(file: OceanFile, table: ZonalTable, y: Floats) -> Floats:
@@ -72,8 +73,7 @@ def surface(file: OceanFile, grid: OceanGrid, tracer: str) -> Surface:
     rate, target, flux = 0.0, None, None
     if keys is not None:
         rate = 1 / keys.timescale
-        unit = "temperatures in °C" if tracer == "temperature" else "salinities"
-        target = _at_surface(file, grid, f"{tracer}.target", keys.target, unit, MOST_TRACER)
+        target = _at_surface(file, grid, f"{tracer}.target", keys.target, *MOST_OF[tracer])
     if tracer == "temperature" and file.forcing.heat_flux is not None:
         heat = _at_surface(file, grid, "heat_flux", file.forcing.heat_flux, "fluxes in W/m²", MOST_HEAT)
         flux = heat / (file.water.density * file.forcing.specific_heat)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fathometer.apps.ocean.forcing import MOST_TRACER, by_latitude
+from fathometer.apps.ocean.forcing import MOST_OF, by_latitude
 from fathometer.apps.ocean.grid import Floats, OceanGrid
 from fathometer.apps.ocean.keys import CosineHeight, FileHeight, GaussianHeight, ProfileTable
 from fathometer.apps.ocean.ocean_file import OceanFile
@@ -49,8 +49,7 @@ class InitialTracer:
             columns = np.arange(lo[0], hi[0])[:, None] * grid.shape[1] + np.arange(lo[1], hi[1])
             values += noise.amplitude * uniform(noise.seed, columns[..., None] * nz + np.arange(nz))
         wet = np.arange(nz) < grid.levels[lo[0] : hi[0], lo[1] : hi[1], None]
-        unit = "temperatures in °C" if self._name == "temperature" else "salinities"
-        return check_values(self._place, values, wet, unit, MOST_TRACER, lo)
+        return check_values(self._place, values, wet, *MOST_OF[self._name], lo)
 
     def _profile(self, keys: ProfileTable, y: Floats) -> Floats:
         """Values (y, nz)."""

@@ -199,6 +199,9 @@ class OutputTable(Table):
     def _one_of(self) -> Self:
         if self.every is not None and self.every_steps is not None:
             raise ValueError("every_steps: found together with every; allowed: one of them")
+        twice = next((name for name in self.fields if self.fields.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f'fields: found "{twice}" more than once; allowed: each field once')
         return self
 
 

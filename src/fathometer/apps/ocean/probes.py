@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
 
+from fathometer.apps.ocean.barotropic.layout import HALO
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.ocean.cost import STATE_DEEP
 from fathometer.apps.ocean.solver.memory import model_bytes
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from fathometer.parallel.decomposition import Index3
     from fathometer.parallel.threads import Binding, ThreadCounts
 
-CELLS, STEPS = (48, 32, 8), 4  # of a run as users start it
+CELLS, STEPS = (48, 32, 8), 20  # of a run as users start it
 FEW = 10_000  # columns, of which calls cost more than work
 PATIENCE = 300.0  # s
 FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")  # of the launcher of this process
@@ -67,24 +69,25 @@ class OceanProbes:
                 own.mkdir()
                 (own / "run.toml").write_text(gyre_text(CELLS, STEPS, "out"))
             cpus = sorted(binding.cpus)
-            run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", "1", "--threads", "1"]
+            # A run as users start it, a rank on each core: its start and end, and its messages.
+            run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", str(len(cpus)), "--threads", "1"]
             measure = [sys.executable, "-P", "-m", MEASURE, "."]
-            if not (_copies(folders, cpus, measure) and _copies(folders, cpus, run)):
+            if not (_copies(folders, cpus, measure) and _copies(folders[:1], [None], run)):
                 return {}
             times = [json.loads((own / "times.json").read_text()) for own in folders]
-            records = [json.loads((own / "out" / "run.json").read_text()) for own in folders]
-        return {"ocean": rates_of(times, records).model_dump()}
+            record = json.loads((folders[0] / "out" / "run.json").read_text())
+        return {"ocean": rates_of(times, record).model_dump()}
 
 
-def _copies(folders: Sequence[Path], cpus: Sequence[int], words: Sequence[str]) -> bool:
-    """Start a program in each folder on a cpu of its own, all at the same time; whether all have succeeded."""
+def _copies(folders: Sequence[Path], cpus: Sequence[int | None], words: Sequence[str]) -> bool:
+    """Start a program in each folder on a cpu, None: on any, all at the same time; whether all have succeeded."""
     # They would inherit the one cpu that this thread is bound to.
     bound = shutil.which("taskset")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     environ |= one_host.alone(environ)
     running = []
     for folder, cpu in zip(folders, cpus, strict=True):
-        command = [bound, "-c", str(cpu), *words] if bound else words
+        command = [bound, "-c", str(cpu), *words] if bound and cpu is not None else words
         running.append(
             subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         )
@@ -98,19 +101,15 @@ def _copies(folders: Sequence[Path], cpus: Sequence[int], words: Sequence[str]) 
             process.wait()
 
 
-def rates_of(times: Sequence[Times], records: Sequence[Mapping[str, Any]]) -> OceanRates:
-    """Rates from what was measured on each core, and from records of runs on one core each: means over these."""
+def rates_of(times: Sequence[Times], record: Mapping[str, Any]) -> OceanRates:
+    """Rates from what was measured on each core, means over these, and the record of a run with a rank on each."""
     found = [_rates(one) for one in times]
-    ends = [_ends(record) for record in records]
     gradients = []
     for rows in zip(*(one["gradients"] for one in times), strict=True):
         kind = {name: rows[0][name] for name in ("solver", "preconditioner", "sums", "columns")}
         gradients.append(GradientRate(**kind, seconds=mean(row["seconds"] for row in rows)))
-    return OceanRates(
-        gradients=tuple(gradients),
-        **{name: mean(one[name] for one in found) for name in found[0]},
-        **{name: mean(one[name] for one in ends) for name in ends[0]},
-    )
+    means = {name: mean(one[name] for one in found) for name in found[0]}
+    return OceanRates(gradients=tuple(gradients), **means, **_ends(record))
 
 
 def _rates(times: Times) -> dict[str, float]:
@@ -137,18 +136,27 @@ def _rates(times: Times) -> dict[str, float]:
 
 
 def _ends(record: Mapping[str, Any]) -> dict[str, float]:
-    """What surrounds the steps of a run."""
-    ledger, grid = record["ledger"], record["results"]["grid"]
-    names = {entry["phase"] for entry in ledger["phases"]}
-    phases = {name: seconds(ledger, (name,)) for name in names}
-    (peak,) = record["results"]["peak_memory_bytes"]
-    nx, ny, nz = grid["shape"]
-    columns = (nx + 6) * (ny + 6)
-    taken = model_bytes(columns, nz, nx * ny, 8, "block", {1: 0, 2: 0, 3: 0})
-    files = len(record["results"]["field_files"]) + 1
+    """What surrounds the steps of a run, and its messages."""
+    ledger, results = record["ledger"], record["results"]
+    entries = {(entry["phase"], entry["category"]): entry for entry in ledger["phases"]}
+    phases = {name: seconds(ledger, (name,)) for name, _ in entries}
+    nx, ny, nz = results["grid"]["shape"]
+    blocks = [(lo, hi) for lo, hi, rank in results["blocks"]["owners"] if rank == 0]
+    stored = sum((hi[0] - lo[0] + 2 * HALO) * (hi[1] - lo[1] + 2 * HALO) for lo, hi in blocks)
+    taken = model_bytes(stored, nz, nx * ny, 8, "block", {1: 0, 2: 0, 3: 0})
+    files = len(results["field_files"]) + 1
+    ranks = len(ledger["ranks"])
+
+    def message(name: str) -> float:
+        """Seconds of one on the rank that waits least for others; 0 where there are none."""
+        entry = entries.get((name, "communication"))
+        return entry["seconds"]["min"] / max(1, entry["calls"]["max"]) if entry and ranks > 1 else 0.0
+
     return {
         "start_seconds": sum(phases.get(name, 0.0) for name in FIRST),
         "file_seconds": (phases.get("write fields", 0.0) + phases.get("write restart", 0.0)) / files,
         "finish_seconds": sum(phases.get(name, 0.0) for name in LAST),
-        "finish_bytes": max(0.0, peak - sum(taken.values())),
+        "finish_bytes": max(0.0, results["peak_memory_bytes"][0] - sum(taken.values())),
+        "halo_seconds": message("barotropic halo"),
+        "sum_seconds": message("barotropic reduction") / max(1, math.ceil(math.log2(ranks))),
     }

@@ -36,8 +36,8 @@ class Progress:
     """What of a run is in its restart file, beside the arrays.
 
     Attributes:
-        time: s. steps: taken. counts: sums over all steps. rows: of the time series. contents, gained, volume: as of
-            course.Course. written: steps whose fields are there.
+        time: s. steps: taken. counts: of the run that wrote it. rows: of the time series.
+        contents, gained, volume: as of course.Course. written: steps whose fields are there.
     """
 
     time: float

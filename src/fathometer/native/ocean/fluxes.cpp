@@ -102,9 +102,9 @@ Courant courant(const Grid &grid, double dt, const double *flux_x, const double 
 #pragma omp simd reduction(max : most_lateral, most_vertical) reduction(+ : bad)
                 for (int64_t k = 0; k < n; ++k) {
                     const double part = ratio / h[k];
-                    const double a = east[k] > -west[k] ? east[k] : -west[k];
-                    const double b = north[k] > -south[k] ? north[k] : -south[k], c = a > b ? a : b;
-                    const double through = w[k] > -w[k + 1] ? w[k] : -w[k + 1];
+                    const double a = (east[k] > 0 ? east[k] : 0) + (west[k] < 0 ? -west[k] : 0);
+                    const double b = (north[k] > 0 ? north[k] : 0) + (south[k] < 0 ? -south[k] : 0), c = a > b ? a : b;
+                    const double through = (w[k] > 0 ? w[k] : 0) + (w[k + 1] < 0 ? -w[k + 1] : 0);
                     const double all = (out[k] + w[k]) * part;
                     bad += all - all == 0 ? 0 : 1; // neither infinite nor NaN
                     most_lateral = c * part > most_lateral ? c * part : most_lateral;

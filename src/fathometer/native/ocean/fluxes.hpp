@@ -22,8 +22,8 @@ struct Transport {
 // two columns. u, v and shift are read in three rings around owned points, eta too.
 void volume_fluxes(const Grid &grid, double dt, const Transport &transport);
 
-// Largest parts of a cell's water that leave it in dt through a lateral face and a horizontal one, of owned cells, and
-// whether all fluxes and heights are finite.
+// Largest parts of a cell's water that leave it in dt along x or y, and along z, of owned cells: 1 would empty it in a
+// pass of tracers. Whether all fluxes and heights are finite.
 struct Courant {
     double lateral, vertical;
     bool finite;

@@ -50,7 +50,7 @@ class Output(Protocol):
 class PnetcdfOutput:
     """A file of CDF-5 that all ranks write."""
 
-    def __init__(self, part: Path, dataset: Dataset, comm: MPI.Intracomm, strategy: Strategy) -> None:
+    def __init__(self, part: Path, path: Path, dataset: Dataset, comm: MPI.Intracomm, strategy: Strategy) -> None:
         check_opening(part, comm, os.O_RDWR)
         self._sync = strategy.sync != "none"
         if strategy.name == ROOT:  # of which `comm` holds rank 0 alone
@@ -63,7 +63,7 @@ class PnetcdfOutput:
                 variable.name: (array, SpotCheck()) for variable, array in zip(dataset.variables, arrays, strict=True)
             }
             ends = [array.start + math.prod(array.shape) * array.dtype.itemsize for array in arrays]
-            with collective_errors(comm):
+            with collective_errors(comm), atomic.writing(path):
                 if comm.rank == 0:
                     _reserve(part, max(ends, default=0))
         except (OSError, FathometerError):

@@ -89,7 +89,7 @@ class DatasetWriter:
                 self._output = ScipyOutput(part, path, dataset, self.strategy)
             elif not self._through_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._through_root else comm
-                self._output = PnetcdfOutput(part, dataset, ranks, self.strategy)
+                self._output = PnetcdfOutput(part, path, dataset, ranks, self.strategy)
         for variable in dataset.variables:
             if variable.values is not None:
                 whole = [((0,) * variable.values.ndim, variable.values)]

@@ -24,7 +24,7 @@ _WEIGHTS = ((1.0, 0.0, 0.0), (3 / 2, -1 / 2, 0.0), (23 / 12, -16 / 12, 5 / 12))
 
 
 class Courant(NamedTuple):
-    """Largest parts of a cell's water that leave it through a lateral face and a horizontal one; all are finite."""
+    """Largest parts of a cell's water that leave it along x or y, and along z; whether all fluxes are finite."""
 
     lateral: float
     vertical: float

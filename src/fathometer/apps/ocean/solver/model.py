@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 TRACER_WIDTH = 2  # cells that a step reads beyond its own
-COURANT = 1.0  # largest part of a cell's water that may leave it through a face in a step
+COURANT = 1.0  # largest part of a cell's water that may leave it along an axis in a step
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,18 @@ class Step:
     gained: tuple[float, ...]
 
 
+class Worst(NamedTuple):
+    """Of the steps since the last look, on a rank: the largest Courant number, the thinnest uppermost level, whether
+    all was finite."""
+
+    courant: float
+    thinnest: float
+    finite: bool
+
+
+_NOTHING = Worst(0.0, math.inf, True)
+
+
 class OceanModel:
     """The state of a rank's blocks, and its steps; all methods are collective.
 
@@ -53,7 +65,7 @@ class OceanModel:
         keys: of the barotropic solver, see BarotropicSolver.
 
     Attributes:
-        state: the arrays. finite: whether the state of the last look was, and can be gone on from.
+        state: the arrays. sound: whether no look has found anything wrong.
     """
 
     def __init__(self, problem: Problem, layout: Layout, comm: MPI.Intracomm, **keys: Any) -> None:
@@ -75,10 +87,15 @@ class OceanModel:
         self._change = np.zeros(self._kernels.columns)
         self._right = np.zeros(self._kernels.columns)
         self._wet = layout.blocked(grid.levels) > 0
+        self._own_wet = np.zeros_like(self._wet)
+        for number in range(len(layout.own)):
+            layout.owned(self._own_wet, number)[...] = layout.owned(self._wet, number)
         self._dx_u, self._area = layout.rows(grid.dx_u), layout.rows(grid.area)
         self._halos = self._make_halos()
+        self._restored = 0  # steps of earlier runs
         self._turn = 0  # of arrays that change places
-        self.finite = True
+        self._worst = _NOTHING
+        self.sound = True
 
     def _make_halos(self) -> dict[str, list[BlockHalo]]:
         """Exchanges by name; of arrays that change places after each step, for even and odd ones."""
@@ -135,17 +152,19 @@ class OceanModel:
 
     def restore(self, steps: int) -> None:
         """Go on after so many steps, from what has been put into `arrays`."""
-        self.state.step = steps
+        self.state.step = self._restored = steps
         self._fill_halos()
 
     def fields(self) -> dict[str, Floats]:
         """What fields are made of, by name: tracers, u, v, eta, and w, the vertical velocity (m/s) at the upper faces
-        of the levels, of the last step of this run."""
+        of the levels, of the last step; NaN where that was in an earlier run."""
         state = self.state
         out = state.flux_x + state.flux_y
         out[:, 1:] -= state.flux_x[:, :-1]
         out[:, :, 1:] -= state.flux_y[:, :, :-1]
         upward = -np.cumsum(out[..., ::-1], -1)[..., ::-1]
+        if state.step > 0 and state.step == self._restored:
+            upward = np.full_like(out, np.nan)
         return {
             **dict(zip(TRACERS, state.tracers, strict=False)),
             "u": state.u,
@@ -182,6 +201,7 @@ class OceanModel:
             kernels.correct(state, dt, theta, self._change)
             self._exchange("velocity")
             kernels.fluxes(state, dt)
+            self._worst = self._worse(self._worst)
             kernels.surface_flux(state, self._given, self._target, self._rate, self._surface_flux)
             gained = self._gained(dt)
             kernels.tracers(state, dt, self._surface_flux)
@@ -189,6 +209,16 @@ class OceanModel:
             state.advance()
             self._turn ^= 1
         return Step(state.step * dt, solve.iterations, solve.reductions, solve.halos, gained)
+
+    def _worse(self, before: Worst) -> Worst:
+        """What is worst in this step, before its tracers, or was before."""
+        lateral, vertical, finite = self._kernels.courant(self.state, self.problem.step)
+        top = self.state.eta_next[self._own_wet] + self.problem.grid.thickness[0]
+        return Worst(
+            max(before.courant, lateral, vertical),
+            min(before.thinnest, float(top.min(initial=math.inf))),
+            before.finite and finite,
+        )
 
     def _divergence(self, dt: float) -> None:
         """The right-hand side: -dt times what the transport takes out of each cell, m³."""
@@ -234,43 +264,39 @@ class OceanModel:
 
     def diagnostics(self) -> dict[str, float]:
         """What a row of the time series has: kinetic energy and largest speed, means of temperature and salinity, the
-        largest Courant numbers.
+        largest Courant number of the steps since the last row.
 
         Raises FathometerError where the state is not finite, the uppermost level has run dry, or a step is too long for
         the velocities.
         """
         grid, state = self.problem.grid, self.state
-        energy, speed, thinnest = [], 0.0, math.inf
+        energy, speed = [], 0.0
         for number, block in enumerate(self.layout.own):
             u, v = (self.layout.owned(w, number) for w in (state.u, state.v))
-            top = self.layout.owned(state.eta, number)[self.layout.owned(self._wet, number)] + grid.thickness[0]
-            thinnest = min(thinnest, float(top.min(initial=math.inf)))
             square = u * u + v * v
             speed = max(speed, math.sqrt(float(square.max(initial=0.0))))
             area = grid.dx_u[block.lo[1] : block.hi[1]] * grid.dy
             energy.append(float((square @ grid.thickness * area).sum()))
-        lateral, vertical, finite = self._kernels.courant(state, self.problem.step)
-        rows = allgather(self.comm, (math.fsum(energy), speed, lateral, vertical, finite, thinnest))
-        self.finite = all(row[4] for row in rows)
-        if not self.finite:
+        rows = allgather(self.comm, (math.fsum(energy), speed, *self._worst))
+        self._worst = _NOTHING
+        courant, thinnest = max(row[2] for row in rows), min(row[3] for row in rows)
+        self.sound = False  # until the end of this look
+        if not all(row[4] for row in rows):
             raise FathometerError(
                 f"step {state.step}: the state is not finite; allowed: a shorter step, more viscosity or diffusivity"
             )
-        thinnest = min(row[5] for row in rows)
         if thinnest <= 0:
-            self.finite = False
             raise FathometerError(
                 f"step {state.step}: the surface has fallen through the uppermost level by {-thinnest:.3g} m; allowed: "
                 "a thicker one ([grid] levels)"
             )
-        courant = max(max(row[2], row[3]) for row in rows)
         if courant > COURANT:
-            self.finite = False
             allowed = self.problem.step / courant
             raise FathometerError(
-                f"step {state.step}: {courant:.3g} of a cell's water leaves it through a face in a step of "
+                f"step {state.step}: {courant:.3g} of a cell's water leaves it along an axis in a step of "
                 f"{self.problem.step:g} s; allowed: up to {allowed:.3g} s at these velocities"
             )
+        self.sound = True
         volume, contents = self.volume(), self.contents()
         return {
             "kinetic_energy_joules": 0.5 * self.problem.physics.density * math.fsum(row[0] for row in rows),
