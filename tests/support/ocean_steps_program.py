@@ -7,8 +7,9 @@ import hashlib
 import json
 import os
 
-os.environ["OMP_NUM_THREADS"] = "1"
-os.environ["OMPI_MCA_mpi_yield_when_idle"] = "1"  # noqa: SIM112  else its sums keep a core from whoever is late
+if __name__ == "__main__":  # and not in the tests, which import the cuttings
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.environ["OMPI_MCA_mpi_yield_when_idle"] = "1"  # noqa: SIM112  else its sums keep a core from whoever is late
 
 import numpy as np
 from mpi4py import MPI

@@ -16,7 +16,7 @@ from fathometer.storage.folder import results_folder
 
 FILE = "demo.toml"
 CELLS = {False: (96, 64, 12), True: (48, 32, 8)}  # quick
-STEPS = {False: 400, True: 200}
+STEPS = {False: 300, True: 200}
 
 
 def demo_text(quick: bool) -> str:
