@@ -68,26 +68,26 @@ class OceanProbes:
             for own in folders:
                 own.mkdir()
                 (own / "run.toml").write_text(gyre_text(CELLS, STEPS, "out"))
-            cpus = sorted(binding.cpus)
+            cpus = [str(cpu) for cpu in sorted(binding.cpus)]
             # A run as users start it, a rank on each core: its start and end, and its messages.
             run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", str(len(cpus)), "--threads", "1"]
             measure = [sys.executable, "-P", "-m", MEASURE, "."]
-            if not (_copies(folders, cpus, measure) and _copies(folders[:1], [None], run)):
+            if not (_copies(folders, cpus, measure) and _copies(folders[:1], [",".join(cpus)], run)):
                 return {}
             times = [json.loads((own / "times.json").read_text()) for own in folders]
             record = json.loads((folders[0] / "out" / "run.json").read_text())
         return {"ocean": rates_of(times, record).model_dump()}
 
 
-def _copies(folders: Sequence[Path], cpus: Sequence[int | None], words: Sequence[str]) -> bool:
-    """Start a program in each folder on a cpu, None: on any, all at the same time; whether all have succeeded."""
+def _copies(folders: Sequence[Path], cpus: Sequence[str], words: Sequence[str]) -> bool:
+    """Start a program in each folder on cpus ("0" or "0,1"), all at the same time; whether all have succeeded."""
     # They would inherit the one cpu that this thread is bound to.
     bound = shutil.which("taskset")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     environ |= one_host.alone(environ)
     running = []
     for folder, cpu in zip(folders, cpus, strict=True):
-        command = [bound, "-c", str(cpu), *words] if bound and cpu is not None else words
+        command = [bound, "-c", cpu, *words] if bound else words
         running.append(
             subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         )
