@@ -101,9 +101,11 @@ class OceanApplication:
 
     def batch_job(self, input: OceanFile, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
         """The job of a run; see Application."""
-        from fathometer.apps.ocean.job import job_of
+        from fathometer.runs.restartable_job import restartable_job
 
-        return job_of(input, program, name, nodes, **options)
+        return restartable_job(
+            self.name, "an ocean", input.path, input.output_directory, program, name, nodes, **options
+        )
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """See RecordPanels."""

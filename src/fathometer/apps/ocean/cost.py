@@ -25,13 +25,10 @@ from fathometer.apps.ocean.share import Share, layout_for, share_of
 from fathometer.apps.ocean.solver.memory import field_bytes, model_bytes
 from fathometer.apps.ocean.solver.problem import TRACERS
 from fathometer.base.errors import InputError
-from fathometer.parallel.decomposition import divisors
-from fathometer.plan.formatting import bytes_in_words
+from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import Machine, OceanRates
 from fathometer.plan.phase import Phase
 from fathometer.plan.prediction import Prediction
-from fathometer.plan.search import best_layout, node_counts
-from fathometer.plan.table import comparison
 from fathometer.runs.application import CostEstimate
 
 KERNEL = (
@@ -57,29 +54,9 @@ def plan(file: OceanFile, machine: Machine, options: Mapping[str, Any]) -> CostE
     grid, _ = grid_of(file)
     iterations = iterations_of(file, grid, options)
 
-    def on(nodes: int) -> list[Prediction]:
-        found = []
-        for per_node in divisors(machine.cores_per_node):
-            try:
-                one = predict(file, grid, machine, rates, iterations, per_node * nodes, nodes)
-            except InputError:  # fewer blocks than ranks
-                continue
-            if one.node_bytes <= machine.memory_bytes_per_node:
-                found.append(one)
-        return found
-
-    recommended, _ = best_layout(node_counts(options["nodes"], machine.nodes), on)
-    if recommended is None:
-        raise InputError(f"{file.path}: fits on no number of nodes of {machine.name}; allowed: fewer cells, more nodes")
-    asked = recommended
-    if options["ranks"] is not None:
-        nodes = options["nodes"] or -(-options["ranks"] // machine.cores_per_node)
-        if options["ranks"] % nodes:
-            raise InputError(f"--ranks {options['ranks']}: found {nodes} nodes; allowed: a multiple of them")
-        asked = predict(file, grid, machine, rates, iterations, options["ranks"], nodes)
-    notes = []
-    if asked.node_bytes > machine.memory_bytes_per_node:
-        notes.append(f"what is asked for takes {bytes_in_words(asked.node_bytes)} of a node, which has less")
+    layouts = layouts_of(
+        file.path, machine, options, lambda ranks, nodes: predict(file, grid, machine, rates, iterations, ranks, nodes)
+    )
     steps = file.time.count
     record = {
         "schema_version": 1,
@@ -92,22 +69,12 @@ def plan(file: OceanFile, machine: Machine, options: Mapping[str, Any]) -> CostE
         "steps": steps,
         "iterations_per_step": iterations.number,
         "iterations": iterations.origin,
-        "asked": asked.as_dict(),
-        "recommended": recommended.as_dict(),
-        "notes": notes,
-    }
+    } | layouts.as_dict()
     table = [
         f"{' x '.join(map(str, grid.shape))} cells, {int(grid.levels.sum())} of water, {steps} steps on {machine.name}",
         f"iterations: {iterations.number:.3g} of conjugate gradients a step ({iterations.origin})",
         "",
-        *comparison(
-            asked,
-            recommended,
-            lambda p: f"{p.ranks} ranks on {p.nodes} node{'s'[: p.nodes != 1]}",
-            {},
-            machine.memory_bytes_per_node,
-        ),
-        *(f"note: {note}" for note in notes),
+        *layouts.table(machine),
     ]
     return CostEstimate(record, table)
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +17,7 @@ from fathometer.apps.ocean.cost import STATE_DEEP
 from fathometer.apps.ocean.solver.memory import model_bytes
 from fathometer.base.errors import FathometerError
 from fathometer.base.own_program import own_program
-from fathometer.launch import one_host
+from fathometer.launch.copies import run_copies
 from fathometer.plan.machine_file import GradientRate, OceanRates, Rate
 from fathometer.record.ranks import seconds
 from fathometer.runs.probes import SecondsOf, StepCost, Stepper
@@ -33,8 +30,6 @@ if TYPE_CHECKING:
 
 CELLS, STEPS = (48, 32, 8), 20  # of a run as users start it
 FEW = 10_000  # columns, of which calls cost more than work
-PATIENCE = 300.0  # s
-FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")  # of the launcher of this process
 MEASURE = "fathometer.apps.ocean.measure"
 FIRST = ("start-up", "set up", "other")  # phases
 LAST = ("draw", "finish", "report")
@@ -72,33 +67,11 @@ class OceanProbes:
             # A run as users start it, a rank on each core: its start and end, and its messages.
             run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", str(len(cpus)), "--threads", "1"]
             measure = [sys.executable, "-P", "-m", MEASURE, "."]
-            if not (_copies(folders, cpus, measure) and _copies(folders[:1], [",".join(cpus)], run)):
+            if not (run_copies(folders, cpus, measure) and run_copies(folders[:1], [",".join(cpus)], run)):
                 return {}
             times = [json.loads((own / "times.json").read_text()) for own in folders]
             record = json.loads((folders[0] / "out" / "run.json").read_text())
         return {"ocean": rates_of(times, record).model_dump()}
-
-
-def _copies(folders: Sequence[Path], cpus: Sequence[str], words: Sequence[str]) -> bool:
-    """Start a program in each folder on cpus ("0" or "0,1"), all at the same time; whether all have succeeded."""
-    # They would inherit the one cpu that this thread is bound to.
-    bound = shutil.which("taskset")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    environ |= one_host.alone(environ)
-    running = []
-    for folder, cpu in zip(folders, cpus, strict=True):
-        command = [bound, "-c", cpu, *words] if bound else words
-        running.append(
-            subprocess.Popen(command, cwd=folder, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        )
-    try:
-        return all([process.wait(PATIENCE) == 0 for process in running])
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
 
 
 def rates_of(times: Sequence[Times], record: Mapping[str, Any]) -> OceanRates:

@@ -96,9 +96,11 @@ class ReactiveApplication:
 
     def batch_job(self, input: FlowFile, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
         """The job of a flow; see Application."""
-        from fathometer.apps.reactive.job import job_of
+        from fathometer.runs.restartable_job import restartable_job
 
-        return job_of(input, program, name, nodes, **options)
+        return restartable_job(
+            self.name, "a reactive flow", input.path, input.output_directory, program, name, nodes, **options
+        )
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """See RecordPanels."""

@@ -26,13 +26,11 @@ from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.base.errors import InputError
-from fathometer.parallel.decomposition import choose_ranks, divisors
-from fathometer.plan.formatting import bytes_in_words
+from fathometer.parallel.decomposition import choose_ranks
+from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import ImplicitRates, Machine
 from fathometer.plan.phase import Phase
 from fathometer.plan.prediction import Prediction
-from fathometer.plan.search import best_layout, node_counts
-from fathometer.plan.table import comparison
 from fathometer.runs.application import CostEstimate
 
 ASSUMED = (4.0, 10.0)  # Newton's iterations a step, linear ones for each of these
@@ -66,29 +64,12 @@ def plan(file: FlowFile, machine: Machine, options: Mapping[str, Any]) -> CostEs
     iterations = _iterations(file, options)
     rates = machine.implicit
 
-    def on(nodes: int) -> list[Prediction]:
-        found = []
-        for per_node in divisors(machine.cores_per_node):
-            try:
-                one = predict(file, system, machine, rates, iterations, per_node * nodes, nodes)
-            except InputError:  # fewer cells than ranks
-                continue
-            if one.node_bytes <= machine.memory_bytes_per_node:
-                found.append(one)
-        return found
-
-    recommended, _ = best_layout(node_counts(options["nodes"], machine.nodes), on)
-    if recommended is None:
-        raise InputError(f"{file.path}: fits on no number of nodes of {machine.name}; allowed: fewer cells, more nodes")
-    asked = recommended
-    if options["ranks"] is not None:
-        nodes = options["nodes"] or -(-options["ranks"] // machine.cores_per_node)
-        if options["ranks"] % nodes:
-            raise InputError(f"--ranks {options['ranks']}: found {nodes} nodes; allowed: a multiple of them")
-        asked = predict(file, system, machine, rates, iterations, options["ranks"], nodes)
-    notes = []
-    if asked.node_bytes > machine.memory_bytes_per_node:
-        notes.append(f"what is asked for takes {bytes_in_words(asked.node_bytes)} of a node, which has less")
+    layouts = layouts_of(
+        file.path,
+        machine,
+        options,
+        lambda ranks, nodes: predict(file, system, machine, rates, iterations, ranks, nodes),
+    )
     record = {
         "schema_version": 1,
         "application": "plan",
@@ -101,24 +82,14 @@ def plan(file: FlowFile, machine: Machine, options: Mapping[str, Any]) -> CostEs
         "newton_iterations_per_step": iterations.newton,
         "linear_iterations_per_newton_iteration": iterations.linear,
         "iterations": iterations.origin,
-        "asked": asked.as_dict(),
-        "recommended": recommended.as_dict(),
-        "notes": notes,
-    }
+    } | layouts.as_dict()
     table = [
         f"{' x '.join(map(str, file.grid.cells))} cells, {len(system.primary)} components, "
         f"{iterations.steps:.0f} steps on {machine.name}",
         f"iterations: {iterations.newton:.3g} of Newton's method a step, {iterations.linear:.3g} linear ones for each "
         f"({iterations.origin})",
         "",
-        *comparison(
-            asked,
-            recommended,
-            lambda p: f"{p.ranks} ranks on {p.nodes} node{'s'[: p.nodes != 1]}",
-            {},
-            machine.memory_bytes_per_node,
-        ),
-        *(f"note: {note}" for note in notes),
+        *layouts.table(machine),
     ]
     return CostEstimate(record, table)
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
@@ -18,7 +15,7 @@ from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.base.errors import FathometerError
 from fathometer.base.own_program import own_program
-from fathometer.launch import one_host
+from fathometer.launch.copies import run_copies
 from fathometer.plan.machine_file import ImplicitRates, Rate
 from fathometer.record.ranks import seconds
 from fathometer.runs.probes import SecondsOf, StepCost, Stepper
@@ -30,8 +27,6 @@ if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
 
 CELLS, STEPS = 32, 3
-PATIENCE = 300.0  # s
-FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")  # of the launcher of this process
 
 
 class ReactiveProbes:
@@ -59,34 +54,16 @@ class ReactiveProbes:
             return {}
         say("implicit solves, a small one on each core")
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-            records = run_copies(Path(name), sorted(binding.cpus))
-        return {"implicit": rates_of(records).model_dump()} if records else {}
-
-
-def run_copies(folder: Path, cpus: Sequence[int]) -> list[Mapping[str, Any]]:
-    """Run the same flow on each of these cpus at the same time, in a process of one thread; the records, none where one
-    fails."""
-    # They would inherit the one cpu that this thread is bound to.
-    bound = shutil.which("taskset")
-    environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    environ |= one_host.alone(environ)
-    running = []
-    for copy, cpu in enumerate(cpus):
-        path = folder / f"{copy}.toml"
-        path.write_text(demo_text(CELLS, STEPS, f"{copy}"))
-        words = [*own_program(), "reactive", str(path), "--quiet", "--ranks", "1", "--threads", "1"]
-        words = [bound, "-c", str(cpu), *words] if bound else words
-        running.append(subprocess.Popen(words, env=environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    try:
-        done = [process.wait(PATIENCE) == 0 for process in running]
-    except subprocess.TimeoutExpired:
-        done = [False]
-    finally:
-        for process in running:
-            process.kill()
-    if not all(done):
-        return []
-    return [json.loads((folder / f"{copy}" / "run.json").read_text()) for copy in range(len(cpus))]
+            cpus = [str(cpu) for cpu in sorted(binding.cpus)]
+            folders = [Path(name) / cpu for cpu in cpus]
+            for own in folders:
+                own.mkdir()
+                (own / "run.toml").write_text(demo_text(CELLS, STEPS, "."))
+            words = [*own_program(), "reactive", "run.toml", "--quiet", "--ranks", "1", "--threads", "1"]
+            if not run_copies(folders, cpus, words):
+                return {}
+            records = [json.loads((own / "run.json").read_text()) for own in folders]
+        return {"implicit": rates_of(records).model_dump()}
 
 
 def rates_of(records: Sequence[Mapping[str, Any]]) -> ImplicitRates:
