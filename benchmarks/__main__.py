@@ -12,6 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 
 from benchmarks.beside_devito import devito
+from benchmarks.elastic import elastic
+from benchmarks.elastic_devito import elastic_devito
+from benchmarks.elastic_plan import elastic_plan
 from benchmarks.history import history, saturated
 from benchmarks.index import index
 from benchmarks.kernel import kernel
@@ -39,10 +42,12 @@ the kind; absolute times do not.
 
 MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "kernel": kernel,
+    "elastic": elastic,
     "sides": sides,
     "stencil": stencil,
     "ledger": ledger,
     "plan": plan,
+    "elastic-plan": elastic_plan,
     "time-migration": time_migration,
     "time-plan": time_plan,
     "history": history,
@@ -59,7 +64,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "ocean-solver": ocean_solver,
     "ocean-plan": ocean_plan,
 }
-ON_REQUEST = {"devito": devito}  # what installs other programs
+ON_REQUEST = {"devito": devito, "elastic-devito": elastic_devito}  # what installs other programs
 
 
 def replaced(text: str, table: Table, about: str) -> str:

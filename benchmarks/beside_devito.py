@@ -38,9 +38,9 @@ LOOPS = ("source propagation", "receiver propagation", "history push", "history 
 class Devito:
     """A process of Devito's environment that does one task after the other; a context manager."""
 
-    def __init__(self, threads: int, **wanted: object) -> None:
+    def __init__(self, threads: int, program: Path = PROGRAM, **wanted: object) -> None:
         environment = clean() | {"OMP_NUM_THREADS": str(threads), "DEVITO_LANGUAGE": "openmp"}
-        command = [str(_python()), str(PROGRAM), json.dumps(wanted)]
+        command = [str(_python()), str(program), json.dumps(wanted)]
         self._process = subprocess.Popen(
             command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -96,7 +96,7 @@ def devito(threads: int, quick: bool) -> Table:
     )
 
 
-def _row(what: str, theirs: list[float], ours: list[float], scale: float, wanted: str) -> tuple[str, ...]:
+def row(what: str, theirs: list[float], ours: list[float], scale: float, wanted: str) -> tuple[str, ...]:
     """Of seconds; scale: to what is shown."""
     ratios = [t / o for t, o in zip(theirs, ours, strict=True)]
     return (
@@ -131,7 +131,7 @@ def _time_steps(side: int, threads: int, rounds: int) -> tuple[str, ...]:
         if abs(ours - theirs) > 1e-4 * ours:
             raise RuntimeError(f"Devito's pressure has another norm: {theirs:.6g}, not {ours:.6g}")
         times = interleave({"theirs": partial(other.ask, "steps", STEPS), "ours": partial(wave.advance, STEPS)}, rounds)
-    return _row(f"a time step of {side}³ cells, ms", times["theirs"], times["ours"], 1e3 / STEPS, "2.3")
+    return row(f"a time step of {side}³ cells, ms", times["theirs"], times["ours"], 1e3 / STEPS, "2.3")
 
 
 def _migrations(shape: tuple[int, int, int], steps: int, threads: int, rounds: int) -> list[tuple[str, ...]]:
@@ -167,6 +167,6 @@ def _migrations(shape: tuple[int, int, int], steps: int, threads: int, rounds: i
                     ours[cone].append(seconds(run["ledger"], LOOPS) / int(run["results"]["steps"]))
                     shares += [figure["value"] for figure in run["figures"] if figure["name"] == "kernel share"]
     what = f"a pair of steps in a migration of {' x '.join(map(str, shape))} cells, cone"
-    rows = [_row(f'{what} = "{cone}", ms', theirs, ours[cone], 1e3, wanted) for cone, wanted in cones.items()]
+    rows = [row(f'{what} = "{cone}", ms', theirs, ours[cone], 1e3, wanted) for cone, wanted in cones.items()]
     first = "time steps' share of such a migration's wall time; the first one's, with no tiling known"
     return [*rows, (first, "", f"{median(shares):.2f}", f"{shares[0]:.2f}", _range(shares), "0.90")]

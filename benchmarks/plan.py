@@ -42,55 +42,62 @@ CASES = (
 )
 
 
+COLUMNS = ("survey", "plan, s", "run, s", "ratio", "kernel: plan, s", "run, s", "memory: plan, MB", "run, MB", "ratio")
 SAID = ("total_seconds", "kernel_seconds", "memory_bytes_per_rank")
 
 
 def plan(threads: int, quick: bool) -> Table:
     """Calibrate, then plan and run each in turn."""
-    rows = []
     rounds = 1 if quick else 3
-    calibrations = []
+    calibrations: list[float] = []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        machine = folder / "machine.json"
+        rows = []
         for case in CASES:
             prepare(folder, case)
             survey = folder / f"{case.command}.toml"
-            options = ["--ranks", case.ranks] if case.ranks > 1 else []
-            plans, totals, peaks, kernels = [], [], [], []
-            for _ in range(rounds):  # what the machine gives changes within minutes: each run has its own plan
-                calibrations.append(fathometer("calibrate", "--quiet", "-o", machine, "--files", folder))
-                fathometer("plan", survey, "--on", machine, "--ranks", case.ranks, "--json", folder / "plan.json")
-                plans.append(json.loads((folder / "plan.json").read_text())["asked"])
-                anew = ["--overwrite"] if case.command == "migrate" else []
-                fathometer(case.command, survey, "--quiet", *options, *anew)
-                run = json.loads((folder / case.command / "run.json").read_text())
-                shown = {figure["name"]: figure["value"] for figure in run["figures"]}
-                totals.append(shown["total"])
-                kernels.append(shown["kernel"])
-                peaks.append(shown["peak memory"])
-            said = {key: median(one[key] for one in plans) for key in SAID}
-            total, peak = median(totals), median(peaks)
             rows.append(
-                (
-                    case.name,
-                    f"{said['total_seconds']:.1f}",
-                    f"{total:.1f}",
-                    f"{said['total_seconds'] / total:.2f}",
-                    f"{said['kernel_seconds']:.1f}",
-                    f"{median(kernels):.1f}",
-                    f"{said['memory_bytes_per_rank'] / 1e6:.0f}",
-                    f"{peak / 1e6:.0f}",
-                    f"{said['memory_bytes_per_rank'] / peak:.2f}",
-                )
+                (case.name, *compared(survey, case.command, folder / case.command, case.ranks, rounds, calibrations))
             )
     return Table(
         "Plans and runs",
         f"`fathometer calibrate` ({median(calibrations):.0f} s), `plan`, and the run, {rounds} times in turns; "
         "medians. Tilings are those of the model of the caches, as calibration takes them: a search finds better ones, "
         "and may err on a noisy machine. Wanted: the total within 20 %, the memory of the largest rank within 10 %.",
-        ("survey", "plan, s", "run, s", "ratio", "kernel: plan, s", "run, s", "memory: plan, MB", "run, MB", "ratio"),
+        COLUMNS,
         tuple(rows),
+    )
+
+
+def compared(
+    survey: Path, command: str, results: Path, ranks: int, rounds: int, calibrations: list[float]
+) -> tuple[str, ...]:
+    """What a plan says and what the run then takes, as rows have it; the seconds of calibrations are appended."""
+    machine = survey.parent / "machine.json"
+    options = ["--ranks", ranks] if ranks > 1 else []
+    plans, totals, peaks, kernels = [], [], [], []
+    for _ in range(rounds):  # what the machine gives changes within minutes: each run has its own plan
+        calibrations.append(fathometer("calibrate", "--quiet", "-o", machine, "--files", survey.parent))
+        fathometer("plan", survey, "--on", machine, "--ranks", ranks, "--json", survey.parent / "plan.json")
+        plans.append(json.loads((survey.parent / "plan.json").read_text())["asked"])
+        anew = ["--overwrite"] if command == "migrate" else []
+        fathometer(command, survey, "--quiet", *options, *anew)
+        run = json.loads((results / "run.json").read_text())
+        shown = {figure["name"]: figure["value"] for figure in run["figures"]}
+        totals.append(shown["total"])
+        kernels.append(shown["kernel"])
+        peaks.append(shown["peak memory"])
+    said = {key: median(one[key] for one in plans) for key in SAID}
+    total, peak = median(totals), median(peaks)
+    return (
+        f"{said['total_seconds']:.1f}",
+        f"{total:.1f}",
+        f"{said['total_seconds'] / total:.2f}",
+        f"{said['kernel_seconds']:.1f}",
+        f"{median(kernels):.1f}",
+        f"{said['memory_bytes_per_rank'] / 1e6:.0f}",
+        f"{peak / 1e6:.0f}",
+        f"{said['memory_bytes_per_rank'] / peak:.2f}",
     )
 
 

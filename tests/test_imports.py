@@ -32,7 +32,7 @@ FLOORS = {
         plan_table
         demo plan job probes
         cost
-        rtm kirchhoff
+        rtm kirchhoff elastic
         modelling
         setup
         page

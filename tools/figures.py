@@ -19,6 +19,7 @@ sys.path += [
         "tests/apps/ocean",
         "tests/apps/reactive",
         "tests/grid",
+        "tests/seismic/elastic",
         "tests/seismic/kirchhoff",
         "tests/seismic/rtm",
         "tests/seismic/waves",
@@ -214,11 +215,19 @@ def ocean() -> None:
     ocean_figures.figures()
 
 
+def elastic() -> None:
+    """Verification 13: elastic waves; a quarter of an hour."""
+    import elastic_figures
+
+    elastic_figures.figures()
+
+
 PARTS = (
     *(analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing),
     time_migration,
     reactive,
     ocean,
+    elastic,
 )
 
 if __name__ == "__main__":

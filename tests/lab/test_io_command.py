@@ -533,7 +533,7 @@ def test_a_strategy_may_fail_at_any_time(tmp_path, capsys, monkeypatch, when):
     assert (done.code, done.err.count("fathometer: error: failed: read rsf posix-shared: no more\n")) == (1, 1)
     results = validated(out)["results"]
     assert results["failed"] == [
-        {"operation": "read", "strategy": "posix-shared", "format": "rsf", "why": "no more"},
+        {"operation": "read", "strategy": "posix-shared", "format": "rsf", "why": "no more", "buffer": 0},
     ]
     assert [row["strategy"] for row in results["rows"]] == ["root-broadcast"]
     assert results["winners"]["read"]["strategy"] == "root-broadcast"

@@ -363,8 +363,9 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     done = finish(start(*words))
     assert done.code == 0, done.err
     here = load_machine(tmp_path / "here.json")
-    assert (here.name, len(here.rates)) == ("here", 4 * 2 * 4)
-    assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in ("vti", "isotropic") for d in (2, 3)}
+    acoustic, elastic = ("vti", "isotropic"), ("elastic", "viscoelastic")
+    assert (here.name, len(here.rates)) == ("here", 4 * 2 * 4 + 4 * 2)
+    assert {(r.physics, r.dimensions) for r in here.rates} == {(p, d) for p in acoustic + elastic for d in (2, 3)}
     assert [(r.dimensions, r.eta) for r in here.trace_sums] == [(3, False), (3, True), (2, False), (2, True)]
     if here.implicit is not None:
         assert min(here.implicit.jacobian_seconds, here.implicit.iteration_seconds, here.implicit.finish_seconds) > 0

@@ -27,7 +27,7 @@ from fathometer.storage.volumes.writer import write_volume
 HALO = 2
 SAME_BYTES = ("RSF", "NPY", "SEG-Y", "NetCDF")
 # Cells, and whether the ranks share them as a run does or leave one of them nothing.
-SHAPES = ((9, 7, 8), (7, 10), (2, 3, 5))
+SHAPES = ((9, 7, 8), (7, 10), (2, 3, 5), (3, 5, 4, 6))
 
 
 def values_of(shape):
@@ -36,17 +36,20 @@ def values_of(shape):
 
 def info_of(shape):
     few = len(shape)
-    labels = ("x", "y", "z") if few == 3 else ("x", "z")
-    return VolumeInfo(shape, np.dtype(np.float32), (12.5, 10.0, 5.1)[-few:], (1.0, 2.0, 3.0)[-few:], labels, "m/s")
+    labels = {2: ("x", "z"), 3: ("x", "y", "z"), 4: ("t", "x", "y", "z")}[few]
+    spacing, origin = (0.5, 12.5, 10.0, 5.1)[-few:], (0.25, 1.0, 2.0, 3.0)[-few:]
+    return VolumeInfo(shape, np.dtype(np.float32), spacing, origin, labels, "m/s")
 
 
 def blocks_of(shape, comm):
-    """This rank's part on every decomposition along x, y, z; all of them are uneven, some have empty parts."""
+    """This rank's part on every decomposition along x, y, z; all of them are uneven, some have empty parts. Steps, the
+    first of four axes, are not cut."""
+    steps, shape = ((shape[0],), shape[1:]) if len(shape) == 4 else ((), shape)
     solid = shape if len(shape) == 3 else (shape[0], 1, shape[1])
     axes = [0, 1, 2] if len(shape) == 3 else [0, 2]
     for ranks in arrangements(comm.size, len(shape) == 2):
         part = Decomposition(solid, ranks, comm.rank)
-        yield tuple(part.lo[a] for a in axes), tuple(part.hi[a] for a in axes)
+        yield (*(0 for _ in steps), *(part.lo[a] for a in axes)), (*steps, *(part.hi[a] for a in axes))
 
 
 def strategies(form, names):
@@ -73,7 +76,7 @@ def main(folder, reference):
     folder, cases, failures = Path(folder), 0, []
     halos = itertools.cycle((HALO, 0, HALO))
     for shape, form in itertools.product(SHAPES, FORMATS):
-        if not form.writes or any(form.missing(name, comm.size) for name in form.writes):
+        if not form.writes or len(shape) > form.axes or any(form.missing(name, comm.size) for name in form.writes):
             continue
         suffix, name = form.suffixes[0], f"{'x'.join(map(str, shape))}"
         values = values_of(shape)

@@ -24,6 +24,8 @@ class PointsFloat32:
         column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: Sequence[int],
         receivers: bool,
+        field: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
 
@@ -78,6 +80,8 @@ class PointsFloat64:
         column: Annotated[NDArray[numpy.int64], dict(shape=(None,), order="C", device="cpu", writable=False)],
         shape: Sequence[int],
         receivers: bool,
+        field: Annotated[NDArray[numpy.int32], dict(shape=(None,), order="C", device="cpu", writable=False)]
+        | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
 
@@ -354,6 +358,110 @@ class WavefieldFloat64:
         zeta_gain: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
         zeta_decay: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
     ) -> None: ...
+    @property
+    def level(self) -> int: ...
+    @level.setter
+    def level(self, arg: int, /) -> None: ...
+    def advance(self, steps: int, job: JobFloat64, tiling: Sequence[int]) -> None: ...
+    def advance_inside(self, steps: int, job: JobFloat64, tiling: Sequence[int], part: int, parts: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat64, outer: int, inner: int) -> None: ...
+    def skew(self, job: JobFloat64) -> int: ...
+    def image(self, job: JobFloat64) -> None:
+        """What the job does at its imaging steps, with the field as it is now."""
+
+    def first_nonfinite(self) -> int: ...
+
+class ElasticFloat32:
+    def __init__(
+        self,
+        *,
+        has_y: bool,
+        shape: Sequence[int],
+        first: Sequence[int],
+        fields: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        model: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        weights: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        closure: Annotated[
+            NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        free_surface: bool,
+        cut: Sequence[Sequence[bool]],
+        exchanged: int,
+        zeta: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        decay: Sequence[float],
+        mechanism: int,
+    ) -> None: ...
+    def add_layer(
+        self,
+        *,
+        axis: int,
+        lo: int,
+        hi: int,
+        memory: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order="C", device="cpu")]],
+        gain: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
+        decay: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
+        keep: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order="C", device="cpu")]],
+    ) -> None: ...
+    def watch_peaks(
+        self,
+        plane: int,
+        horizontal: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+        vertical: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> None:
+        """Keep the largest velocities of the nodes of a plane from now on."""
+
+    @property
+    def level(self) -> int: ...
+    @level.setter
+    def level(self, arg: int, /) -> None: ...
+    def advance(self, steps: int, job: JobFloat32, tiling: Sequence[int]) -> None: ...
+    def advance_inside(self, steps: int, job: JobFloat32, tiling: Sequence[int], part: int, parts: int) -> None: ...
+    def advance_rim(self, n: int, job: JobFloat32, outer: int, inner: int) -> None: ...
+    def skew(self, job: JobFloat32) -> int: ...
+    def image(self, job: JobFloat32) -> None:
+        """What the job does at its imaging steps, with the field as it is now."""
+
+    def first_nonfinite(self) -> int: ...
+
+class ElasticFloat64:
+    def __init__(
+        self,
+        *,
+        has_y: bool,
+        shape: Sequence[int],
+        first: Sequence[int],
+        fields: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        model: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+        closure: Annotated[
+            NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)
+        ],
+        free_surface: bool,
+        cut: Sequence[Sequence[bool]],
+        exchanged: int,
+        zeta: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        decay: Sequence[float],
+        mechanism: int,
+    ) -> None: ...
+    def add_layer(
+        self,
+        *,
+        axis: int,
+        lo: int,
+        hi: int,
+        memory: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")]],
+        gain: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
+        decay: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
+        keep: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")]],
+    ) -> None: ...
+    def watch_peaks(
+        self,
+        plane: int,
+        horizontal: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+        vertical: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order="C", device="cpu")],
+    ) -> None:
+        """Keep the largest velocities of the nodes of a plane from now on."""
+
     @property
     def level(self) -> int: ...
     @level.setter

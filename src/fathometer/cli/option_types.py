@@ -35,6 +35,11 @@ def _number(text: str, least: int) -> int:
     return int(text)
 
 
+def counts(text: str) -> tuple[int, ...]:
+    """Whole numbers from 1 with commas between, each once."""
+    return tuple(dict.fromkeys(count(part.strip()) for part in text.split(",")))
+
+
 def names(text: str) -> tuple[str, ...]:
     """Names with commas between, each once."""
     return tuple(dict.fromkeys(part.strip() for part in text.split(",")))

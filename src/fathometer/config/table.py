@@ -1,7 +1,7 @@
 """Tables and keys of an input file, as pydantic models."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -16,6 +16,7 @@ class Table(BaseModel):
     """A table of an input file, immutable; unknown keys, strings for numbers, NaN and infinity are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    largest: ClassVar[float] = LARGEST
 
     @model_validator(mode="before")
     @classmethod
@@ -24,8 +25,8 @@ class Table(BaseModel):
         are refused there."""
         for name, value in values.items() if isinstance(values, dict) else ():
             for number in value if isinstance(value, list | tuple) else (value,):
-                if isinstance(number, int | float) and LARGEST < abs(number) < math.inf:
-                    found = f"found {shortened(number, 40)}; allowed: magnitudes up to {LARGEST:g}"
+                if isinstance(number, int | float) and cls.largest < abs(number) < math.inf:
+                    found = f"found {shortened(number, 40)}; allowed: magnitudes up to {cls.largest:g}"
                     raise PydanticCustomError(TOO_LARGE, "{error}", {"key": name, "error": found})
         return values
 

@@ -11,6 +11,7 @@ from fathometer.parallel.decomposition import Decomposition, Index3
 
 CACHE_LINE = 64  # bytes
 CACHE_SETS = 64  # of the first-level data cache: a page has as many lines
+PAGE, HUGE_PAGE = 4096, 1 << 21  # bytes; arrays of a huge page and more lie on such (native/core/memory.cpp)
 
 
 def allocate(shape: Index3, dtype: np.dtype[Any], stagger: int = 0) -> np.ndarray:
@@ -20,6 +21,12 @@ def allocate(shape: Index3, dtype: np.dtype[Any], stagger: int = 0) -> np.ndarra
     """
     make: Any = _native.zerosFloat32 if dtype == np.float32 else _native.zerosFloat64
     return np.asarray(make(shape, stagger))
+
+
+def held_bytes(bytes: int) -> int:
+    """Memory that `allocate` takes for an array of so many bytes: whole pages."""
+    page = HUGE_PAGE if bytes >= HUGE_PAGE else PAGE
+    return (bytes // page + 1) * page
 
 
 def padded(n: int, itemsize: int) -> int:

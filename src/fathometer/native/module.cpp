@@ -1,6 +1,7 @@
 // The Python module: the kernels of core/ and of every physics, each with a binding file of its own.
 #include "acoustic/bindings.hpp"
 #include "core/bindings.hpp"
+#include "elastic/bindings.hpp"
 #include "kirchhoff/bindings.hpp"
 #include "ocean/barotropic_bindings.hpp"
 #include "ocean/bindings.hpp"
@@ -11,6 +12,7 @@ NB_MODULE(FATHOMETER_VARIANT, m) {
               "ocean circulation, threads.";
     fathometer::bind_core(m);
     fathometer::acoustic::bind_acoustic(m);
+    fathometer::elastic::bind_elastic(m);
     fathometer::kirchhoff::bind_kirchhoff(m);
     fathometer::reactive::bind_reactive(m);
     fathometer::ocean::bind_ocean(m);

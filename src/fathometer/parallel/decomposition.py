@@ -108,12 +108,21 @@ def halo_cells(shape: Index3, ranks: Index3) -> int:
     return (ranks[0] - 1) * ny * nz + (ranks[1] - 1) * nx * nz + (ranks[2] - 1) * nx * ny
 
 
-def _fits(shape: Index3, ranks: Index3, thinnest: int) -> bool:
-    return all(p == 1 or n // p >= thinnest for n, p in zip(shape, ranks, strict=True))
+def _each_axis(thinnest: int | Index3) -> Index3:
+    return (thinnest, thinnest, thinnest) if isinstance(thinnest, int) else thinnest
+
+
+def _in_words(thinnest: int | Index3) -> str:
+    x, y, z = _each_axis(thinnest)
+    return f"{x}" if x == y == z else f"{x} ({z} along z)"
+
+
+def _fits(shape: Index3, ranks: Index3, thinnest: int | Index3) -> bool:
+    return all(p == 1 or n // p >= t for n, p, t in zip(shape, ranks, _each_axis(thinnest), strict=True))
 
 
 def choose_ranks(
-    shape: Index3, size: int, thinnest: int, wanted: Index3 | None = None, name: str = "ranks per axis"
+    shape: Index3, size: int, thinnest: int | Index3, wanted: Index3 | None = None, name: str = "ranks per axis"
 ) -> Index3:
     """Ranks per axis: the requested ones, or those with the fewest halo bytes, z cut only where nothing else fits.
 
@@ -123,7 +132,8 @@ def choose_ranks(
     Args:
         shape: cells of the whole grid (x, y, z); ny = 1 in two dimensions.
         size: number of ranks.
-        thinnest: fewest cells that a block may have along a cut axis.
+        thinnest: fewest cells that a block may have along a cut axis: of all axes, or of x, y and z, of which x and y
+            have the same.
         wanted: ranks per axis requested by the user; None: none. name: of that request in messages.
     Raises:
         InputError: if the number of ranks is not the product, or a block would be too thin.
@@ -138,10 +148,10 @@ def choose_ranks(
                 f"but {size} {'is' if size == 1 else 'are'} running"
             )
         if not _fits(shape, wanted, thinnest):
-            most = [max(1, shape[a] // thinnest) for a in axes]
+            most = [max(1, shape[a] // _each_axis(thinnest)[a]) for a in axes]
             raise InputError(
                 f"{name}: {asked} cuts the grid of {cells} cells (padding included)"
-                f" into parts thinner than the {thinnest} cells that the stencil reaches;"
+                f" into parts thinner than the {_in_words(thinnest)} cells that the stencil reaches;"
                 f" at most {most} ranks fit along {', '.join('xyz'[a] for a in axes)}"
             )
         return wanted
@@ -149,18 +159,18 @@ def choose_ranks(
     if best is None:
         raise InputError(
             f"{size} ranks are too many for a grid of {cells} cells (padding included): parts would be "
-            f"thinner than the {thinnest} cells that the stencil reaches; "
+            f"thinner than the {_in_words(thinnest)} cells that the stencil reaches; "
             f"at most {largest_size(shape, thinnest, size)} ranks can be used"
         )
     return best
 
 
-def best_ranks(shape: Index3, size: int, thinnest: int) -> Index3 | None:
+def best_ranks(shape: Index3, size: int, thinnest: int | Index3) -> Index3 | None:
     """The process grid that `choose_ranks` prefers; None where all have blocks thinner than `thinnest` cells."""
     fitting = (r for r in arrangements(size, shape[1] == 1) if _fits(shape, r, thinnest))
     return min(fitting, key=lambda r: (r[2] > 1, halo_cells(shape, r), r), default=None)
 
 
-def largest_size(shape: Index3, thinnest: int, below: int) -> int:
+def largest_size(shape: Index3, thinnest: int | Index3, below: int) -> int:
     """The largest number of ranks below `below` for which there is a process grid."""
     return next(size for size in range(below - 1, 0, -1) if best_ranks(shape, size, thinnest) is not None)

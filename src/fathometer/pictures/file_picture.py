@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fathometer.base.errors import InputError
 from fathometer.pictures.gather import MOST_TRACES, gather_picture, signed_offsets
 from fathometer.pictures.layout import CELLS, Labels
 from fathometer.pictures.plane import Grid, Plane, Values
@@ -14,6 +15,7 @@ from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
+from fathometer.storage.volumes.block import SPACE_AXES
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
@@ -56,12 +58,19 @@ def picture_of(
         _shot_picture(path, scan(contents.path, interval))
         return
     file, key = split_reference(reference, directory)
-    with open_volume(contents.reference, directory) as volume:
+    with open_volume(contents.reference, directory, steps=True) as volume:
         _volume_picture(path, volume, f"{file.name}:{key}" if key else file.name, axes)
 
 
 def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> None:
     info = volume.info
+    known = axes or {label.strip().lower() for label in info.labels or ()}
+    if info.stepped and (len(info.shape) > SPACE_AXES or "z" in known):
+        shape_words = " x ".join(map(str, info.shape))
+        raise InputError(
+            f"{volume.path}: found {shape_words} values, the first axis of steps; allowed for a picture: a volume of "
+            "one step"
+        )
     order = axis_order(info.labels, len(info.shape), axes)
     shape, spacing, origin = [1, 1, 1], [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]
     # Without a spacing nothing tells times from depths.

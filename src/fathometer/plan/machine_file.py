@@ -22,6 +22,7 @@ from fathometer.base.errors import InputError
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table, key
 from fathometer.config.types import Loose, NotNegative, Positive
+from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
 from fathometer.storage.json_text import json_values
@@ -164,6 +165,9 @@ class Machine(Table):
         "of implicit solves by PETSc; without it a plan of a reactive flow is refused", "", None
     )
     ocean: OceanRates | None = key("of an ocean's steps; without it a plan of one is refused", "", None)
+    elastic: ElasticRates | None = key(
+        "of elastic waves, beside their rates of time steps (elastic, viscoelastic)", "", None
+    )
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
 
     @model_validator(mode="after")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from fathometer.base.errors import FathometerError
 from fathometer.runs.application import Panel
@@ -19,6 +19,21 @@ def panel_or_missing(title: str, panel: Callable[[Run], Panel], run: Run) -> Pan
         return missing(title, str(error))
     except Exception as error:  # the record of a run must not be lost for its page
         return missing(title, f"{type(error).__name__}: {error}")
+
+
+def panels_or_missing(title: str, panels: Callable[[], list[Panel]]) -> list[Panel]:
+    """Several panels, or a `missing` one of this title with the error."""
+    try:
+        return panels()
+    except Exception as error:  # the record of a run must not be lost for its page
+        return [missing(title, f"{type(error).__name__}: {error}")]
+
+
+def panels_of_results(
+    record: Mapping[str, Any], kinds: Iterable[tuple[str, str, Callable[[Mapping[str, Any]], Panel]]]
+) -> list[Panel]:
+    """Panels of a record's results, as far as it has them; kinds: title, entry of the results, what makes the panel."""
+    return [panel_or_missing(title, panel, record) for title, entry, panel in kinds if entry in record["results"]]
 
 
 def missing(title: str, reason: str) -> Panel:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from fathometer.base import ledger
 from fathometer.runs.application import Application, CostEstimate, Heading, Panel
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ class SeismicApplication:
 
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. `model`, `migrate` or `migrate-time`."""
+        if command == "model" and input.propagation.elastic:
+            with ledger.phase("set up"):
+                from fathometer.seismic.elastic.driver import run_elastic
+            return run_elastic(input, comm, context)
         # The other command's driver is not imported: its time would be in no phase.
         run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = getattr(
             import_module(DRIVERS[command]), f"run_{command.replace('-', '_')}"

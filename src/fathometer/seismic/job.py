@@ -20,6 +20,7 @@ def job_of(
 
     Raises InputError: a survey without gathers, a folder that the other nodes cannot see.
     """
+    survey.require_acoustic("submit")
     if survey.acquisition.gathers is None:
         raise InputError(f"{survey.path}: [acquisition] gathers: missing; `submit` migrates recorded shots (SEG-Y)")
     survey = in_own_folder(survey) if in_time else survey

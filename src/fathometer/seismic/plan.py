@@ -18,6 +18,7 @@ from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.search import best_layout, node_counts
+from fathometer.seismic.cost.elastic_survey import elastic_survey_layout, elastic_velocities
 from fathometer.seismic.cost.predict import Store, predict
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.history.strategies import STORES
@@ -127,6 +128,8 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
 
     Raises InputError for what is wrong with the survey, and for a request that no layout can meet: what it would need.
     """
+    if survey.propagation.elastic:
+        return _plan_of_elastic(survey, machine, request)
     recorded = survey.acquisition.gathers is not None and not request.modelling
     layout = survey_layout(survey, request.imaging or recorded, headers_only=True)
     slowest, fastest, limit, weak, origin, speeds = _velocities(layout, request.velocities)
@@ -144,6 +147,34 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
     recommended = recommended.with_computed(shares)
     asked = recommended if asked is None else asked.with_computed(shares)
     return Plan(layout, machine, time, slowest, fastest, limit, weak, origin, cone, notes, asked, recommended)
+
+
+def _plan_of_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
+    """Of a modelling: elastic waves are not migrated."""
+    if request.imaging:
+        survey.require_acoustic("plan --migrate")
+    layout = elastic_survey_layout(survey)
+    known = elastic_velocities(layout, request.velocities)
+    dt = time_step(survey, known.limit)
+    notes = layout.notes(known.slowest, dt)
+    time, _ = layout.time(dt)
+    asked = _asked(layout, time, machine, request)
+    recommended, changed = _recommended(layout, time, machine, request)
+    notes += layout.acquisition.notes + changed + _over_budget(asked, survey, machine)
+    return Plan(
+        layout,
+        machine,
+        time,
+        known.slowest,
+        known.fastest,
+        known.limit,
+        None,
+        known.origin,
+        None,
+        notes,
+        recommended if asked is None else asked,
+        recommended,
+    )
 
 
 def _velocities(
@@ -328,8 +359,8 @@ def _layouts(
         size = per_node * nodes
         shot = _ranks_of_a_shot(layout, time, machine, size, nodes)
         shape = (layout if shot == size else layout.largest).grid.full_shape
-        most = math.prod(max(1, shape[axis] // layout.halo) for axis in layout.grid.axes)
-        ranks = best_ranks(shape, shot, layout.halo) if shot <= most else None
+        most = math.prod(max(1, shape[axis] // layout.thinnest[axis]) for axis in layout.grid.axes)
+        ranks = best_ranks(shape, shot, layout.thinnest) if shot <= most else None
         if ranks is not None:
             yield predict(layout, time, ranks, nodes, machine, store, size // shot)
 

@@ -26,6 +26,7 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
 from fathometer.runs.context import Context
 from fathometer.runs.probes import SecondsOf, StepCost
+from fathometer.seismic.elastic.probes import elastic_figures, elastic_step_rates
 from fathometer.seismic.kirchhoff.driver import run_migrate_time
 from fathometer.seismic.kirchhoff.probes import time_migration_figures
 from fathometer.seismic.model.extremes import extremes
@@ -104,7 +105,7 @@ class SeismicProbes:
         return HomogeneousStepper(equation, order, shape, ranks, threads, comm)
 
     def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
-        """The propagator in both physics and dimensions, with absorbing boundaries and no search for a tiling."""
+        """The propagators of all equations and dimensions, with absorbing boundaries and no search for a tiling."""
         for equation, material in MATERIALS.items():
             for dimensions, shapes in SIZES.items():
                 say(f"time steps, {material.name}, {dimensions}D")
@@ -123,6 +124,8 @@ class SeismicProbes:
                         points=points,
                         points_per_second=STEPS * points / seconds,
                     )
+        say("time steps, elastic")
+        yield from elastic_step_rates(threads, STEPS, seconds_of)
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
@@ -133,6 +136,8 @@ class SeismicProbes:
         figures |= {"model_cell_seconds": model_cell_seconds(seconds_of), "point_seconds": point_seconds(seconds_of)}
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
             figures |= time_migration_figures(Path(name), threads, seconds_of, say)
+            say("a small elastic run")
+            figures |= elastic_figures(Path(name), binding, seconds_of)
         say("a whole small run")
         return figures | run_seconds(folder, binding, seconds_of)
 

@@ -238,7 +238,7 @@ def describe(
         return describe_index(contents.path)
     if contents.kind == "gathers":
         return _describe_gathers(scan(contents.path, interval))
-    with open_volume(contents.reference, directory) as volume:
+    with open_volume(contents.reference, directory, steps=True) as volume:
         return _describe_volume(volume, say)
 
 

@@ -196,6 +196,20 @@ def test_the_study_of_an_ocean(tmp_path):
     assert cluster_names() == []
 
 
+@pytest.mark.trials
+def test_the_study_of_decimated_steps(tmp_path):
+    """A round of tiny files: lists and subarrays, one step or all before a write, on the published processes."""
+    few = {r"grid = .*": 'grid = "12,10,8"', r"steps = \[100\]": "steps = [4]", r"\[1, 10, 100\]": "[1, 4]"}
+    few |= {r"repetitions = .*": "repetitions = 1", r"ranks = \[12\]": "ranks = [2]", r'"3,2,2"': '"2,1,1"'}
+    found, done = measured(copied("decimated-steps.toml", tmp_path, few))
+    assert {tuple(case.case.settings.values())[:2] for case in found.cases.values()} == {
+        (kind, buffer) for kind in ("hindexed", "subarray") for buffer in (1, 4)
+    }
+    for case in found.cases.values():
+        assert 0 < case.values("least write rate")[1] <= case.values("most write rate")[1]
+    assert "AWP-ODC" in done.out + (tmp_path / "decimated-steps.study" / "study.md").read_text()
+
+
 full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
 
 
@@ -216,6 +230,7 @@ full = pytest.mark.skipif(not FULL, reason="minutes each: make verify")
         "reactive-profile",
         "reactive-interconnect",
         "ocean-grids",
+        "decimated-steps",
     ],
 )
 def test_whole(tmp_path, name):
@@ -250,7 +265,7 @@ def test_a_build_that_uses_half_of_the_cpus_is_found(tmp_path):
 
 def test_every_example_is_here_and_in_the_chapter():
     names = {path.name for path in STUDIES.glob("*.toml")}
-    on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory"}
+    on_this_host = {"ranks-threads", "storage", "throughput", "regression", "shared-memory", "decimated-steps"}
     on_a_cluster = {"interconnect", "placement", "collectives", "cluster-throughput", "mix"}
     on_a_cluster |= {"reactive-profile", "reactive-interconnect", "ocean-grids"}
     assert names == {f"{name}.toml" for name in on_this_host | on_a_cluster}

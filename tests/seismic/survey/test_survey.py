@@ -133,8 +133,16 @@ def test_defaults() -> None:
     survey = survey_of(GATHERS, Path("survey.toml"))
     resolved = survey.resolved()
     model = {"vp": "vp.rsf", "epsilon": 0.0, "delta": 0.0, "spacing": None, "origin": None, "axes": None}
+    model |= dict.fromkeys(("vs", "density", "qp", "qs", "reference_frequency"))
     assert resolved["model"] == model | {"units": "m/s", "on_weak_epsilon": "refuse"}
-    propagation = {"order": 8, "space_weights": "taylor", "duration": None, "dt": "auto", "boundary": "auto"}
+    propagation = {
+        "physics": "acoustic",
+        "order": 8,
+        "space_weights": "taylor",
+        "duration": None,
+        "dt": "auto",
+        "boundary": "auto",
+    }
     kinds = {"time_dispersion": "corrected", "cone": "auto", "precision": "float32", "top": "absorbing"}
     assert resolved["propagation"] == propagation | kinds
     imaging = {"method": "rtm", "condition": "cross-correlation", "every": "auto", "laplacian": True}
@@ -443,7 +451,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
     assert {ModelTable, AcquisitionTable} < set(models())
-    assert len(models()) == 24
+    assert len(models()) == 32
     for model in models():
         for name, field in model.model_fields.items():
             assert field.description, (model, name)
@@ -459,7 +467,8 @@ def test_every_key_is_in_the_reference() -> None:
     for model in models()[1:]:
         for name, field in model.model_fields.items():
             assert f"| `{name}` | {field.description} | " in text
-    assert "| `order` | order of the finite differences in space |  | an even integer from 2 to 16 | `8` |" in text
+    order = "order of the finite differences in space; elastic: 4"
+    assert f"| `order` | {order} |  | an even integer from 2 to 16 | `8` |" in text
 
 
 def test_the_user_guide_holds_the_reference() -> None:

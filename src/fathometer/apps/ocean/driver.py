@@ -24,7 +24,7 @@ from fathometer.apps.ocean.fields import FieldFiles
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.picture import PICTURE, draw
 from fathometer.apps.ocean.restart import Progress, RestartFiles
-from fathometer.apps.ocean.results import finish, partial_record
+from fathometer.apps.ocean.results import finish, known
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
@@ -54,7 +54,7 @@ def run_ocean(file: OceanFile, comm: MPI.Intracomm, context: Context) -> Outcome
         file.output_directory,
         (PICTURE,),
         (FIELDS_FOLDER, RESTART_FOLDER),
-        partial(partial_record, case, context),
+        partial(known(case).partial_record, context),
         comm,
         context,
     ):

@@ -13,7 +13,7 @@ from fathometer.apps.ocean.course_panel import course_panel
 from fathometer.apps.ocean.map_panels import MAPS, map_panels
 from fathometer.apps.ocean.page_tables import balance_table, block_panel, parts_table, solver_table
 from fathometer.report.formatting import count, digits
-from fathometer.report.missing import missing, panel_or_missing
+from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.report.times import time_text
 from fathometer.runs.application import Heading, Panel
 
@@ -30,13 +30,7 @@ OF_RESULTS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Panel]], ...] = 
 def panels_of(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     """The panels of a record that lies in a folder, with the fields beside it; a panel "missing" where one cannot be
     made."""
-    try:
-        panels = map_panels(record, folder)
-    except Exception as error:  # the record of a run must not be lost for its page
-        panels = [missing(MAPS, f"{type(error).__name__}: {error}")]
-    return panels + [
-        panel_or_missing(title, panel, record) for title, entry, panel in OF_RESULTS if entry in record["results"]
-    ]
+    return panels_or_missing(MAPS, lambda: map_panels(record, folder)) + panels_of_results(record, OF_RESULTS)
 
 
 def heading(record: Mapping[str, Any]) -> Heading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +12,10 @@ from fathometer.apps.ocean.course import Course
 from fathometer.apps.ocean.fields import FieldFiles
 from fathometer.apps.ocean.page import panels_of
 from fathometer.apps.ocean.solver.problem import TRACERS
-from fathometer.base import ledger
-from fathometer.base.host import peak_memory
-from fathometer.parallel.collectives import allgather, collective_errors
-from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
-from fathometer.record.machine import machine
-from fathometer.record.ranks import account, disturbances, own_account, seconds
-from fathometer.runs.application import Panel
+from fathometer.record.envelope import Figure
+from fathometer.record.ranks import seconds
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_run import KnownRun
 
 if TYPE_CHECKING:
     from fathometer.apps.ocean.solver.model import OceanModel
@@ -30,19 +27,10 @@ YEAR = 365.25 * 86400.0  # s
 DAY = 86400.0  # s
 
 
-def partial_record(case: Case, context: Context, reason: str) -> dict[str, Any]:
-    """What this rank alone knows of a run that has not ended."""
-    return record(
-        application=NAME,
-        command=context.command,
-        input=_input(case),
-        machine=_machine(case, 1, [context.binding.as_dict()]),
-        account=account([own_account(context.binding)]),
-        figures=[],
-        results={"files": {}} | _facts(case),
-        reasons=[reason],
-        finished=False,
-    )
+def known(case: Case) -> KnownRun:
+    """What is known of the run before its first step."""
+    keys = case.file.resolved() | {"ocean_file": str(case.file.path)}
+    return KnownRun(NAME, keys, case.file.output_directory, input_files(case.file), _facts(case))
 
 
 def finish(
@@ -54,60 +42,25 @@ def finish(
     context: Context,
 ) -> Outcome:
     """Collective. Write run.json, and then the page, on rank 0."""
-    comm, folder = model.comm, case.file.output_directory
-    found = {**files, "record": folder / RECORD}
-    if context.publish is not None:
-        found["report"] = folder / PAGE
-    shown: list[Panel] = []
-    envelope: dict[str, Any] = {}
-    with ledger.phase("finish"):
-        peak = peak_memory()
-        balance = _balance(model, course)
-        ranks = allgather(comm, own_account(context.binding, peak))
-        with collective_errors(comm):
-            if comm.rank == 0:
-                combined = account(ranks)
-                performance = _performance(combined, course, case.problem.step)
-                envelope = record(
-                    application=NAME,
-                    command=context.command,
-                    input=_input(case),
-                    machine=_machine(case, comm.size, [rank["binding"] for rank in ranks]),
-                    account=combined,
-                    figures=_figures(combined, course, performance),
-                    results={"files": found}
-                    | _facts(case)
-                    | {
-                        "blocks": _blocks(model),
-                        "time_seconds": course.time,
-                        "step_seconds": case.problem.step,
-                        "steps": course.steps,
-                        "earlier_steps": course.first,
-                        "counts": course.counts,
-                        "course": course.rows,
-                        "field_files": [str(path.relative_to(folder)) for path in fields.paths()],
-                        "fields": list(case.file.output.fields),
-                        "balance": balance,
-                        "performance": performance,
-                        "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
-                        "notes": list(case.notes),
-                    },
-                    reasons=disturbances(ranks),
-                )
-                write_record(found["record"], envelope)
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and context.publish is not None:
-            shown = panels_of(envelope, folder)
-            context.publish(found["report"], envelope, shown)
-    return Outcome(found, envelope)
 
+    def tell(balance: list[dict[str, Any]], combined: dict[str, Any]) -> tuple[list[Figure], dict[str, Any]]:
+        performance = _performance(combined, course, case.problem.step)
+        return _figures(combined, course, performance), {
+            "blocks": _blocks(model),
+            "time_seconds": course.time,
+            "step_seconds": case.problem.step,
+            "steps": course.steps,
+            "earlier_steps": course.first,
+            "counts": course.counts,
+            "course": course.rows,
+            "field_files": [str(path.relative_to(case.file.output_directory)) for path in fields.paths()],
+            "fields": list(case.file.output.fields),
+            "balance": balance,
+            "performance": performance,
+            "notes": list(case.notes),
+        }
 
-def _input(case: Case) -> dict[str, Any]:
-    return case.file.resolved() | {"ocean_file": str(case.file.path)}
-
-
-def _machine(case: Case, ranks: int, bindings: list[dict[str, Any]]) -> dict[str, Any]:
-    return machine([case.file.output_directory, *input_files(case.file)]) | {"ranks": ranks, "binding": bindings}
+    return known(case).finish(files, context, model.comm, partial(_balance, model, course), tell, panels_of)
 
 
 def _facts(case: Case) -> dict[str, Any]:

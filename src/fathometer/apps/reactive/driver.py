@@ -23,7 +23,7 @@ from fathometer.apps.reactive.fields import FOLDER as FIELDS_FOLDER
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.picture import PICTURE, draw
 from fathometer.apps.reactive.restart import Progress, RestartFiles
-from fathometer.apps.reactive.results import finish, partial_record
+from fathometer.apps.reactive.results import finish, known
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
@@ -59,7 +59,7 @@ def run_reactive(file: FlowFile, comm: MPI.Intracomm, context: Context) -> Outco
         output,
         (PICTURE, DESCRIPTION),
         (FIELDS_FOLDER, RESTART_FOLDER),
-        partial(partial_record, case, context),
+        partial(known(case).partial_record, context),
         comm,
         context,
     ):

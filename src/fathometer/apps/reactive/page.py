@@ -12,7 +12,7 @@ from typing import Any
 from fathometer.apps.reactive.field_panels import TITLE, field_panels
 from fathometer.apps.reactive.page_tables import balance_table, beside_table, event_table, water_table
 from fathometer.apps.reactive.step_panel import step_panel
-from fathometer.report.missing import missing, panel_or_missing
+from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.report.times import time_text
 from fathometer.runs.application import Heading, Panel
 
@@ -29,13 +29,7 @@ OF_RESULTS: tuple[tuple[str, str, Callable[[Mapping[str, Any]], Panel]], ...] = 
 def panels_of(record: Mapping[str, Any], folder: Path) -> list[Panel]:
     """The panels of a record that lies in a folder, with the fields beside it; a panel "missing" where one cannot be
     made."""
-    try:
-        panels = field_panels(record, folder)
-    except Exception as error:  # the record of a run must not be lost for its page
-        panels = [missing(TITLE, f"{type(error).__name__}: {error}")]
-    return panels + [
-        panel_or_missing(title, panel, record) for title, entry, panel in OF_RESULTS if entry in record["results"]
-    ]
+    return panels_or_missing(TITLE, lambda: field_panels(record, folder)) + panels_of_results(record, OF_RESULTS)
 
 
 def heading(record: Mapping[str, Any]) -> Heading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,14 +14,11 @@ from fathometer.apps.reactive.chemistry.description import describe
 from fathometer.apps.reactive.course import Course
 from fathometer.apps.reactive.fields import FieldFiles
 from fathometer.apps.reactive.page import panels_of
-from fathometer.base import ledger
-from fathometer.base.host import peak_memory
-from fathometer.parallel.collectives import allgather, allreduce, collective_errors
-from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
-from fathometer.record.machine import machine
-from fathometer.record.ranks import account, disturbances, own_account, seconds
-from fathometer.runs.application import Panel
+from fathometer.parallel.collectives import allgather, allreduce
+from fathometer.record.envelope import Figure
+from fathometer.record.ranks import seconds
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_run import KnownRun
 
 if TYPE_CHECKING:
     from fathometer.apps.reactive.solver.problem import ReactiveSolver
@@ -31,19 +28,20 @@ CHARGED = 0.01  # of the sum of all charges' magnitudes, from which a water is s
 SOLVE = ("assemble residual", "assemble Jacobian", "solve")  # phases of Newton's method
 
 
-def partial_record(case: Case, context: Context, reason: str) -> dict[str, Any]:
-    """What this rank alone knows of a run that has not ended."""
-    return record(
-        application=NAME,
-        command=context.command,
-        input=_input(case),
-        machine=_machine(case, 1, [context.binding.as_dict()]),
-        account=account([own_account(context.binding)]),
-        figures=[],
-        results={"files": {}} | _facts(case),
-        reasons=[reason],
-        finished=False,
-    )
+def known(case: Case) -> KnownRun:
+    """What is known of the run before its first step."""
+    keys = case.file.resolved() | {"flow_file": str(case.file.path)}
+    return KnownRun(NAME, keys, case.file.output_directory, input_files(case.file), _facts(case))
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What all ranks know of a run that has ended."""
+
+    balance: list[dict[str, Any]]
+    notes: list[str]
+    logs: list[dict[str, Any]]
+    blocks: list[list[list[int]]]
 
 
 def finish(
@@ -55,54 +53,34 @@ def finish(
     context: Context,
 ) -> Outcome:
     """Collective. Write run.json, and then the page, on rank 0."""
-    comm, folder = solver.comm, case.file.output_directory
-    found = {**files, "record": folder / RECORD}
-    if context.publish is not None:
-        found["report"] = folder / PAGE
-    shown: list[Panel] = []
-    envelope: dict[str, Any] = {}
-    with ledger.phase("finish"):
-        peak = peak_memory()
-        balance = _balance(case, solver, course)
-        notes = _notes(case, solver)
-        logs = allgather(comm, solver.log())
-        ranks = allgather(comm, own_account(context.binding, peak))
-        blocks = allgather(comm, [list(solver.lo), list(solver.hi)])
-        with collective_errors(comm):
-            if comm.rank == 0:
-                combined = account(ranks)
-                envelope = record(
-                    application=NAME,
-                    command=context.command,
-                    input=_input(case),
-                    machine=_machine(case, comm.size, [rank["binding"] for rank in ranks]),
-                    account=combined,
-                    figures=_figures(case, combined, course),
-                    results={"files": found}
-                    | _facts(case)
-                    | {
-                        "blocks": blocks,
-                        "time_seconds": course.time,
-                        "steps": course.count,
-                        "earlier_steps": course.earlier,
-                        "counts": course.counts,
-                        "course": course.steps,
-                        "field_times_seconds": fields.times,
-                        "fields": [asdict(field) for field in fields.fields],
-                        "balance": balance,
-                        "petsc": {"version": logs[0]["version"], "ranks": [log["events"] for log in logs]},
-                        "unused_petsc_options": solver.unused_options(),
-                        "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
-                        "notes": notes,
-                    },
-                    reasons=disturbances(ranks),
-                )
-                write_record(found["record"], envelope)
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and context.publish is not None:
-            shown = panels_of(envelope, folder)
-            context.publish(found["report"], envelope, shown)
-    return Outcome(found, envelope)
+    comm = solver.comm
+
+    def gather() -> _Told:
+        return _Told(
+            _balance(case, solver, course),
+            _notes(case, solver),
+            allgather(comm, solver.log()),
+            allgather(comm, [list(solver.lo), list(solver.hi)]),
+        )
+
+    def tell(told: _Told, combined: dict[str, Any]) -> tuple[list[Figure], dict[str, Any]]:
+        petsc = {"version": told.logs[0]["version"], "ranks": [log["events"] for log in told.logs]}
+        return _figures(case, combined, course), {
+            "blocks": told.blocks,
+            "time_seconds": course.time,
+            "steps": course.count,
+            "earlier_steps": course.earlier,
+            "counts": course.counts,
+            "course": course.steps,
+            "field_times_seconds": fields.times,
+            "fields": [asdict(field) for field in fields.fields],
+            "balance": told.balance,
+            "petsc": petsc,
+            "unused_petsc_options": solver.unused_options(),
+            "notes": told.notes,
+        }
+
+    return known(case).finish(files, context, comm, gather, tell, panels_of)
 
 
 def _notes(case: Case, solver: ReactiveSolver) -> list[str]:
@@ -125,14 +103,6 @@ def _notes(case: Case, solver: ReactiveSolver) -> list[str]:
             "porosity stays as it was given"
         )
     return notes
-
-
-def _input(case: Case) -> dict[str, Any]:
-    return case.file.resolved() | {"flow_file": str(case.file.path)}
-
-
-def _machine(case: Case, ranks: int, bindings: list[dict[str, Any]]) -> dict[str, Any]:
-    return machine([case.file.output_directory, *input_files(case.file)]) | {"ranks": ranks, "binding": bindings}
 
 
 def _facts(case: Case) -> dict[str, Any]:

@@ -6,14 +6,30 @@ import argparse
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups
 from fathometer.cli.benchmark import run_benchmark
 from fathometer.cli.command import Command, RankCall
-from fathometer.cli.option_types import count, duration, grid, names, operations, strategies, whole_number
+from fathometer.cli.option_types import (
+    OPERATIONS,
+    count,
+    counts,
+    duration,
+    grid,
+    names,
+    operations,
+    strategies,
+    whole_number,
+)
 from fathometer.cli.pages import page_panels
 
+if TYPE_CHECKING:
+    from fathometer.lab.io.steps import Steps
+
+PATTERNS = ("volume", "decimated-steps")
+WITH_STEPS = "--pattern decimated-steps"
 DESCRIPTION = """\
 Write and read a volume made from a seed in a new folder in DIRECTORY, which is removed at the end, by each
 storage strategy, in turns with what the device gives to one process; verify every byte; rank them. Writes
@@ -23,6 +39,7 @@ EXAMPLES = """\
   fathometer io /scratch --ranks 2
   fathometer io . --grid 512,512,512 --strategy all --format rsf,nc --budget 10m --json io.json -o io.html
   fathometer io . --strategy posix-shared,mpiio-collective:cb_nodes=1,cb_buffer_size=67108864
+  fathometer io . --grid 202,125,106 --pattern decimated-steps --steps 100 --buffer 1,10,100 --strategy all
   fathometer io . --remember            [storage] read, write = "auto" are the winners from now on"""
 
 
@@ -50,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="F,F...|all",
         help="rsf, npy, nc, h5 ...; all (rsf)",
     )
-    parser.add_argument("--operation", type=operations, default=("write", "read"), metavar="write,read", help="(both)")
+    parser.add_argument("--operation", type=operations, metavar="write,read", help="(both)")
     parser.add_argument("--repeat", type=count, default=5, metavar="N", help="measurements of each (5)")
     parser.add_argument("--halo", type=whole_number, default=0, metavar="R", help="cells read around a block (0)")
     parser.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
@@ -59,6 +76,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data", default="noise", choices=("noise", "wavefield"), help="noise cannot be compressed (noise)"
     )
+    parser.add_argument(
+        "--pattern",
+        choices=PATTERNS,
+        default=PATTERNS[0],
+        help="volume: one, whole; decimated-steps: written only, as waves are: step after step, every few nodes of a "
+        "larger array (volume)",
+    )
+    parser.add_argument("--steps", type=count, metavar="N", help="of decimated-steps: steps of a file (100)")
+    parser.add_argument("--buffer", type=counts, metavar="N,N...", help="the same: steps kept before a write (1)")
+    parser.add_argument("--files", type=count, metavar="N", help="the same: files written beside each other (3)")
+    parser.add_argument("--every", type=count, metavar="N", help="the same: distance of nodes in the array (2)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the rates")
     parser.add_argument("-o", "--output", type=Path, metavar="PAGE", help="write the page, as of a run")
@@ -73,18 +101,21 @@ def run_on_ranks(call: RankCall) -> None:
     from fathometer.parallel.collectives import collective_errors
 
     options = call.options
+    with collective_errors(call.comm):
+        steps = _steps(options)
     measured = StorageOptions(
         options.folder,
         options.grid,
         options.strategy,
         options.format,
-        options.operation,
+        options.operation or (OPERATIONS if steps is None else OPERATIONS[:1]),
         options.repeat,
         options.halo,
         options.decomposition,
         options.budget,
         options.seed,
         options.data,
+        steps,
     )
     measure = partial(run_io, measured, call.comm, call.binding, call.words, call.say)
     record = run_benchmark(call, measure, table_lines, _draw, options.output)
@@ -95,6 +126,24 @@ def run_on_ranks(call: RankCall) -> None:
             if options.remember:
                 call.say(_remember(record))
             require_all(record)
+
+
+def _steps(options: argparse.Namespace) -> Steps | None:
+    """What the options say of files of steps; InputError where they say it of a volume, or ask for what these lack."""
+    from fathometer.lab.io.steps import Steps
+
+    given = {"steps": options.steps, "buffers": options.buffer, "files": options.files, "every": options.every}
+    given = {name: value for name, value in given.items() if value is not None}
+    if options.pattern == PATTERNS[0]:
+        for name in given:
+            raise InputError(f"--{name.removesuffix('s') if name == 'buffers' else name}: allowed: with {WITH_STEPS}")
+        return None
+    if options.operation not in (None, OPERATIONS[:1]):
+        raise InputError(f"--operation {','.join(options.operation)}: allowed with {WITH_STEPS}: write")
+    for name in ("halo", "remember"):
+        if getattr(options, name):
+            raise InputError(f"--{name}: allowed: without {WITH_STEPS}")
+    return Steps(**given)
 
 
 def _draw(path: Path, record: dict[str, Any]) -> None:

@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
+from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups
 from fathometer.cli.application_run import application_command
+from fathometer.cli.command import Options
+
+if TYPE_CHECKING:
+    from fathometer.runs.options import RunOptions
 
 DESCRIPTION = """\
 Model the shots of a geometry ([acquisition] sources and receivers: ranges, or tables in CSV or Parquet) and write
 them as one SEG-Y file, shots.segy, into the survey's output directory, with the run's record (run.json). With
 [acquisition] gathers, recorded shots or an index of them: model these at their own places and write the traces in
-the recorded order under the recorded headers, as shots.segy or shots.su, or several files in the folder shots."""
+the recorded order under the recorded headers, as shots.segy or shots.su, or several files in the folder shots.
+With [propagation] physics = "elastic": velocities or stresses, a SEG-Y file for each component, snapshots and a map of
+peak velocities."""
 
 EXAMPLES = """\
   fathometer model survey.toml
   fathometer model survey.toml --ranks 2 --threads 8
+  fathometer model loh1/loh1.toml --ranks 2 --resume
   srun -n 64 fathometer model survey.toml --quiet"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer model --help`."""
     argument_groups.add_survey(parser)
+    parser.add_argument("--resume", action="store_true", help="elastic: go on after the last finished shot")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace an earlier run, an unfinished elastic one too"
+    )
     argument_groups.add_run(parser)
 
 
+def run_options(options: Options) -> RunOptions:
+    """What is to become of an earlier run in the same folder. Raises InputError for options that contradict."""
+    from fathometer.runs.options import RunOptions
+
+    if options.resume and options.overwrite:
+        raise InputError("--overwrite: found together with --resume; allowed: one of them")
+    return RunOptions(resume=options.resume, overwrite=options.overwrite)
+
+
 COMMAND = application_command(
-    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments
+    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments, run_options
 )

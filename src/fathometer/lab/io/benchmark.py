@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ from fathometer.lab.io.cases import OPERATIONS, Case, choose
 from fathometer.lab.io.device import PATTERN_BYTES, PIECE_BYTES, Device
 from fathometer.lab.io.folder import scratch_folder
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, row_of, winners
+from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, row_of, way_of, winners
+from fathometer.lab.io.steps import CHUNK_BYTES, FEWEST_STEPS, Steps, StepsBench, with_buffers
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
 from fathometer.parallel.decomposition import Index3, choose_ranks
@@ -49,7 +50,8 @@ SPACE_FACTOR = 1.05  # headers of files and folders
 @dataclass(frozen=True)
 class StorageOptions:
     """What to measure: see the options of `fathometer io`. grid: cells (x, y, z), ny = 1 in two dimensions;
-    decomposition: ranks along x, y, z, None: as a run would choose; budget: seconds."""
+    decomposition: ranks along x, y, z, None: as a run would choose; budget: seconds; steps: files of steps in place of
+    one volume."""
 
     folder: Path
     grid: Index3
@@ -62,6 +64,7 @@ class StorageOptions:
     budget: float
     seed: int
     data: str
+    steps: Steps | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """For a record."""
@@ -77,6 +80,7 @@ class StorageOptions:
             "budget_seconds": self.budget,
             "seed": self.seed,
             "data": self.data,
+            **({} if self.steps is None else {"steps": asdict(self.steps)}),
         }
 
 
@@ -108,26 +112,31 @@ class Benchmark:
         self.notes: list[str] = []
         self.failed: list[Failed] = []
         self._failing = comm.Dup()  # on which failing ranks meet, while the others may be in any call
-        self.full = self._bench(options.grid)
+        self.full = self._bench(options.grid, options.steps)
         self.device_rates = DeviceRates({name: {True: [], False: []} for name in options.operations})
         with collective_errors(comm):
             self._device = Device(folder, self.full.bytes, self.full.block) if comm.rank == 0 else None
 
-    def _bench(self, grid: Index3) -> Bench:
+    def _bench(self, grid: Index3, steps: Steps | None) -> Bench:
         shape = grid if grid[1] > 1 else (grid[0], grid[2])
         ranks = ranks_of(self._options, self._comm.size)
         pattern = Pattern(shape, self._options.seed, self._options.data)
-        return Bench(self._folder, self._comm, pattern, ranks, self._options.halo, self._apart)
+        common = (self._folder, self._comm, pattern, ranks, self._options.halo, self._apart)
+        return Bench(*common) if steps is None else StepsBench(*common, steps=steps)
 
-    def _smaller(self, size: float) -> Index3:
+    def _smaller(self, size: float) -> tuple[Index3, Steps | None]:
         """The grid, cut along x and then y so that it has about `size` bytes, no rank is without a cell, and no axis
-        is lost."""
-        grid, ranks = list(self._options.grid), ranks_of(self._options, self._comm.size)
+        is lost; steps are cut before."""
+        grid, ranks, steps = list(self._options.grid), ranks_of(self._options, self._comm.size), self._options.steps
+        if steps is not None:
+            step_bytes = ITEM_BYTES * math.prod(grid) * steps.files
+            steps = replace(steps, steps=min(steps.steps, max(FEWEST_STEPS, round(size / step_bytes))))
+            size /= steps.files * steps.steps
         for axis in range(3):
             share = size / (ITEM_BYTES * math.prod(grid))
             if share < 1:
                 grid[axis] = max(ranks[axis], min(FEWEST_CELLS, grid[axis]), round(grid[axis] * share))
-        return grid[0], grid[1], grid[2]
+        return (grid[0], grid[1], grid[2]), steps
 
     def seconds_left(self) -> float:
         """Seconds of the budget, the same on all ranks."""
@@ -150,7 +159,7 @@ class Benchmark:
                 raise
             measurement.failed = str(error).replace(f"{self._folder}/", "")
             case = measurement.case
-            self.failed.append(Failed(case.operation, str(case.strategy), case.format, measurement.failed))
+            self.failed.append(Failed(case.operation, str(case.strategy), case.format, measurement.failed, case.buffer))
             self._say(f"failed: {self.failed[-1]}")
             measurement.bench.remove_written()
 
@@ -214,7 +223,7 @@ class Benchmark:
         small = PROBE_LIST_BYTES if case.listed else PROBE_BYTES
         if self.full.bytes <= small:
             return measurement
-        probe = self._bench(self._smaller(small))
+        probe = self._bench(*self._smaller(small))
         longest = MOST_OF_BUDGET * self._options.budget
         with self._excluding_failure(measurement):
             for _ in range(2):  # the first may load libraries
@@ -224,17 +233,19 @@ class Benchmark:
         if measurement.failed:
             return measurement
         size = float(self.full.bytes)
-        if case.listed and size > LIST_BYTES * self._comm.size:
-            size, why = LIST_BYTES * self._comm.size, "a list of single elements takes some 160 B of memory for each"
+        listed = self.full.listed_bytes
+        if case.listed and listed > LIST_BYTES * self._comm.size:
+            size *= LIST_BYTES * self._comm.size / listed
+            why = "a list of single elements takes some 160 B of memory for each"
         if measurement.cost * size / self.full.bytes > longest:
             size = longest / measurement.cost * self.full.bytes
             why = f"the whole would take some {measurement.cost:.0f} s"
         if size < self.full.bytes:
-            grid = self._smaller(size)
-            measurement.bench = self._bench(grid)
+            grid, steps = self._smaller(size)
+            measurement.bench = self._bench(grid, steps)
             measurement.cost *= measurement.bench.bytes / self.full.bytes
-            measurement.capped = Capped(grid, why)
-            self._say(f"{case}: on {' x '.join(map(str, grid))} cells only: {why}")
+            measurement.capped = Capped(grid if steps is None else (steps.steps, *grid), why)
+            self._say(f"{case}: on {' x '.join(map(str, measurement.capped.grid))} cells only: {why}")
         return measurement
 
     def _warm_up(self, measurements: list[Measurement]) -> list[Measurement]:
@@ -369,16 +380,25 @@ def run_io(
     with collective_errors(comm):
         ranks = ranks_of(options, comm.size)
         chosen = choose(options.operations, options.strategies, options.formats, comm.size) if comm.rank == 0 else None
+        if chosen is not None and options.steps is not None:
+            options.steps.check()
+            chosen = with_buffers(chosen[0], options.steps), chosen[1]
     cases, notes = comm.bcast(chosen)
     for note in notes:
         say(f"note: {note}")
-    size = ITEM_BYTES * math.prod(options.grid)
+    of_step = ITEM_BYTES * math.prod(options.grid)
+    size = of_step if options.steps is None else of_step * options.steps.steps * options.steps.files
     block_bytes = math.prod(-(-n // p) for n, p in zip(options.grid, ranks, strict=True)) * ITEM_BYTES
     with_halo = (min(n, -(-n // p) + 2 * options.halo) for n, p in zip(options.grid, ranks, strict=True))
     read_bytes = math.prod(with_halo) * ITEM_BYTES
     # What is read, its copy in the order of the format and, on rank 0, slabs of other ranks.
     require_memory(
-        {"block": block_bytes, "read back": 2 * read_bytes, "raw": PATTERN_BYTES},
+        {
+            "block": block_bytes,
+            **({} if options.steps is None else options.steps.memory(block_bytes // ITEM_BYTES)),
+            "read back": 2 * (read_bytes if options.steps is None else max(read_bytes, CHUNK_BYTES)),
+            "raw": PATTERN_BYTES,
+        },
         usable_memory(comm),
         comm,
         "use a smaller --grid or more hosts",
@@ -416,5 +436,5 @@ def run_io(
             "notes": [*notes, *benchmark.notes],
         },
         reasons=disturbances(accounts)
-        + [f"{row['operation']} {row['format']} {row['strategy']}: {row['wrong_cells']} cells differ" for row in wrong],
+        + [f"{row['operation']} {row['format']} {way_of(row)}: {row['wrong_cells']} cells differ" for row in wrong],
     )

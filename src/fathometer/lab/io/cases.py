@@ -18,11 +18,13 @@ WRITABLE = {suffix.removeprefix("."): form for suffix, form in BY_SUFFIX.items()
 
 @dataclass(frozen=True)
 class Case:
-    """One thing to measure: an operation, a kind of file by its suffix (without the dot), a strategy."""
+    """One thing to measure: an operation, a kind of file by its suffix (without the dot), a strategy; buffer: of files
+    of steps, how many are written together, else 0."""
 
     operation: str
     format: str
     strategy: Strategy
+    buffer: int = 0
 
     @property
     def form(self) -> Format:
@@ -45,7 +47,12 @@ class Case:
         return self.strategy.datatype == "hindexed"
 
     def __str__(self) -> str:
-        return f"{self.operation} {self.format} {self.strategy}"
+        return f"{self.operation} {self.format} {way(str(self.strategy), self.buffer)}"
+
+
+def way(strategy: str, buffer: int) -> str:
+    """A strategy as tables name it, with the steps that are written together."""
+    return strategy if not buffer else f"{strategy}, {buffer} step{'s'[: buffer - 1]} a write"
 
 
 def strategy_names(text: str) -> tuple[str, ...]:

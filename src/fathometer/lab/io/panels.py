@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fathometer.lab.io.ranking import comparable, failures, ranked, remarks
+from fathometer.lab.io.ranking import comparable, failures, ranked, remarks, volume_words, way_of
+from fathometer.lab.io.trial import COPY
 from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
@@ -29,13 +30,13 @@ PHASES = {"write": ("open", "transfer", "flush", "close"), "read": ("open", "tra
 def heading(record: Mapping[str, Any]) -> Heading:
     """Folder, volume, blocks, and the winner of each operation against the device."""
     options, results = record["input"], record["results"]
-    cells = " × ".join(str(n) for n in options["grid"] if n > 1)
     ranks = " × ".join(str(n) for n in results["decomposition"])
     folder, halo = Path(str(options["folder"])), options["halo"]
     around = f", {halo} {'cell' if halo == 1 else 'cells'} around each are read too" if halo else ""
+    size = formatting.scaled(results["logical_bytes"], "B")
     facts = [
         ("Folder", str(folder)),
-        ("Volume", f"{cells} cells, float32, {formatting.scaled(results['logical_bytes'], 'B')}, {options['data']}"),
+        ("Volume", f"{volume_words(options, ' × ')}, float32, {size}, {options['data']}"),
         ("Blocks", f"{ranks} ranks{around}"),
     ]
     for operation, device in results["raw"].items():
@@ -46,7 +47,7 @@ def heading(record: Mapping[str, Any]) -> Heading:
             text += "; no winner"
         else:
             rate = formatting.scaled(best["bytes_per_second"], "B/s")
-            text += f"; best: {best['strategy']}, {best['format']}, on fresh files {rate}, "
+            text += f"; best: {way_of(best)}, {best['format']}, on fresh files {rate}, "
             text += f"{formatting.percent(best['ratio_to_raw'])} of it"
         facts.append((NAMES[operation], text))
     return Heading("Storage benchmark", folder.name, facts, kernel=False)
@@ -81,7 +82,7 @@ def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, d
         "label": "GB/s",
         "bars": [
             {
-                "name": f"{row['strategy']}, {row['format']}",
+                "name": f"{way_of(row)}, {row['format']}",
                 "value": row["bytes_per_second"],
                 "low": row["ci_low"],
                 "high": row["ci_high"],
@@ -94,7 +95,8 @@ def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, d
 
 
 def _table(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool) -> Panel:
-    phases = [f"{name}_seconds" for name in PHASES[operation]]
+    names = (*([COPY] if f"{COPY}_seconds" in rows[0]["phases"][0] else []), *PHASES[operation])
+    phases = [f"{name}_seconds" for name in names]
     notes = [remarks(row) for row in rows]
     # Before the phases, which go first where a screen is narrow.
     columns = [*COLUMNS, *([("remarks", "remarks", "")] if any(notes) else [])]
@@ -104,7 +106,7 @@ def _table(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool) 
         "columns": [*columns, *((key, key.removesuffix("_seconds"), "seconds") for key in phases)],
         "rows": [
             [
-                *({"remarks": remark, **row}[key] for key, _, _ in columns),
+                *({"remarks": remark, **row, "strategy": way_of(row)}[key] for key, _, _ in columns),
                 *(max(r[key] for r in row["phases"]) for key in phases),
             ]
             for row, remark in zip(rows, notes, strict=True)
@@ -117,5 +119,5 @@ def _failures(failed: Sequence[Mapping[str, Any]], operation: str) -> Panel:
         "kind": "table",
         "title": f"{NAMES[operation]}: failed",
         "columns": [("strategy", "strategy", ""), ("format", "format", ""), ("why", "why", "")],
-        "rows": [[case["strategy"], case["format"], case["why"]] for case in failed],
+        "rows": [[way_of(case), case["format"], case["why"]] for case in failed],
     }

@@ -12,10 +12,9 @@ from statistics import median
 from typing import Any
 
 from fathometer.base.errors import FathometerError
-from fathometer.lab.io.cases import Case
-from fathometer.lab.io.trial import MOST_RESIDENT, PHASES, Bench, Sample
+from fathometer.lab.io.cases import Case, way
+from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
 from fathometer.lab.statistics.interval import Estimate, interval
-from fathometer.parallel.decomposition import Index3
 from fathometer.record.envelope import Figure
 from fathometer.storage.volumes.strategy import ROOT
 
@@ -25,9 +24,9 @@ MOST_RANKS = 64  # whose phases are in a row
 
 @dataclass(frozen=True)
 class Capped:
-    """A smaller grid than asked for, and why."""
+    """A smaller grid than asked for, of files of steps with their number before, and why."""
 
-    grid: Index3
+    grid: tuple[int, ...]
     why: str
 
 
@@ -39,9 +38,15 @@ class Failed:
     strategy: str
     format: str
     why: str
+    buffer: int = 0
+
+    @property
+    def way(self) -> str:
+        """The strategy, with the steps that are written together."""
+        return way(self.strategy, self.buffer)
 
     def __str__(self) -> str:
-        return f"{self.operation} {self.format} {self.strategy}: {self.why}"
+        return f"{self.operation} {self.format} {self.way}: {self.why}"
 
 
 @dataclass
@@ -91,6 +96,7 @@ def row_of(
         "operation": case.operation,
         "strategy": str(case.strategy),
         "format": case.format,
+        "buffer": case.buffer,
         "ranks": len(samples[0].phases),
         "repetitions": len(samples),
         "logical_bytes": size,
@@ -120,7 +126,7 @@ def _phases(samples: Sequence[Sample]) -> list[dict[str, float]]:
     """Of each rank the medians of its phases' seconds."""
     ranks = range(min(MOST_RANKS, len(samples[0].phases)))
     return [
-        {f"{name}_seconds": median(sample.phases[rank][name] for sample in samples) for name in PHASES}
+        {f"{name}_seconds": median(sample.phases[rank][name] for sample in samples) for name in samples[0].phases[rank]}
         for rank in ranks
     ]
 
@@ -166,9 +172,24 @@ def figures_of(
         rate = raw.sequential(operation).median
         figures.append(Figure(f"raw {operation}", rate, "bytes_per_second", "higher", "context"))
     for row in rows:
-        name = f"{row['operation']} {row['format']} {row['strategy']}"
+        name = f"{row['operation']} {row['format']} {way_of(row)}"
         figures.append(Figure(name, row["bytes_per_second"], "bytes_per_second", "higher", "context"))
     return figures
+
+
+def way_of(row: Mapping[str, Any]) -> str:
+    """A row's strategy, with the steps that are written together."""
+    return way(row["strategy"], row.get("buffer", 0))
+
+
+def volume_words(options: Mapping[str, Any], times: str = " x ") -> str:
+    """What was written, from a record's input: "64 x 64 x 64 cells"; of files of steps also how many."""
+    cells = times.join(str(n) for n in options["grid"] if n > 1)
+    steps = options.get("steps")
+    if not steps:
+        return f"{cells} cells"
+    files = steps["files"]
+    return f"{steps['steps']} steps of {cells} nodes in {files} file{'s'[: files - 1]}, nodes {steps['every']} apart"
 
 
 def failures(results: Mapping[str, Any], operation: str) -> list[Mapping[str, Any]]:
@@ -203,9 +224,8 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
     """The ranking of a record as tables for people."""
     results, options = envelope["results"], envelope["input"]
     rows = results["rows"]
-    grid = " x ".join(str(n) for n in options["grid"] if n > 1)
     text = [
-        f"{options['data']}, {grid} cells, float32, {results['logical_bytes'] / 1e6:.4g} MB; "
+        f"{options['data']}, {volume_words(options)}, float32, {results['logical_bytes'] / 1e6:.4g} MB; "
         f"{envelope['machine']['ranks']} rank(s), {' x '.join(map(str, results['decomposition']))}"
     ]
     for operation, raw in results["raw"].items():
@@ -223,14 +243,15 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
             if places:
                 text += _table([rows[place] for place in places], compressed)
         text += [
-            f"  failed: {case['strategy']}, {case['format']}: {case['why']}" for case in failures(results, operation)
+            f"  failed: {way(case['strategy'], case.get('buffer', 0))}, {case['format']}: {case['why']}"
+            for case in failures(results, operation)
         ]
         again = results["winners_again"].get(operation)
         if again is None:
             text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")
         else:
             text.append(
-                f"best: {again['strategy']}, {again['format']}; on fresh files once more "
+                f"best: {way_of(again)}, {again['format']}; on fresh files once more "
                 f"{_short(again['bytes_per_second'] / 1e6)} MB/s, {again['ratio_to_raw']:.2f} of the device's"
                 + (f" ({remarks(again)})" if remarks(again) else "")
             )
@@ -238,13 +259,13 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
-    wide = max(len(row["strategy"]) for row in rows) + 2
+    wide = max(len(way_of(row)) for row in rows) + 2
     text = ["  compressed, as logical bytes:"] if compressed else []
     text.append(f"  {'strategy':<{wide}}format       MB/s   (interval)       n  of raw   first, last done (s)")
     for row in rows:
         rate, low, high = (_short(row[key] / 1e6) for key in ("bytes_per_second", "ci_low", "ci_high"))
         text.append(
-            f"  {row['strategy']:<{wide}}{row['format']:<7}{rate:>10}   {f'({low} to {high})':<15} "
+            f"  {way_of(row):<{wide}}{row['format']:<7}{rate:>10}   {f'({low} to {high})':<15} "
             f"{row['repetitions']:>2}  {row['ratio_to_raw']:>6.2f}   {row['first_done_seconds']:.3f}, "
             f"{row['last_done_seconds']:.3f}   {remarks(row)}".rstrip()
         )

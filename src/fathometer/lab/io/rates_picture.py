@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathometer.lab.io.ranking import volume_words
 from fathometer.pictures import sheet
 
 if TYPE_CHECKING:
@@ -25,12 +26,11 @@ def rates_figure(envelope: dict[str, Any]) -> Figure:
     from fathometer.lab.io.panels import panels
 
     groups = [panel for panel in panels(envelope, Path()) if panel["kind"] == "bars"]
-    cells = " x ".join(str(n) for n in envelope["input"]["grid"] if n > 1)
     left = 0.3 + LETTER * max(len(bar["name"]) for group in groups for bar in group["bars"])
     height = sheet.TOP + sum(BAR * len(group["bars"]) + BETWEEN for group in groups)
     with sheet.style():
         ranks = envelope["machine"]["ranks"]
-        title = f"Volumes of {cells} cells, {ranks} {'rank' if ranks == 1 else 'ranks'}"
+        title = f"{volume_words(envelope['input'])}, {ranks} {'rank' if ranks == 1 else 'ranks'}"
         figure = sheet.sheet(left + WIDE + sheet.RIGHT, height, title)
         top = sheet.TOP + sheet.NAME
         for group in groups:

@@ -7,11 +7,11 @@ The effective time is rank 0's, from barrier to barrier. Before a read the file 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,18 @@ if TYPE_CHECKING:
 
 
 PHASES = ("open", "transfer", "flush", "close")
+COPY = "copy"  # a phase more, where what is written is taken from a larger array
 MOST_RESIDENT = 0.01  # share of a file in memory up to which it counts as dropped from the page cache
 WRITTEN = "written"  # name, without suffix, of a file that a write creates
 SPACING = 10.0  # m, of the cells of a made volume
+
+
+class Expected(Protocol):
+    """What an array should hold: see Pattern."""
+
+    def differing(self, block: NDArray[np.float32], lo: Sequence[int]) -> int: ...
+
+    def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float]: ...
 
 
 @dataclass(frozen=True)
@@ -68,9 +77,9 @@ class Sample:
 class Clock:
     """The phases of one operation on one rank."""
 
-    def __init__(self, operation: str) -> None:
+    def __init__(self, operation: str, phases: Sequence[str] = PHASES) -> None:
         self._operation = operation
-        self.seconds = dict.fromkeys(PHASES, 0.0)
+        self.seconds = dict.fromkeys(phases, 0.0)
         self.idle = 0.0
         self.start = 0.0  # of the first phase
 
@@ -119,6 +128,11 @@ class Bench:
     def bytes(self) -> int:
         """Of the volume."""
         return int(np.prod(self.pattern.shape, dtype=np.int64)) * 4
+
+    @property
+    def listed_bytes(self) -> int:
+        """Of that part of the volume which a list of elements speaks of."""
+        return self.bytes
 
     def box(self, rank: int) -> Box:
         """The block of a rank."""
@@ -238,15 +252,22 @@ class Bench:
         barrier(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:
-        """Collective. Cells of all ranks that are wrong, of lossy formats those that are no number, and the relative
-        error that is there by intent."""
-        deviation = energy = 0.0
-        with ledger.phase("verify"), collective_errors(self.comm):
-            if lossy:
-                wrong = int(np.count_nonzero(~np.isfinite(values)))
-                deviation, energy = self.pattern.error(values, box[0])
-            else:
-                wrong = self.pattern.differing(values, box[0])
+        """Collective. As `_summed`, of one array."""
+        with ledger.phase("verify"):
+            parts = self._compared(values, box, lossy, self.pattern)
+        return self._summed(*parts, lossy)
+
+    def _compared(self, values: NDArray[Any], box: Box, lossy: bool, pattern: Expected) -> tuple[int, float, float]:
+        """Collective. Cells of this rank that are wrong, of lossy formats those that are no number; sums of squares of
+        the deviations that are there by intent, and of what should be there."""
+        with collective_errors(self.comm):
+            if not lossy:
+                return pattern.differing(values, box[0]), 0.0, 0.0
+            deviation, energy = pattern.error(values, box[0])
+            return int(np.count_nonzero(~np.isfinite(values))), deviation, energy
+
+    def _summed(self, wrong: int, deviation: float, energy: float, lossy: bool) -> tuple[int, float | None]:
+        """Collective. Wrong cells of all ranks, and the relative error of lossy formats."""
         wrong = int(allreduce(self.comm, wrong, "SUM"))
         if not lossy:
             return wrong, None

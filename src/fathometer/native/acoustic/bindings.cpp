@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "acoustic.hpp"
@@ -82,11 +83,16 @@ template <class T> class BoundAcoustic : public BoundWavefield<T> {
                   const std::vector<Array<T, 3>> &buffers, const std::vector<Array<T, 3>> &model,
                   const Input<T, 2> &weights, const Input<T, 2> &staggered, const std::vector<Array<T, 1>> &damping,
                   bool free_surface, const std::array<std::array<bool, 2>, 3> &cut, int64_t exchanged)
-        : BoundWavefield<T>(*made, radius, has_y, shape, first, buffers, model, weights, free_surface, cut, exchanged),
+        : BoundWavefield<T>(*made, radius, has_y, shape, first, buffers, model, free_surface, cut, exchanged),
           physics(std::move(made)) {
+        require(weights.shape(0) == 3 && int(weights.shape(1)) == radius + 1, "weights must be (3, radius + 1)");
         require(staggered.shape(0) == 3 && int(staggered.shape(1)) == (radius + 1) / 2, "staggered weights' shape");
         require(damping.empty() || damping.size() == 3, "damping needs one profile an axis");
         for (int axis = 0; axis < 3; ++axis) {
+            for (int r = 0; r <= radius; ++r) {
+                require(std::isfinite(weights(axis, r)), "a weight of the stencil is not finite");
+                this->w.weights[axis][r] = weights(axis, r);
+            }
             for (int m = 0; m < (radius + 1) / 2; ++m)
                 physics->pml.staggered[axis][m] = staggered(axis, m);
             if (!damping.empty()) {

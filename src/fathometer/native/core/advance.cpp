@@ -289,7 +289,7 @@ void step_parts(const Wavefield<T> &w, RowStepper<T> &stepper, const Job<T> &job
 } // namespace
 
 template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job) {
-    return std::max<int64_t>({w.radius, w.exchanged, job.receivers ? job.receivers->reach : 0});
+    return std::max<int64_t>({w.physics->reach(w), w.exchanged, job.receivers ? job.receivers->reach : 0});
 }
 
 template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling) {

@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "arrays.hpp"
@@ -18,9 +19,22 @@ namespace fathometer {
 
 namespace {
 
+// Receivers of one column give the sum of what they record: they lie at one place, so that one row records all of them.
+template <class T> void add_to_columns(Points<T> &points) {
+    std::map<int64_t, int64_t> earlier;
+    for (int64_t p = 0; p < points.size(); ++p) {
+        const auto [at, is_first] = earlier.try_emplace(points.column[p], p);
+        for (int axis = 0; axis < 3; ++axis)
+            require(points.first[3 * p + axis] == points.first[3 * at->second + axis] &&
+                        points.count[3 * p + axis] == points.count[3 * at->second + axis],
+                    "receivers of one column lie at one place");
+        points.added.push_back(!is_first);
+    }
+}
+
 template <class T>
 Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight, Input<int64_t, 1> column,
-                      Index3 shape, bool receivers) {
+                      Index3 shape, bool receivers, const std::optional<Input<int32_t, 1>> &field) {
     const std::size_t n = column.shape(0);
     require(first.shape(0) == n && count.shape(0) == n && weight.shape(0) == n && first.shape(1) == 3 &&
                 count.shape(1) == 3 && weight.shape(1) == 3 && weight.shape(2) == max_weights,
@@ -39,7 +53,13 @@ Points<T> make_points(Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T,
         require(std::isfinite(value), "a point's weight is not finite");
     for (int64_t cells : shape)
         require(cells >= 1 && cells < farthest_cell, "a block has cells");
+    if (field) {
+        require(field->shape(0) == n, "a point has a field");
+        points.field.assign(field->data(), field->data() + n);
+    }
     points.sort_into_rows({shape[0], shape[1], shape[2]}, receivers);
+    if (field && receivers)
+        add_to_columns(points);
     require(points.reach <= max_weights, "a receiver's box lies outside the block and its halo");
     return points;
 }
@@ -81,11 +101,11 @@ template <class T> void bind_propagation(nb::module_ &m, const std::string &suff
         .def(
             "__init__",
             [](Points<T> *self, Input<int64_t, 2> first, Input<int32_t, 2> count, Input<T, 3> weight,
-               Input<int64_t, 1> column, Index3 shape, bool receivers) {
-                new (self) Points<T>(make_points<T>(first, count, weight, column, shape, receivers));
+               Input<int64_t, 1> column, Index3 shape, bool receivers, std::optional<Input<int32_t, 1>> field) {
+                new (self) Points<T>(make_points<T>(first, count, weight, column, shape, receivers, field));
             },
             nb::kw_only(), "first"_a.noconvert(), "count"_a.noconvert(), "weight"_a.noconvert(), "column"_a.noconvert(),
-            "shape"_a, "receivers"_a)
+            "shape"_a, "receivers"_a, "field"_a.noconvert().none() = nb::none())
         .def("__len__", &Points<T>::size);
 
     nb::class_<BoundJob<T>>(m, ("Job" + suffix).c_str())

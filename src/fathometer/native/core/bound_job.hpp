@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "job.hpp"
+#include "physics.hpp"
 
 namespace fathometer {
 
@@ -66,10 +67,16 @@ template <class T> class BoundJob {
     }
 
     void check(const Wavefield<T> &w, int64_t wanted) const {
-        require(wanted >= 0 && wanted <= steps, "a row of the series is needed for every step");
+        require(wanted >= 0 && (wanted + w.physics->stages - 1) / w.physics->stages <= steps,
+                "a row of the series is needed for every step");
         for (const Points<T> *p : {job.sources, job.receivers})
             require(!p || (p->rows_y == w.n[1] && int64_t(p->start.size()) == w.n[0] * w.n[1] + 1),
                     "the points were sorted for another block");
+        for (const Points<T> *p : {job.sources, job.receivers}) {
+            require(!p || w.physics->stages == 1 || int64_t(p->field.size()) == p->size(), "points need their fields");
+            for (int32_t field : p ? p->field : std::vector<int32_t>{})
+                require(field >= 0 && field < w.physics->fields, "a point's field is not stepped");
+        }
         for (int axis = 0; rows_of_steps && axis < 2; ++axis)
             require(int64_t(rows_of_steps->shape(axis + 1)) == Active::margin + w.n[axis],
                     "active rows are those of the block, with their margin");

@@ -20,11 +20,9 @@ template <class T> class BoundWavefield {
   protected:
     // As many buffers, two time levels a field, and model arrays as the physics asks for.
     BoundWavefield(const Physics<T> &physics, int radius, bool has_y, const Index3 &shape, const Index3 &first,
-                   const std::vector<Array<T, 3>> &buffers, const std::vector<Array<T, 3>> &model,
-                   const Input<T, 2> &weights, bool free_surface, const std::array<std::array<bool, 2>, 3> &cut,
-                   int64_t exchanged) {
+                   const std::vector<Array<T, 3>> &buffers, const std::vector<Array<T, 3>> &model, bool free_surface,
+                   const std::array<std::array<bool, 2>, 3> &cut, int64_t exchanged) {
         require(radius >= 1 && radius <= max_radius, "radius must be 1 to 8");
-        require(weights.shape(0) == 3 && int(weights.shape(1)) == radius + 1, "weights must be (3, radius + 1)");
         w.physics = &physics;
         w.radius = radius;
         w.has_y = has_y;
@@ -37,10 +35,6 @@ template <class T> class BoundWavefield {
             const int64_t halo = axis == 1 && !has_y ? 0 : radius;
             require(first[axis] >= halo && first[axis] + shape[axis] + halo <= int64_t(buffers[0].shape(axis)),
                     "the halo of the field arrays is narrower than the stencil");
-            for (int r = 0; r <= radius; ++r) {
-                require(std::isfinite(weights(axis, r)), "a weight of the stencil is not finite");
-                w.weights[axis][r] = weights(axis, r);
-            }
         }
         w.buffer.resize(physics.fields);
         for (std::size_t b = 0; b < buffers.size(); ++b) {

@@ -34,9 +34,11 @@ template <class T> class Physics {
     const int fields;                        // arrays that are stepped
     const int models;                        // arrays of the medium
     const std::array<int, 3> differentiated; // the field on which the derivatives along x, y and z act
+    const int stages;                        // of a time step; each is a step of tiles, sweeps and exchanges
+    const int wide;                          // fields that a stage differentiates along x
 
-    Physics(int fields, int models, const std::array<int, 3> &differentiated)
-        : fields(fields), models(models), differentiated(differentiated) {}
+    Physics(int fields, int models, const std::array<int, 3> &differentiated, int stages = 1, int wide = 1)
+        : fields(fields), models(models), differentiated(differentiated), stages(stages), wide(wide) {}
     Physics(const Physics &) = delete;
     virtual ~Physics() = default;
 
@@ -47,6 +49,9 @@ template <class T> class Physics {
     virtual bool has_half_points(int axis, const Box &box) const = 0;
     virtual void advance_half_points(const Wavefield<T> &w, int axis, const Box &box, const ActiveRows &active,
                                      int64_t member, int64_t members) const = 0;
+
+    // Cells that a step reads on either side.
+    virtual int64_t reach(const Wavefield<T> &w) const { return w.radius; }
 
     // Add the sources' values to the cells k0..k1 of row (i, j) of "next". `values[column]` is the source at the time
     // of "now", `scale` 1 / cell volume.

@@ -23,6 +23,8 @@ template <class T> struct Points {
     std::vector<int32_t> count;  // [point][axis] cells of the box, 1 where the point lies on the grid
     std::vector<T> weight;       // [point][axis][max_weights]
     std::vector<int64_t> column; // which series of the survey belongs to the point
+    std::vector<int32_t> field;  // which field it touches, where the physics has several that points can touch
+    std::vector<char> added;     // receivers: its value is added to that of an earlier point of the column, not stored
     int64_t rows_y = 0;          // rows in a plane of owned cells
     std::vector<int64_t> start;  // [row, plus one] where a row's points begin in `point`
     std::vector<int32_t> point;  // rows' points, in the points' order
@@ -42,43 +44,50 @@ template <class T> struct Points {
     }
 };
 
-// Calls add(k, f) for the cells k0..k1 of row (i, j) that a source touches, source after source; f: what it adds there
-// of values[column] scale, by its weight.
+// Calls add(k, f) for the cells k0..k1 of row (i, j) that point p touches; f: value times its weight there.
 template <class T, class Add>
-void spread(const Points<T> &points, const T *values, T scale, int64_t i, int64_t j, int64_t k0, int64_t k1, Add add) {
-    points.in_row(i, j, [&](int64_t p) {
-        const int64_t *first = &points.first[3 * p];
-        const int32_t *count = &points.count[3 * p];
-        const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
-        const T value = values[points.column[p]] * scale, weight_xy = wx[i - first[0]] * wy[j - first[1]];
-        const int64_t end = std::min(first[2] + count[2], k1);
-        for (int64_t k = std::max(first[2], k0); k < end; ++k)
-            add(k, weight_xy * wz[k - first[2]] * value);
-    });
+void spread_point(const Points<T> &points, int64_t p, T value, int64_t i, int64_t j, int64_t k0, int64_t k1, Add add) {
+    const int64_t *first = &points.first[3 * p];
+    const int32_t *count = &points.count[3 * p];
+    const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
+    const T weight_xy = wx[i - first[0]] * wy[j - first[1]];
+    const int64_t end = std::min(first[2] + count[2], k1);
+    for (int64_t k = std::max(first[2], k0); k < end; ++k)
+        add(k, weight_xy * wz[k - first[2]] * value);
 }
 
-// values[column] = sum of weights times value(i, j, k) over the box of each receiver whose anchor is one of the cells
-// k0..k1 of row (i, j).
+// The same for every source, one after the other; f: what it adds of values[column] scale.
+template <class T, class Add>
+void spread(const Points<T> &points, const T *values, T scale, int64_t i, int64_t j, int64_t k0, int64_t k1, Add add) {
+    points.in_row(i, j,
+                  [&](int64_t p) { spread_point<T>(points, p, values[points.column[p]] * scale, i, j, k0, k1, add); });
+}
+
+// The sum of weights times value(i, j, k) over the box of point p.
+template <class T, class Value> T collect_point(const Points<T> &points, int64_t p, Value value) {
+    const int64_t *first = &points.first[3 * p];
+    const int32_t *count = &points.count[3 * p];
+    const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
+    T sum = 0;
+    for (int a = 0; a < count[0]; ++a) {
+        T plane = 0;
+        for (int b = 0; b < count[1]; ++b) {
+            T line = 0;
+            for (int c = 0; c < count[2]; ++c)
+                line += wz[c] * value(first[0] + a, first[1] + b, first[2] + c);
+            plane += wy[b] * line;
+        }
+        sum += wx[a] * plane;
+    }
+    return sum;
+}
+
+// values[column] = that sum, of each receiver whose anchor is one of the cells k0..k1 of row (i, j).
 template <class T, class Value>
 void collect(const Points<T> &points, T *values, int64_t i, int64_t j, int64_t k0, int64_t k1, Value value) {
     points.in_row(i, j, [&](int64_t p) {
-        if (points.anchor[p] < k0 || points.anchor[p] >= k1)
-            return;
-        const int64_t *first = &points.first[3 * p];
-        const int32_t *count = &points.count[3 * p];
-        const T *wx = &points.weight[3 * max_weights * p], *wy = wx + max_weights, *wz = wy + max_weights;
-        T sum = 0;
-        for (int a = 0; a < count[0]; ++a) {
-            T plane = 0;
-            for (int b = 0; b < count[1]; ++b) {
-                T line = 0;
-                for (int c = 0; c < count[2]; ++c)
-                    line += wz[c] * value(first[0] + a, first[1] + b, first[2] + c);
-                plane += wy[b] * line;
-            }
-            sum += wx[a] * plane;
-        }
-        values[points.column[p]] = sum;
+        if (points.anchor[p] >= k0 && points.anchor[p] < k1)
+            values[points.column[p]] = collect_point(points, p, value);
     });
 }
 

@@ -20,6 +20,8 @@ from fathometer.parallel.decomposition import Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import on_disk
+from fathometer.seismic.cost.elastic import predict_elastic
+from fathometer.seismic.cost.elastic_survey import ElasticSurveyLayout
 from fathometer.seismic.cost.history import memory_beside_history, predicted_history, second_wavefield_bytes
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
@@ -55,6 +57,8 @@ def predict(
 
     store: instead of the survey's [history] store.
     """
+    if isinstance(survey, ElasticSurveyLayout):
+        return predict_elastic(survey, time, ranks, nodes, machine)
     run = Workload(survey, time, ranks, groups, nodes, machine)
     layout = run.layout
     memories = [memory_beside_history(layout, block, time, machine) for block in run.blocks]

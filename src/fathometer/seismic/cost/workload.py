@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -111,17 +111,23 @@ class Workload:
         """Cells of the largest block, padding included."""
         return math.prod(-(-n // p) for n, p in zip(self.layout.grid.full_shape, self.ranks, strict=True))
 
+    @property
+    def equation(self) -> str:
+        """Its name in the machine file."""
+        return self.layout.physics.name
+
+    @property
+    def flops(self) -> Mapping[str, Callable[[int, bool], int]]:
+        """Of a cell's step, from the order and whether the grid has two dimensions, of all equations of the kind."""
+        return {name: physics.flops_per_point for name, physics in PHYSICS.items()}
+
     @cached_property
     def points_per_second(self) -> float:
         """Cells that a rank steps in a second."""
         layout, machine, per_node = self.layout, self.machine, self.ranks_per_node
         busy = min(1.0, per_node * self.threads / machine.cores_per_node)
         node_rate = machine.points_per_second(
-            layout.physics.name,
-            len(layout.grid.axes),
-            2 * layout.radius,
-            self.points * per_node,
-            {name: physics.flops_per_point for name, physics in PHYSICS.items()},
+            self.equation, len(layout.grid.axes), 2 * layout.radius, self.points * per_node, self.flops
         )
         return busy * FLOAT32 / self.itemsize * node_rate / per_node
 
@@ -197,12 +203,15 @@ def _exchange_seconds(
 ) -> float:
     """Seconds that an exchange adds to a step of the rank with the most neighbours; computing: of the step."""
     shape = [-(-n // p) for n, p in zip(layout.grid.full_shape, ranks, strict=True)]
-    fields = layout.physics.fields if layout.off_grid else 1
+    stages = layout.physics.stages
+    fields = layout.physics.fields / stages if layout.off_grid else 1
     where: Literal["local", "network"] = "local" if nodes == 1 else "network"
     travelling = 0.0
     for axis, count in enumerate(ranks):
         on_axis = min(count - 1, 2)
-        face = layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize
+        face = math.ceil(layout.halo * math.prod(shape) // shape[axis] * fields * layout.dtype.itemsize)
         if on_axis:
-            travelling += on_axis * machine.exchange_seconds(where, face, 1.0 if nodes == 1 else 1.0 / per_node)
+            travelling += (
+                stages * on_axis * machine.exchange_seconds(where, face, 1.0 if nodes == 1 else 1.0 / per_node)
+            )
     return travelling if nodes == 1 else max(0.0, travelling - computing)

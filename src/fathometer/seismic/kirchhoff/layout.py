@@ -144,6 +144,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
 
     Raises InputError for whatever is wrong.
     """
+    survey.require_acoustic("migrate-time")
     if survey.acquisition.gathers is None:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: missing; `migrate-time` needs recorded shots (SEG-Y); "

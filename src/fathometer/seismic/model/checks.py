@@ -50,21 +50,26 @@ class ModelChecks:
 
     def finite(self, name: str, values: np.ndarray) -> None:
         """Raises InputError for NaN or infinity in the property `name`."""
-        count, first = self._count_and_first(~np.isfinite(values[self.own]))
+        count, first = self.count_and_first(~np.isfinite(values[self.own]))
         if count:
-            squared = name == "vp" and self.units == "s2/km2"
+            squared = name in ("vp", "vs") and self.units == "s2/km2"
             also = " (or a slowness squared that is not positive)" if squared else ""
             raise InputError(
                 f"{self.survey}: {self.source(name)}: NaN or infinity{also} in {count} of "
                 f"{math.prod(self.grid.shape)} cells, first at {first}; allowed: finite numbers"
             )
 
+    @property
+    def cells(self) -> int:
+        """Cells of the whole model."""
+        return math.prod(self.grid.shape)
+
     def velocity(self, vp: np.ndarray) -> None:
         """Raises InputError for velocities (m/s) outside SLOWEST to FASTEST, which suggest another unit."""
         part = vp[self.own]
         low = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
         high = allreduce(self.comm, float(part.max(initial=-np.inf)), "MAX")
-        count, first = self._count_and_first(~((part >= SLOWEST) & (part <= FASTEST)))
+        count, first = self.count_and_first(~((part >= SLOWEST) & (part <= FASTEST)))
         if count:
             raise InputError(
                 f"{self.survey}: {self.source('vp')}: {count} of {math.prod(self.grid.shape)} cells lie outside "
@@ -76,7 +81,7 @@ class ModelChecks:
         """Raises InputError for epsilon or delta outside THOMSEN."""
         for name, values in (("epsilon", epsilon), ("delta", delta)):
             part, (low, high) = values[self.own], THOMSEN
-            count, first = self._count_and_first(~((part > low) & (part <= high)))
+            count, first = self.count_and_first(~((part > low) & (part <= high)))
             if count:
                 raise InputError(
                     f"{self.survey}: {self.source(name)}: {count} of {math.prod(self.grid.shape)} cells lie outside "
@@ -90,7 +95,7 @@ class ModelChecks:
         handling: [model] on_weak_epsilon. Raises InputError for such cells where they are refused.
         """
         deficit = delta[self.own] - epsilon[self.own]
-        count, worst = self._count_and_first(~(deficit <= 0), deficit)
+        count, worst = self.count_and_first(~(deficit <= 0), deficit)
         largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
         weak = WeakEpsilon(handling, count, math.prod(self.grid.shape), largest, worst)
         if handling != REFUSE:
@@ -99,7 +104,7 @@ class ModelChecks:
             raise InputError(f"{self.survey}: {self.source('epsilon')}: {weak.refusal}")
         return None
 
-    def _count_and_first(self, wrong: np.ndarray, weight: np.ndarray | None = None) -> tuple[int, str]:
+    def count_and_first(self, wrong: np.ndarray, weight: np.ndarray | None = None) -> tuple[int, str]:
         """Number of wrong cells on all ranks, and the position of the first, or of the one with the largest weight."""
         grid = self.grid
         count = allreduce(self.comm, int(wrong.sum()), "SUM")

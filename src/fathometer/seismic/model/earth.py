@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 NAMES = ("vp", "epsilon", "delta")
+ELASTIC_NAMES = ("vp", "vs", "density", "qp", "qs")
+VELOCITIES = ("vp", "vs")
 WHOLE = "the whole model"  # as a sample of it
 MOST_ROWS = 4096  # rows along the fastest axis in a sample of the model
 
@@ -70,7 +72,8 @@ class EarthFiles:
     """The open files of the model, which share one grid.
 
     Attributes:
-        axes: of the files, slowest first. grid: of the model, without padding.
+        names: of the properties that the run's physics has. axes: of the files, slowest first. grid: of the model,
+            without padding.
         placed: the survey, with what the files' trace headers tell of their place. notes: on that.
     """
 
@@ -84,14 +87,15 @@ class EarthFiles:
         self._weights = survey.propagation.space_weights
         self._name = str(survey.path)
         self._volumes: dict[str, Volume] = {}
-        for name in NAMES:
+        self.names = ELASTIC_NAMES if survey.propagation.elastic else NAMES
+        for name in self.names:
             value = getattr(self._keys, name)
             if isinstance(value, str):
                 with naming(f"{self._name}: [model] {name}"):
                     self._volumes[name] = open_volume(value, survey.directory, headers_only)
         if not self._volumes:
             raise InputError(
-                f"{self._name}: [model]: vp, epsilon and delta are all numbers; "
+                f"{self._name}: [model]: {', '.join(self.names[:-1])} and {self.names[-1]} are all numbers; "
                 "needed: at least one file, which gives the grid its size"
             )
         self.axes = file_axes(self._name, self._keys, self._volumes)
@@ -113,7 +117,7 @@ class EarthFiles:
 
     @property
     def paths(self) -> list[Path]:
-        """The files, in the order of NAMES."""
+        """The files, in the order of `names`."""
         return [volume.path for volume in self._volumes.values()]
 
     def inputs(self) -> dict[str, list[Path]]:
@@ -144,7 +148,7 @@ class EarthFiles:
         position) and for a file that cannot be read.
         """
         arrays = self._raw_parts(grid, block, comm)
-        checks = ModelChecks(self._name, self._keys.units, self._source, grid, block, comm)
+        checks = self.checks(grid, block, comm)
         for name, values in arrays.items():
             checks.finite(name, values)
         checks.velocity(arrays["vp"])
@@ -165,6 +169,10 @@ class EarthFiles:
             weak,
         )
 
+    def checks(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> ModelChecks:
+        """Checks of arrays on a block of the padded grid."""
+        return ModelChecks(self._name, self._keys.units, self._source, grid, block, comm)
+
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
         """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI, with epsilon >= delta
         where [model] on_weak_epsilon sees to it.
@@ -183,7 +191,9 @@ class EarthFiles:
 
     def _raw_parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
         """Collective. As `parts`, as the files have them."""
-        return {name: self._part(name, grid, block, comm) for name in (NAMES[:1] if self.isotropic else NAMES)}
+        own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))
+        names = NAMES[:1] if self.isotropic else NAMES
+        return {name: self.part(name, grid, block.lo, block.hi, own, comm) for name in names}
 
     def vp(self, lo: Sequence[int], hi: Sequence[int]) -> np.ndarray:
         """vp, float32 [x, y, z], m/s, of the model's cells from lo to hi (x, y, z; half-open)."""
@@ -198,17 +208,19 @@ class EarthFiles:
         """A property with its file, for messages."""
         return f"{self._name}: {self._source(name)}"
 
-    def sample(self) -> tuple[list[np.ndarray], str]:
+    def sample(self, names: Sequence[str] | None = None) -> tuple[list[np.ndarray], str]:
         """Sample of the model: at most MOST_ROWS rows of cells along the fastest axis, evenly spread.
 
-        Returns vp (m/s), epsilon and delta, float32 (rows, 1, cells) each, unchecked, of an isotropic model vp alone;
-        and a description of the sample. Raises InputError where rows cannot be read.
+        names: properties; None: vp, epsilon and delta, of an isotropic model vp alone. Returns these in SI units,
+        float32 (rows, 1, cells) each, unchecked; and a description of the sample. Raises InputError where rows cannot
+        be read.
         """
+        names = names or NAMES[: 1 if self.isotropic else 3]
         slow_axes = next(iter(self._volumes.values())).info.shape[:-1]
         most = MOST_ROWS if len(slow_axes) == 1 else math.isqrt(MOST_ROWS)
         indices = [np.unique(np.linspace(0, n - 1, min(n, most)).astype(int)).tolist() for n in slow_axes]
         rows, total = list(itertools.product(*indices)), math.prod(slow_axes)
-        arrays = [self._rows(name, rows) for name in NAMES[: 1 if self.isotropic else 3]]
+        arrays = [self._rows(name, rows) for name in names]
         description = WHOLE if len(rows) == total else f"{len(rows)} of {total} rows of the model"
         return list(np.broadcast_arrays(*arrays)), description
 
@@ -223,16 +235,26 @@ class EarthFiles:
             values = [volume.read([*row, 0], [*(n + 1 for n in row), cells]).reshape(1, cells) for row in rows]
             return np.asarray(self._in_units(name, np.array(values)), np.float32)
 
-    def _part(self, name: str, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> np.ndarray:
-        """Collective. A property on the block's cells, float32 [x, y, z]; outside the model its edge cells repeat."""
+    def given(self, name: str) -> bool:
+        """Whether the survey has a property."""
+        return getattr(self._keys, name) is not None
+
+    def part(
+        self, name: str, grid: Grid, lower: Sequence[int], upper: Sequence[int], own: int, comm: MPI.Intracomm
+    ) -> np.ndarray:
+        """Collective. A property, float32 [x, y, z], unchecked, on a box of cells of the padded grid and beyond it;
+        outside the model its edge cells repeat.
+
+        Args:
+            lower, upper: the box, half-open, x, y, z. own: cells of it that no other rank reads, for the ledger.
+        """
         ranges, before, after = [], [], []
-        for lo, hi, n, (pad, _), first in zip(block.lo, block.hi, grid.shape, grid.pad, grid.first, strict=True):
+        for lo, hi, n, (pad, _), first in zip(lower, upper, grid.shape, grid.pad, grid.first, strict=True):
             a = min(max(lo - pad, 0), n - 1)
             b = max(min(hi - pad, n), a + 1)
             ranges.append((first + a, first + b))
             before.append(min(max(a - (lo - pad), 0), hi - lo - 1))
             after.append((hi - lo) - (b - a) - before[-1])
-        own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))
         share = own / math.prod(b - a for a, b in ranges) if self._strategy.overlaps else 1.0
         with ledger.file("model", "read", own=share):
             cells = self._cells(name, ranges, comm)
@@ -266,7 +288,7 @@ class EarthFiles:
 
     def _in_units(self, name: str, values: Any) -> Any:
         """Values of a property in SI units."""
-        return metres_per_second(values, self._keys.units) if name == "vp" else values
+        return metres_per_second(values, self._keys.units) if name in VELOCITIES else values
 
     def _source(self, name: str) -> str:
         """A property with its file, for messages."""

@@ -35,6 +35,8 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     Raises InputError and FathometerError, the same on all ranks.
     """
     output = survey.output_directory
+    if context.options.resume:
+        raise InputError("--resume: found with acoustic waves; allowed only with [propagation] physics = elastic")
     protect_inputs(survey, [output / f"{NAME}.segy"])
     with ledger.phase("set up"):
         migrated = any(allgather(comm, comm.rank == 0 and has_journal(output)))

@@ -8,18 +8,16 @@ import numpy as np
 
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import LARGEST_MESSAGE, synchronised
 from fathometer.seismic.setup.cone import Cone, Saved
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
+from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.injection import source_series
 from fathometer.seismic.traces.dispersion import inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator
-
-TAG = 78  # of messages of traces: others may be on their way
 
 
 def model_shots(
@@ -38,7 +36,7 @@ def model_shots(
             indices, traces = record_shot(setup, wavefield, shot, rows, progress)
             saved.add(cone.updates(rows))
         with ledger.phase("gather traces"):
-            all_traces = gather_traces(setup, shot, indices, traces)
+            all_traces = gather_traces(setup.comm, len(shot.receivers), indices, traces)
         progress.finish_task()
         yield shot, all_traces
 
@@ -79,33 +77,3 @@ def record_shot(
 
     with ledger.phase("resample traces"):
         return receivers.indices, wavefield.threads.map_rows(traces, np.ascontiguousarray(recorded.T))
-
-
-def gather_traces(setup: Setup, shot: Shot, indices: np.ndarray, traces: np.ndarray) -> np.ndarray | None:
-    """Collective. The traces of all receivers, (receivers of the shot, samples) float32, on rank 0; None on the others.
-
-    They are received rank after rank, in messages of at most LARGEST_MESSAGE bytes.
-
-    Args:
-        indices: (n,) int64, which of the shot's receivers this rank has sampled; each belongs to one rank.
-        traces: (n, samples) float32, in the order of `indices`, pressure in the unit of the source.
-    """
-    comm, samples = setup.comm, setup.acquisition.samples
-    most = max(1, LARGEST_MESSAGE // (samples * traces.itemsize))  # traces in a message
-    all_traces = np.zeros((len(shot.receivers), samples), np.float32) if comm.rank == 0 else None
-    with synchronised(comm):
-        if all_traces is None:
-            with ledger.communication(bytes=indices.nbytes + traces.nbytes):
-                comm.send(indices, 0, TAG)
-                for start in range(0, len(indices), most):
-                    comm.Send(traces[start : start + most], 0, TAG)
-            return None
-        all_traces[indices] = traces
-        for rank in range(1, comm.size):
-            with ledger.communication():
-                indices = comm.recv(source=rank, tag=TAG)
-                for start in range(0, len(indices), most):
-                    part = np.empty((len(indices[start : start + most]), samples), np.float32)
-                    comm.Recv(part, rank, TAG)
-                    all_traces[indices[start : start + most]] = part
-    return all_traces

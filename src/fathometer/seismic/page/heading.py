@@ -16,16 +16,22 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
         return time_heading(record)
     migrated = results.get("imaging", keys.get("acquisition", {}).get("gathers") is not None)
     title = "Reverse time migration" if migrated else "Modelling of shots"
+    if results.get("physics") == "elastic":
+        title = "Elastic waves"
     facts: list[tuple[str, str]] = []
     grid = results.get("grid", {})
     if {"shape", "spacing_metres"} <= grid.keys():
         axes = [axis for axis, n in enumerate(grid["shape"]) if n > 1]
         cells = " × ".join(str(grid["shape"][axis]) for axis in axes)
         size = " × ".join(f"{grid['spacing_metres'][axis]:g}" for axis in axes)
-        kind = "VTI" if results.get("physics") == "vti" else "isotropic"
+        kind = {"vti": "VTI", "elastic": "elastic"}.get(str(results.get("physics")), "isotropic")
+        if results.get("attenuation"):
+            kind += " with attenuation"
         facts.append(("Model", f"{len(axes)}D, {kind}, {cells} cells of {size} m"))
     if results.get("weak_epsilon"):
         facts.append(("Epsilon below delta", str(results["weak_epsilon"]["summary"])))
+    if results.get("components"):
+        facts.append(("Source", f"{results['source']}; recorded: {', '.join(results['components'])}"))
     if {"shots", "traces", "samples", "sample_interval_seconds"} <= results.keys():
         facts.append(
             (

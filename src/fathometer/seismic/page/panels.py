@@ -22,13 +22,22 @@ from fathometer.report.missing import missing, panel_or_missing
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.gather_panel import gather_panel
 from fathometer.seismic.page.map_panel import map_panel
+from fathometer.seismic.page.peak_panel import peak_panel
 from fathometer.seismic.page.run_data import RunData, run_data_of
+from fathometer.seismic.page.seismogram_panel import seismogram_panel
 from fathometer.seismic.page.time_panels import time_panels
 from fathometer.seismic.page.volume_panel import image_panel, model_panel
 
 
 def panels(run: RunData) -> list[Panel]:
     """The panels of a run, made by one rank."""
+    if run.survey.propagation.elastic:
+        return [
+            panel_or_missing("The model", model_panel, run),
+            panel_or_missing("Sources and receivers", map_panel, run),
+            panel_or_missing("Seismograms", seismogram_panel, run),
+            panel_or_missing("Peak ground velocity", peak_panel, run),
+        ]
     migrated = "shots" not in run.files and run.survey.acquisition.gathers is not None
     first = (
         panel_or_missing("The image", image_panel, run) if migrated else panel_or_missing("The model", model_panel, run)

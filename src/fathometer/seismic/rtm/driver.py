@@ -66,6 +66,7 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
 
     Raises InputError and FathometerError, the same on all ranks.
     """
+    survey.require_acoustic("migrate")
     if survey.acquisition.gathers is None:
         raise InputError(
             f"{survey.path}: [acquisition] gathers: missing; `migrate` needs recorded shots (SEG-Y); "

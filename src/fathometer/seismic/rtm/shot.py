@@ -27,7 +27,8 @@ from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.traces.series import STRATEGIES, ReceiverSeries, SeriesRequest
 from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
-from fathometer.seismic.waves.propagator import PointSet, Propagator, State
+from fathometer.seismic.waves.propagator import Propagator, State
+from fathometer.seismic.waves.stepped import PointSet
 
 
 def migrate_shot(

@@ -45,9 +45,16 @@ def points_per_wavelength(slowest: float, fmax: float, grid: Grid) -> float:
 
 
 def check_sampling(
-    survey: Survey, slowest: float, grid: Grid, wavelet: Wavelet, acquisition: Acquisition, dt: float
+    survey: Survey,
+    slowest: float,
+    grid: Grid,
+    wavelet: Wavelet,
+    acquisition: Acquisition,
+    dt: float,
+    few: float = FEW_POINTS,
 ) -> tuple[str, ...]:
-    """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just."""
+    """Raises InputError where waves or traces are sampled too coarsely; returns warnings where only just: on less than
+    `few` grid cells per shortest wavelength."""
     points = points_per_wavelength(slowest, wavelet.fmax, grid)
     size = max(grid.spacing[axis] for axis in grid.axes)
     where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
@@ -59,17 +66,18 @@ def check_sampling(
         )
     with naming(f"{survey.path}: [wavelet]"):
         low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax
-    if not points >= FEW_POINTS:
-        return (f"{where}: waves will be dispersed; {FEW_POINTS:g} or more are advised",)
+    if not points >= few:
+        cells = f"cells of up to {slowest / (few * wavelet.fmax):.3g} m"
+        return (f"{where}: waves will be dispersed; {few:g} or more are advised, {cells}",)
     return ()
 
 
-def check_steps(survey: Survey, wavelet: Wavelet, acquisition: Acquisition, dt: float) -> None:
-    """Raises InputError for more time steps than any run can have meant."""
-    steps = (wavelet.lead + max(acquisition.end, 0.0)) / dt
+def check_steps(survey: Survey, lead: float, acquisition: Acquisition, dt: float) -> None:
+    """Raises InputError for more time steps than any run can have meant; lead: of them before t = 0, s."""
+    steps = (lead + max(acquisition.end, 0.0)) / dt
     if not steps <= MOST_STEPS:
         raise InputError(
-            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-wavelet.lead:g} s (the "
+            f"{survey.path}: [propagation]: {steps:.3g} time steps of {dt:g} s, from {-lead:g} s (the "
             f"wavelet's beginning) to {acquisition.end:g} s; allowed: at most {MOST_STEPS:g}"
         )
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from fathometer.base.errors import naming
-from fathometer.seismic.model.earth import NAMES
+from fathometer.seismic.model.earth import ELASTIC_NAMES, NAMES
 from fathometer.seismic.shots.gathers import recorded_files
 from fathometer.seismic.shots.geometry import geometry_files
-from fathometer.seismic.survey import SampledWaveletTable, Survey
+from fathometer.seismic.survey import SampledWaveletTable, SourceFileTable, Survey
 from fathometer.seismic.survey.time_migration import PICKS_SUFFIXES
 from fathometer.storage.volumes.volume import open_volume, split_reference
 
@@ -24,6 +24,8 @@ def named_files(survey: Survey) -> dict[str, Path]:
         found["[time_migration] velocity"] = picks
     if isinstance(survey.wavelet, SampledWaveletTable):
         found["[wavelet] path"] = survey.directory / survey.wavelet.path
+    if isinstance(survey.source, SourceFileTable):
+        found["[source] path"] = survey.directory / survey.source.path
     return found
 
 
@@ -39,7 +41,8 @@ def input_files(survey: Survey) -> list[Path]:
 
 
 def _volumes(survey: Survey) -> dict[str, str]:
-    values = {f"[model] {name}": getattr(survey.model, name, None) for name in NAMES}
+    names = dict.fromkeys((*NAMES, *ELASTIC_NAMES))
+    values = {f"[model] {name}": getattr(survey.model, name, None) for name in names}
     if _picks(survey) is None:
         values["[time_migration] velocity"] = survey.time_migration.velocity
     values["[time_migration] eta"] = survey.time_migration.eta

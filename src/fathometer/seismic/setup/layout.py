@@ -31,7 +31,7 @@ from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axi
 from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 from fathometer.seismic.waves.boundary import BOUNDARIES, Boundary, Pml
 from fathometer.seismic.waves.memory import wavefield_bytes
-from fathometer.seismic.waves.physics import ISOTROPIC, VTI, Physics
+from fathometer.seismic.waves.physics import ELASTIC, ELASTIC_2D, ISOTROPIC, VTI, Physics
 from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points, weights_bytes
 
 
@@ -62,7 +62,9 @@ class SurveyLayout:
 
     @property
     def physics(self) -> Physics:
-        """The wave equation: VTI, or isotropic where epsilon and delta are 0."""
+        """The wave equation: VTI, or isotropic where epsilon and delta are 0; elastic where the survey says so."""
+        if self.survey.propagation.elastic:
+            return ELASTIC_2D if self.grid.two_dimensional else ELASTIC
         return ISOTROPIC if self.files.isotropic else VTI
 
     @property
@@ -78,6 +80,12 @@ class SurveyLayout:
     def halo(self) -> int:
         """Planes that neighbours exchange."""
         return halo_depth(self.radius, self.off_grid)
+
+    @property
+    def thinnest(self) -> Index3:
+        """Fewest cells along x, y, z that a block may have where an axis is cut."""
+        below = self.physics.surface_cells if self.free_surface else 1
+        return self.halo, self.halo, max(self.halo, below)
 
     def on(self, shot: Shot) -> SurveyLayout:
         """The same for one shot, on its window of the model ([imaging] aperture); the whole model without one."""
@@ -102,12 +110,12 @@ class SurveyLayout:
         """How `size` ranks share the grid; wanted: instead of the survey's own. InputError where they cannot."""
         with naming(str(self.survey.path)):
             wanted = wanted or wanted_ranks(self.survey, self.grid)
-            return choose_ranks(self.grid.full_shape, size, self.halo, wanted, "[parallel] decomposition")
+            return choose_ranks(self.grid.full_shape, size, self.thinnest, wanted, "[parallel] decomposition")
 
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
         """The time axis for a time step (s), and warnings. Raises InputError where it is no use."""
         survey, wavelet, acquisition = self.survey, self.wavelet, self.acquisition
-        check_steps(survey, wavelet, acquisition, dt)
+        check_steps(survey, wavelet.lead, acquisition, dt)
         every = imaging_step(wavelet.fmax, dt)
         warnings: tuple[str, ...] = ()
         if self.imaging and survey.imaging.every != "auto":
@@ -162,7 +170,7 @@ class SurveyLayout:
     @cached_property
     def _spreads(self) -> list[np.ndarray]:
         """Places in the grid, in cells (3, n): of all sources, then of each distinct spread of receivers; along x."""
-        spreads = [self.grid.to_cells(positions) for positions in _distinct_positions(self.acquisition)]
+        spreads = [self.grid.to_cells(positions) for positions in distinct_positions(self.acquisition)]
         return [np.ascontiguousarray(cells[np.argsort(cells[:, 0])].T) for cells in spreads]
 
     def _receivers(self, block: Decomposition) -> tuple[int, int]:
@@ -204,7 +212,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
         check_inside(acquisition, lower, upper)
     except InputError as error:  # the notes say where the model's place comes from
         raise InputError("; ".join((str(error), *files.notes))) from None
-    if free:
+    if free and not survey.propagation.elastic:  # velocities are not zero there
         check_below(acquisition, bare.origin[2])
     boundary = boundary_of(survey.propagation)
     grid, off_grid = padded(bare, acquisition, boundary, free)
@@ -251,7 +259,7 @@ def margins_of(acquisition: Acquisition, grid: Grid, free_surface: bool) -> tupl
     """
     reach = np.zeros((3, 2), np.int64)
     off_grid = False
-    for positions in _distinct_positions(acquisition):
+    for positions in distinct_positions(acquisition):
         points = sinc_points(grid.to_cells(positions), surface_of(free_surface))
         off_grid = off_grid or not points.on_grid
         reach[:, 0] = np.maximum(reach[:, 0], -points.first.min(axis=0))
@@ -261,7 +269,7 @@ def margins_of(acquisition: Acquisition, grid: Grid, free_surface: bool) -> tupl
     return (x, y, z), off_grid
 
 
-def _distinct_positions(acquisition: Acquisition) -> Iterator[np.ndarray]:
+def distinct_positions(acquisition: Acquisition) -> Iterator[np.ndarray]:
     """All sources at once, then each distinct spread of receivers."""
     yield np.array([shot.source for shot in acquisition.shots])
     seen: set[int] = set()

@@ -40,11 +40,16 @@ def prepared(
     """Collective. Make a survey ready; notes and a summary for people. Arguments as of `prepare`."""
     with ledger.phase("set up"):
         setup = prepare(survey, comm, imaging, summing, before_reading)
+    announce(setup, context)
+    return setup
+
+
+def announce(setup: Setup, context: Context) -> None:
+    """Notes and a summary for people."""
     for warning in setup.warnings:
         context.say(f"note: {visible_name(warning)}")
     for line in setup.summary():
         context.say(line)
-    return setup
 
 
 def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Path] = ()) -> None:

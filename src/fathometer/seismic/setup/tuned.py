@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from fathometer.base import ledger
 from fathometer.base.errors import naming
 from fathometer.grid.tiling import Tuned
 from fathometer.grid.trials import Trials
-from fathometer.grid.tuning import learned, modelled_tiling, tune
+from fathometer.grid.tuning import TimeStepper, learned, modelled_tiling, tune
 from fathometer.parallel.collectives import collective_errors
-from fathometer.parallel.threads import thread_counts
+from fathometer.parallel.threads import ThreadCounts, thread_counts
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
-from fathometer.seismic.waves.propagator import Propagator
 
 
-def set_threads(setup: Setup, wavefield: Propagator, context: Context) -> None:
+class Wavefield(TimeStepper, Protocol):
+    """Fields of any wave equation, with the threads of each task."""
+
+    threads: ThreadCounts
+
+
+def set_threads(setup: Setup, wavefield: Wavefield, context: Context) -> None:
     """Collective. Threads of a wavefield, as the survey asks for them."""
     survey = setup.survey
     with naming(str(survey.path)), ledger.phase("tuning"), collective_errors(setup.comm):
         wavefield.threads = thread_counts(survey.threads.model_dump(), context.binding, "[threads]")
 
 
-def start_tiling(setup: Setup, wavefield: Propagator, context: Context, steps: int) -> None:
+def start_tiling(setup: Setup, wavefield: Wavefield, context: Context, steps: int) -> None:
     """Collective. Threads of a wavefield, and the tiling that the sizes of the caches suggest."""
     set_threads(setup, wavefield, context)
     with ledger.phase("tuning"):
@@ -30,7 +37,7 @@ def start_tiling(setup: Setup, wavefield: Propagator, context: Context, steps: i
 
 def tuned_for(
     setup: Setup,
-    wavefield: Propagator,
+    wavefield: Wavefield,
     context: Context,
     steps: int,
     propagations: int,
@@ -51,7 +58,7 @@ def tuned_for(
     return tuned
 
 
-def tuned_by(wavefield: Propagator, tuned: Tuned, context: Context) -> Tuned:
+def tuned_by(wavefield: Wavefield, tuned: Tuned, context: Context) -> Tuned:
     """After the last step: what `tuned_for` chose, or trials have found meanwhile, which is kept for later runs."""
     if wavefield.trials is None:
         return tuned

@@ -63,8 +63,9 @@ class ModelledTraces:
         return {layout.path: number for number, layout in enumerate(self.recorded)}
 
 
-def modelled_traces(acquisition: Acquisition, folder: Path) -> ModelledTraces:
-    """Where the traces of a modelling lie below the folder of its results.
+def modelled_traces(acquisition: Acquisition, folder: Path, component: str = "") -> ModelledTraces:
+    """Where the traces of a modelling lie below the folder of its results; of one component of several: with its name
+    behind "shots", shots-vx.segy.
 
     A geometry: shots.segy, shot after shot. Recorded gathers: a file for each recorded one, of its kind and byte order,
     with its traces in its order: shots.segy or shots.su, or files of the recorded names in the folder shots/. All
@@ -73,8 +74,9 @@ def modelled_traces(acquisition: Acquisition, folder: Path) -> ModelledTraces:
     Raises InputError for recorded headers that cannot be written again: those with bytes swapped in pairs.
     """
     recording = acquisition.recording
+    stem = f"{NAME}-{component}" if component else NAME
     if recording is None:
-        path = folder / f"{NAME}.segy"
+        path = folder / f"{stem}.segy"
         return ModelledTraces(acquisition, path, (path,))
     written = _written(recording, bool(acquisition.conditioning.selected))
     used = [number for number, traces in enumerate(written) if len(traces)]
@@ -85,10 +87,10 @@ def modelled_traces(acquisition: Acquisition, folder: Path) -> ModelledTraces:
                 f"{layout.path}: found {layout.byte_order}; allowed for `model`: headers in big- or little-endian order"
             )
     if len(layouts) == 1:
-        result = folder / f"{NAME}{SU_SUFFIX if layouts[0].kind == 'SU' else '.segy'}"
+        result = folder / f"{stem}{SU_SUFFIX if layouts[0].kind == 'SU' else '.segy'}"
         files: tuple[Path, ...] = (result,)
     else:
-        result = folder / NAME
+        result = folder / stem
         files = tuple(result / name for name in _names(layouts))
     return ModelledTraces(acquisition, result, files, layouts, tuple(written[number] for number in used))
 

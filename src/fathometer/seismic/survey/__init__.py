@@ -14,17 +14,38 @@ from fathometer.seismic.survey.imaging import ImagingTable
 from fathometer.seismic.survey.model import ModelTable
 from fathometer.seismic.survey.parallel import ParallelTable
 from fathometer.seismic.survey.propagation import PmlTable, PropagationTable, SpongeTable
+from fathometer.seismic.survey.source import (
+    DoubleCoupleTable,
+    ExplosionTable,
+    ForceTable,
+    MomentTensorTable,
+    SourceFileTable,
+    SourceTable,
+)
 from fathometer.seismic.survey.survey import Survey, load_survey, survey_of
 from fathometer.seismic.survey.time_migration import TimeMigrationTable
-from fathometer.seismic.survey.wavelet import OrmsbyTable, RickerTable, SampledWaveletTable, WaveletTable
+from fathometer.seismic.survey.wavelet import (
+    BruneTable,
+    CosineTable,
+    OrmsbyTable,
+    RickerTable,
+    SampledWaveletTable,
+    WaveletTable,
+)
 
 __all__ = [
     "AcquisitionTable",
     "AgcBalanceTable",
+    "BruneTable",
     "ConditioningTable",
+    "CosineTable",
+    "DoubleCoupleTable",
+    "ExplosionTable",
+    "ForceTable",
     "HistoryTable",
     "ImagingTable",
     "ModelTable",
+    "MomentTensorTable",
     "MuteTable",
     "OrmsbyTable",
     "ParallelTable",
@@ -34,6 +55,8 @@ __all__ = [
     "RickerTable",
     "RmsBalanceTable",
     "SampledWaveletTable",
+    "SourceFileTable",
+    "SourceTable",
     "SourcesTable",
     "SpongeTable",
     "Survey",

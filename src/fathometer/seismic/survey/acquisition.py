@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal, Self
 
-from annotated_types import Ge, Le
+from annotated_types import Ge, Le, MinLen
 from pydantic import Field, model_validator
 
 from fathometer.config.table import Table, key, section
@@ -85,6 +85,9 @@ class ReceiversTable(Table):
     relative: bool = key("x and y are relative to the source: the spread moves with it", "", False)
 
 
+Component = Literal["pressure", "vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"]
+
+
 class AcquisitionTable(Table):
     """Recorded gathers, or an acquisition geometry (sources and receivers) to model."""
 
@@ -119,12 +122,25 @@ class AcquisitionTable(Table):
         "s",
         0.004,
     )
+    components: Annotated[tuple[Component, ...], Loose, MinLen(1)] | None = key(
+        "what receivers record, in the order in which it is written: velocities (m/s), stresses, pressure (Pa); left "
+        'out: ["vx", "vy", "vz"] of an elastic run (2D: without vy); acoustic: ["pressure"] alone',
+        "",
+        None,
+    )
 
     @property
     def given_interval(self) -> float | None:
         """Sample interval of the gathers in place of that of their headers, s; None: theirs."""
         given = self.gathers is not None and "sample_interval" in self.model_fields_set
         return self.sample_interval if given else None
+
+    @model_validator(mode="after")
+    def _components_once(self) -> Self:
+        twice = [name for n, name in enumerate(self.components or ()) if name in (self.components or ())[:n]]
+        if twice:
+            raise ValueError(f'components: found "{twice[0]}" twice; allowed: each once')
+        return self
 
     @model_validator(mode="after")
     def _files_or_geometry(self) -> Self:

@@ -1,9 +1,9 @@
 """The section [propagation]: discretisation and boundaries of wave propagation."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Le, MultipleOf
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from fathometer.config.table import Table, key
 from fathometer.config.types import Count, Positive
@@ -23,13 +23,23 @@ class PmlTable(Table):
     width: Annotated[int, Ge(4), Le(200)] = key("thickness of the layer", "cells", 8)
 
 
+ELASTIC, ELASTIC_ORDER = "elastic", 4
+
 BoundaryTable = Literal["auto"] | Annotated[SpongeTable | PmlTable, Field(discriminator="kind")]
 
 
 class PropagationTable(Table):
     """Discretisation and boundaries of wave propagation."""
 
-    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key("order of the finite differences in space", default=8)
+    physics: Literal["acoustic", "elastic"] = key(
+        "acoustic: pressure waves, isotropic or VTI; elastic: P and S waves in velocity and stress, isotropic, `model` "
+        "only",
+        "",
+        "acoustic",
+    )
+    order: Annotated[int, Ge(2), Le(16), MultipleOf(2)] = key(
+        "order of the finite differences in space; elastic: 4", default=8
+    )
     space_weights: Literal["taylor", "optimised"] = key(
         "weights of the finite differences: from Taylor series, or of least dispersion down to short waves",
         "",
@@ -41,7 +51,7 @@ class PropagationTable(Table):
     dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
     time_dispersion: Literal["corrected", "none"] = key(
         "time dispersion, the error of the time steps; corrected: by transforms of injected and recorded series; none: "
-        "no correction",
+        "no correction, the only choice of elastic runs",
         "",
         "corrected",
     )
@@ -54,3 +64,31 @@ class PropagationTable(Table):
     )
     precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
     top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")
+
+    @property
+    def elastic(self) -> bool:
+        return self.physics == ELASTIC
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_elastic_runs(cls, values: Any) -> Any:
+        """What an elastic run has where the keys are left out."""
+        if isinstance(values, dict) and values.get("physics") == ELASTIC:
+            return {"order": ELASTIC_ORDER, "time_dispersion": "none"} | values
+        return values
+
+    @model_validator(mode="after")
+    def _elastic_agrees(self) -> Self:
+        if not self.elastic:
+            return self
+        if self.order != ELASTIC_ORDER:
+            raise ValueError(f"order: found {self.order}; allowed with physics = elastic: {ELASTIC_ORDER}, or left out")
+        if self.space_weights != "taylor":
+            raise ValueError(
+                f'space_weights: found "{self.space_weights}"; allowed with physics = elastic: "taylor", or left out'
+            )
+        if isinstance(self.boundary, SpongeTable):
+            raise ValueError(
+                'boundary.kind: found "sponge"; allowed with physics = elastic: "pml", or boundary = "auto"'
+            )
+        return self

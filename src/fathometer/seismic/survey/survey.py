@@ -16,11 +16,14 @@ from fathometer.config.sections import ThreadsTable, TuningTable
 from fathometer.config.settings import with_settings
 from fathometer.config.table import key, section
 from fathometer.seismic.survey.acquisition import AcquisitionTable, SourcesTable
+from fathometer.seismic.survey.elastic_keys import check_acoustic, check_elastic
 from fathometer.seismic.survey.history import HistoryTable
 from fathometer.seismic.survey.imaging import ImagingTable
 from fathometer.seismic.survey.model import ModelTable
 from fathometer.seismic.survey.parallel import ParallelTable
 from fathometer.seismic.survey.propagation import PropagationTable
+from fathometer.seismic.survey.snapshots import SnapshotsTable
+from fathometer.seismic.survey.source import SourceTable
 from fathometer.seismic.survey.time_migration import TimeMigrationTable
 from fathometer.seismic.survey.wavelet import WaveletTable
 from fathometer.storage.sections import OutputTable, StorageTable
@@ -32,9 +35,13 @@ class Survey(InputFile):
     model: ModelTable | None = key("the model of the subsurface; `migrate-time` does without it", "", None)
     acquisition: AcquisitionTable = key("the shots")
     wavelet: WaveletTable | None = key("the source wavelet; `migrate-time` does without it", "", None)
+    source: SourceTable | None = key("what sources do at their positions; elastic runs only, which need it", "", None)
     propagation: PropagationTable = section("discretisation and boundaries of wave propagation", PropagationTable)
     imaging: ImagingTable = section("imaging condition, aperture and gathers", ImagingTable)
     time_migration: TimeMigrationTable = section("Kirchhoff prestack time migration", TimeMigrationTable)
+    snapshots: SnapshotsTable | None = key(
+        "the wavefield on fewer nodes and at fewer times, in files; elastic runs only", "", None
+    )
     history: HistoryTable = section("storage of the source wavefield between the two loops", HistoryTable)
     parallel: ParallelTable = section("distribution of the work over ranks", ParallelTable)
     threads: ThreadsTable = section("threads of a rank, task by task", ThreadsTable)
@@ -55,6 +62,21 @@ class Survey(InputFile):
         if self.wavelet is None:
             raise InputError(f"{self.path}: [wavelet]: missing; needed by all but `migrate-time`")
         return self.wavelet
+
+    @property
+    def needed_source(self) -> SourceTable:
+        """[source]. Raises InputError where it is missing."""
+        if self.source is None:
+            raise InputError(f"{self.path}: [source]: missing; needed with [propagation] physics = elastic")
+        return self.source
+
+    def require_acoustic(self, command: str) -> None:
+        """Raises InputError where the survey is for elastic waves; command: that knows acoustic ones alone."""
+        if self.propagation.elastic:
+            raise InputError(
+                f'{self.path}: [propagation] physics: found "elastic"; allowed for `{command}`: "acoustic"; '
+                "elastic waves are modelled (`fathometer model`), not migrated"
+            )
 
     @property
     def output_directory(self) -> Path:
@@ -101,6 +123,10 @@ class Survey(InputFile):
             if getattr(self, name) is None and "time_migration" not in self.model_fields_set:
                 keys = f" {{{', '.join(table.model_fields)}}}" if table is not None else ""
                 raise ValueError(f"[{name}]: missing; needed: a table{keys}; only `migrate-time` does without it")
+        if self.propagation.elastic:
+            check_elastic(self.model, self.acquisition, self.source)
+        else:
+            check_acoustic(self.model, self.acquisition, {"source": self.source, "snapshots": self.snapshots})
         if self.acquisition.gathers is None and self.propagation.duration is None:
             raise ValueError("[propagation] duration: missing; needed with sources and receivers (s, above 0)")
         return self

@@ -33,4 +33,25 @@ class SampledWaveletTable(Table):
     maximum_frequency: Positive = key("highest frequency that is used; the series is low-passed to it", "Hz")
 
 
-WaveletTable = Annotated[RickerTable | OrmsbyTable | SampledWaveletTable, Field(discriminator="kind")]
+class BruneTable(Table):
+    """Brune's moment rate, t / T^2 exp(-t / T) from t = 0 on, of unit area; its peak is at T."""
+
+    kind: Literal["brune"] = key("t / T^2 exp(-t / T), of unit area")
+    rise_time: Positive = key("T", "s")
+    maximum_frequency: Positive = key(
+        "highest frequency that is modelled; higher ones are filtered out, from twice this on wholly",
+        "Hz",
+    )
+
+
+class CosineTable(Table):
+    """A bell (1 - cos(2 pi t / T)) / T from t = 0 to T, of unit area."""
+
+    kind: Literal["cosine"] = key("(1 - cos(2 pi t / T)) / T, of unit area")
+    rise_time: Positive = key("T", "s")
+    maximum_frequency: Positive | None = key("highest frequency that is modelled; left out: 2.5 / T", "Hz", None)
+
+
+WaveletTable = Annotated[
+    RickerTable | OrmsbyTable | SampledWaveletTable | BruneTable | CosineTable, Field(discriminator="kind")
+]

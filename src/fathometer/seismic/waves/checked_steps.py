@@ -7,7 +7,7 @@ import math
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.grid.grid import Grid
-from fathometer.seismic.waves.propagator import Propagator
+from fathometer.seismic.waves.stepped import SteppedFields
 
 STEPS_BETWEEN_CHECKS = 200  # that all fields are finite
 MOST_STEPS = 40  # of an advance: more gain nothing
@@ -24,7 +24,7 @@ def steps_at_a_time(grid: Grid, ranks: int, steps: int, every: int = 1) -> int:
     return max(1, most // every) * every
 
 
-def finish_steps(wavefield: Propagator, steps: int, progress: Progress, where: str) -> None:
+def finish_steps(wavefield: SteppedFields, steps: int, progress: Progress, where: str) -> None:
     """After `steps` time steps: show progress, and check now and then that all numbers are finite.
 
     Raises NotFiniteError, which begins with `where`.

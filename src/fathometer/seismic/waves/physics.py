@@ -15,6 +15,8 @@ class Physics:
         name: in records and machine files. title: for people. fields: that it steps. models: arrays of dt^2 M on the
             owned cells (model/medium.py).
         exchanged: for each field, the axes along which it is differentiated, and halos are needed therefore.
+        stages: of a time step, each with an exchange of its own.
+        surface_cells: fewest along z that the block below a free surface may have.
     """
 
     name: str
@@ -22,6 +24,8 @@ class Physics:
     fields: int
     models: int
     exchanged: tuple[tuple[int, ...], ...]
+    stages: int = 1
+    surface_cells: int = 1
 
     @property
     def arrays(self) -> int:
@@ -47,6 +51,9 @@ class Physics:
 
 ISOTROPIC = Physics("isotropic", "isotropic", 1, 1, ((0, 1, 2),))
 VTI = Physics("vti", "VTI", 2, 3, ((0, 1), (2,)))
+_CLOSED = 8  # planes with derivatives of their own next to a free surface (elastic/closure.py)
+ELASTIC = Physics("elastic", "elastic", 9, 8, ((0, 1, 2),) * 9, 2, _CLOSED)
+ELASTIC_2D = Physics("elastic", "elastic", 5, 5, ((0, 2),) * 5, 2, _CLOSED)
 PHYSICS = {physics.name: physics for physics in (VTI, ISOTROPIC)}
 
 

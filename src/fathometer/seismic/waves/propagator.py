@@ -1,8 +1,5 @@
-"""Time stepping of one wavefield on this rank's block, with its sources, receivers, absorbing boundaries and halos.
-
-    advance(k):  in sweeps of some steps
-        send halos of w; meanwhile all steps of the cells that need no neighbour's
-        for each step: send halos, compute the rest
+"""Time stepping of one acoustic wavefield on this rank's block, with its sources, receivers, absorbing boundaries and
+halos; the sweeps are those of stepped.py.
 
 The kernel is the same for sources and, on reversed time, for receivers: the scheme is self-adjoint.
 """
@@ -19,32 +16,17 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer import _native
-from fathometer.base import ledger
-from fathometer.base.errors import NotFiniteError
-from fathometer.grid.arrays import allocate, field_layout, padded
+from fathometer.grid.arrays import padded
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import second_derivative_weights, staggered_weights
-from fathometer.grid.tiling import PLAIN
-from fathometer.grid.trials import Trials
-from fathometer.parallel.collectives import allreduce
-from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.halo import HaloExchange, HaloField
-from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.layers import Layer, damping_profiles, pml_layers
 from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
 from fathometer.seismic.waves.scheme import Scheme
-
-PIECES = 4  # of the cells inside, between which messages are given time to travel
-
-
-@dataclass(frozen=True)
-class PointSet:
-    """The points that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
-
-    indices: np.ndarray
-    native: Any
+from fathometer.seismic.waves.stepped import PointSet, SteppedFields
 
 
 @dataclass(frozen=True)
@@ -68,7 +50,7 @@ class State:
     arrays: list[np.ndarray]
 
 
-class Propagator:
+class Propagator(SteppedFields):
     """One wavefield, zero at first.
 
     Args:
@@ -77,11 +59,6 @@ class Propagator:
         model: dt^2 M on the owned cells from earth.scaled_medium: one array (isotropic) or three (VTI).
         off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
         comm: the communicator whose ranks share the grid.
-
-    Attributes:
-        tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
-        trials: which set it for every advance; None: it stays.
-        threads: of each task; 0: as many as the process has.
     """
 
     def __init__(
@@ -93,27 +70,21 @@ class Propagator:
         off_grid: bool,
         comm: MPI.Intracomm,
     ) -> None:
-        self.grid, self.block, self.scheme, self.comm = grid, block, scheme, comm
-        self.step = 0
-        self.tiling = PLAIN
-        self.trials: Trials | None = None
-        self.threads = ThreadCounts(0, 0, 1)
+        depth = halo_depth(scheme.radius, off_grid)
+        super().__init__(grid, block, scheme.dtype, depth, comm)
+        self.scheme = scheme
         self._active: np.ndarray | None = None
         self._computed: np.ndarray | None = None  # rows, before each step
         self._computed_by_all: np.ndarray | None = None
-        self._depth = halo_depth(scheme.radius, off_grid)
-        self._first, shape = field_layout(block, self._depth, scheme.dtype)
         self.physics = physics_of(model)
         # Two time levels of each field take turns: field 0 level 0, field 0 level 1, field 1 level 0, …
-        self._buffers = [allocate(shape, scheme.dtype, stagger=n) for n in range(2 * self.physics.fields)]
+        self._buffers = self._allocate(2 * self.physics.fields)
         single = scheme.dtype == np.float32
         weights, staggered = (
             second_derivative_weights(scheme.radius, scheme.space_weights),
             staggered_weights((scheme.radius + 1) // 2),
         )
         kind: Any = _native.WavefieldFloat32 if single else _native.WavefieldFloat64
-        self._job: Any = _native.JobFloat32 if single else _native.JobFloat64
-        self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
         self._wave = kind(
             radius=scheme.radius,
             has_y=not grid.two_dimensional,
@@ -125,8 +96,8 @@ class Propagator:
             staggered=np.array([staggered / h for h in grid.stencil_spacing], scheme.dtype),
             damping=damping_profiles(grid, block, scheme),
             free_surface=scheme.free_surface and block.lo[2] == 0,
-            cut=[[block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)],
-            exchanged=self._depth if block.size > 1 else 0,
+            cut=self._cut(),
+            exchanged=depth if block.size > 1 else 0,
         )
         self._layers: list[Layer] = pml_layers(grid, block, scheme)
         for layer in self._layers:
@@ -141,11 +112,6 @@ class Propagator:
         return self.scheme.radius
 
     @property
-    def itemsize(self) -> int:
-        """Bytes of a number."""
-        return self.scheme.dtype.itemsize
-
-    @property
     def field_count(self) -> int:
         """Fields that are stepped."""
         return self.physics.fields
@@ -154,16 +120,6 @@ class Propagator:
     def array_count(self) -> int:
         """Arrays of a step: two time levels of each field, and the model."""
         return self.physics.arrays
-
-    @property
-    def image_box(self) -> tuple[Index3, Index3]:
-        """Local half-open range of the owned cells that belong to the model (not to its padding)."""
-        return self.grid.local_box(self.block)
-
-    @property
-    def image_shape(self) -> Index3:
-        lo, hi = self.image_box
-        return hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]
 
     def injectors(self, points: SincPoints) -> PointSet:
         """The points whose boxes touch this rank's cells, as sources."""
@@ -239,11 +195,6 @@ class Propagator:
         """Of what `save` returns."""
         return sum(padded(array.nbytes, 1) for array in self._changing())
 
-    def owned(self, array: np.ndarray) -> np.ndarray:
-        """View (nx, ny, nz) of the owned cells of one of the fields' arrays."""
-        (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
-        return array[x : x + nx, y : y + ny, z : z + nz]
-
     def fields(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
         """Views (nx, ny, nz) of the owned cells: the fields now, and one step before."""
         level = self._wave.level
@@ -272,26 +223,11 @@ class Propagator:
             snapshots: image_shape each, written: the pressure at the imaging steps; None where it is not wanted.
             correlations: accumulated at the imaging steps. The number of either divides `steps`.
         """
-        self.threads.use(self.threads.propagate)
-        begin = ledger.now()
-        if self.trials is not None:
-            kind = "receivers" if correlations else "source, snapshots" if snapshots else "source"
-            self.tiling = self.trials.tiling_for(steps, kind, self._share(steps))
-        points = float(self._rows(steps)) * self.block.local_shape[2]
-        ledger.work(points, self._flops * points)
         make_job = partial(self._make_job, sources, injected, receivers, recorded)
         imaging = _at_imaging_steps(steps, snapshots, correlations)
-        if not self._exchanges:
-            self._wave.advance(steps, make_job(slice(0, steps), imaging), self.tiling.numbers)
-        else:
-            depth = min(self.tiling.depth, max(steps, 1))
-            sweeps = -(-steps // depth)
-            for sweep in range(sweeps):
-                rows = slice(steps * sweep // sweeps, steps * (sweep + 1) // sweeps)
-                self._exchanged_sweep(rows.stop - rows.start, make_job(rows, imaging))
-        self.step += steps
-        if self.trials is not None:
-            self.trials.took(ledger.now() - begin)
+        kind = "receivers" if correlations else "source, snapshots" if snapshots else "source"
+        share = self._share(steps) if self.trials is not None else 1.0
+        self._take(steps, lambda some: make_job(some, imaging), self._flops, kind, share, self._rows(steps))
 
     def _rows(self, steps: int) -> int:
         """Rows of this rank that the next steps compute."""
@@ -341,22 +277,6 @@ class Propagator:
             }
         job.add_imaging(step=step, lo=lo, hi=hi, snapshot=snapshot, **products)
 
-    def _exchanged_sweep(self, steps: int, job: Any) -> None:
-        wave, skew = self._wave, self._wave.skew(job)
-        halo = self._exchanges[wave.level]
-        halo.start()
-        for piece in range(PIECES):
-            wave.advance_inside(steps, job, self.tiling.numbers, piece, PIECES)
-            halo.test()
-        for n in range(steps):
-            if n:
-                halo = self._exchanges[(wave.level + n) % 2]
-                halo.start()
-                wave.advance_rim(n, job, skew, (n + 1) * skew)
-            halo.wait()
-            wave.advance_rim(n, job, 0, skew)
-        wave.level = (wave.level + steps) % 2
-
     def pressure(self, out: np.ndarray) -> None:
         """out (image_shape) = pressure of the model's cells of this rank."""
         self._image(out, None)
@@ -370,37 +290,6 @@ class Propagator:
         job = self._job()
         self._add_imaging(job, 0, snapshot, correlation)
         self._wave.image(job)
-
-    def check(self, where: str) -> None:
-        """Collective. Raises NotFiniteError on all ranks, with step and place, if a field is not finite.
-
-        `where`: shot and loop, in words.
-        """
-        with ledger.phase("check"):
-            self._check(where)
-
-    def _check(self, where: str) -> None:
-        local = self._wave.first_nonfinite()
-        no_cell = np.iinfo(np.int64).max
-        first_cell = no_cell  # that is not finite, in C order of the padded grid
-        if local >= 0:
-            _, ny, nz = self.block.local_shape
-            _, full_ny, full_nz = self.grid.full_shape
-            i, j, k = local // (ny * nz), local // nz % ny, local % nz
-            x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
-            first_cell = (x * full_ny + y) * full_nz + z
-        first_cell = allreduce(self.comm, first_cell, "MIN")
-        if first_cell != no_cell:
-            _, full_ny, full_nz = self.grid.full_shape
-            cell = (first_cell // (full_ny * full_nz), first_cell // full_nz % full_ny, first_cell % full_nz)
-            place = ", ".join(
-                f"{'xyz'[a]} = {self.grid.origin[a] + (cell[a] - self.grid.pad[a][0]) * self.grid.spacing[a]:g} m"
-                for a in self.grid.axes
-            )
-            raise NotFiniteError(
-                f"{where}: the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
-                "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
-            )
 
     def _make_exchanges(self, off_grid: bool) -> list[HaloExchange]:
         """One exchange a time level. Without off-grid points a field travels along its own axes only (VTI: u sideways,
@@ -418,12 +307,6 @@ class Propagator:
             )
             for level in (0, 1)
         ]
-
-    def close(self) -> None:
-        """Free what MPI holds for the exchanges."""
-        for exchange in self._exchanges:
-            exchange.close()
-        self._exchanges = []
 
 
 def _at_imaging_steps(

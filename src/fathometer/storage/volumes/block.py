@@ -23,14 +23,15 @@ from fathometer.storage.reading import reading
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 
 Floats = NDArray[np.floating[Any]]
-TIME = "t"  # label of an axis of two-way time, in s; all others are lengths, in m
+TIME = "t"  # label of an axis of time, in s; all others are lengths, in m
+SPACE_AXES = 3  # at most; before them there may be an axis of steps
 
 
 @dataclass(frozen=True)
 class VolumeInfo:
     """Metadata of a volume; tuples are in the file's axis order, slowest first."""
 
-    shape: tuple[int, ...]  # cells along each of two or three axes
+    shape: tuple[int, ...]  # cells along each of two or three axes, or of four, the first of which is of steps
     dtype: np.dtype[Any]  # of the values in the file, its byte order included
     spacing: tuple[float, ...] | None  # m, of an axis labelled TIME s; None where the file carries none
     origin: tuple[float, ...] | None  # m, of an axis labelled TIME s; None where the file carries none
@@ -46,8 +47,14 @@ class VolumeInfo:
 
     @property
     def in_time(self) -> bool:
-        """Whether an axis is two-way time."""
+        """Whether an axis is time."""
         return "s" in self.axis_units
+
+    @property
+    def stepped(self) -> bool:
+        """Whether the first axis is of steps, one volume of the other axes after the other."""
+        leading_time = self.labels is not None and self.labels[0] == TIME
+        return len(self.shape) > SPACE_AXES or (len(self.shape) == SPACE_AXES and leading_time)
 
 
 @runtime_checkable
@@ -146,10 +153,13 @@ def check_info_names(path: Path, info: VolumeInfo) -> None:
     check_name(info.unit or "", f"{path}: unit")
 
 
-def check_shape(name: str, shape: Sequence[int]) -> tuple[int, ...]:
-    """`shape` as a tuple; InputError unless it has two or three axes, all at least 1 long."""
-    if len(shape) not in (2, 3):
-        raise InputError(f"{name}: an array of {len(shape)} dimensions, shape {tuple(shape)}, where 2 or 3 are allowed")
+def check_shape(name: str, shape: Sequence[int], most: int = SPACE_AXES + 1) -> tuple[int, ...]:
+    """`shape` as a tuple; InputError unless it has two to `most` axes, all at least 1 long."""
+    if not 2 <= len(shape) <= most:
+        allowed = "2 to 4" if len(shape) > SPACE_AXES + 1 == most else "2 or 3"
+        raise InputError(
+            f"{name}: an array of {len(shape)} dimensions, shape {tuple(shape)}, where {allowed} are allowed"
+        )
     if any(n < 1 for n in shape):
         raise InputError(f"{name}: shape {tuple(shape)} holds no cell")
     return tuple(int(n) for n in shape)

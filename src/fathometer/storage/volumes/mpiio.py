@@ -1,6 +1,7 @@
 """Raw arrays by MPI-IO.
 
-The file view is the rank's block; one call moves at most LARGEST_CALL bytes of it. All ranks make the same number of
+The file view is the rank's block, of an array of steps the block of one step over and over; one call moves at most
+LARGEST_CALL bytes of it. All ranks make the same number of
 collective calls, empty ones where a rank has less to move, also after a call that failed: no rank waits for another.
 """
 
@@ -48,6 +49,7 @@ class MpiFile:
         finally:
             info.Free()
         self._element = MPI.BYTE.Create_contiguous(array.dtype.itemsize).Commit()
+        self._step_view: tuple[Any, MPI.Datatype] | None = None  # of which block it is, and it
         self._spot_check = SpotCheck() if write else None
         self._sync = write and strategy.sync == "fsync"
 
@@ -75,8 +77,10 @@ class MpiFile:
         requests: list[tuple[MPI.Request, int]] = []
         with ledger.io(bytes=flat.nbytes):
             if view is not None:
-                errors += _failures(lambda: self._open_file.Set_view(self._array.start, self._element, view))
-                view.Free()
+                begin = self._first_byte(block.shape, lo)
+                errors += _failures(lambda: self._open_file.Set_view(begin, self._element, view))
+                if not self._array.stepped:
+                    view.Free()
             for block_cell, file_cell, count in calls + [(0, 0, 0)] * (most_calls - len(calls)):
                 buffer = [flat[block_cell : block_cell + count], count, self._element]
                 offset = file_cell if by_view else self._array.start + file_cell * item
@@ -132,23 +136,50 @@ class MpiFile:
             raise OSError(errno.EIO, f"MPI moved {moved} bytes of {count * self._array.dtype.itemsize}")
 
     def _view(self, shape: Sequence[int], lo: Sequence[int]) -> MPI.Datatype:
-        """The datatype of the file view: this rank's block within the array."""
-        elements = math.prod(shape)
-        if elements == 0:
-            view = self._element.Dup()
-        elif self._strategy.datatype == "subarray":
-            view = self._element.Create_subarray(list(self._array.shape), list(shape), list(lo))
+        """The datatype of the file view: this rank's block within the array.
+
+        Of an array of steps that of a step, which MPI repeats; it is kept for the next ones.
+        """
+        if not self._array.stepped:
+            return self._committed(self._array.shape, shape, lo)
+        place = tuple(shape[1:]), tuple(lo[1:])
+        if self._step_view is None or self._step_view[0] != place:
+            self._free_step_view()
+            self._step_view = place, self._committed(self._array.shape[1:], *place)
+        return self._step_view[1]
+
+    def _free_step_view(self) -> None:
+        kept, self._step_view = self._step_view, None
+        if kept is not None:
+            kept[1].Free()
+
+    def _committed(self, whole: Sequence[int], shape: Sequence[int], lo: Sequence[int]) -> MPI.Datatype:
+        """The datatype of a block within an array of shape `whole`."""
+        if math.prod(shape) == 0:
+            return self._element.Dup().Commit()
+        if self._strategy.datatype == "subarray":
+            view = self._element.Create_subarray(list(whole), list(shape), list(lo))
         else:
+            elements = math.prod(shape)
             self._check_list(elements)
-            view = self._element.Create_hindexed([1] * elements, self._byte_offsets(shape, lo))
+            offsets = self._byte_offsets(whole, shape, lo)
+            view = self._element.Create_hindexed([1] * elements, offsets)
+            if self._array.stepped:
+                of_elements, size = view, math.prod(whole) * self._array.dtype.itemsize
+                view = of_elements.Create_resized(0, size)
+                of_elements.Free()
         return view.Commit()
 
-    def _byte_offsets(self, shape: Sequence[int], lo: Sequence[int]) -> list[int]:
-        """Byte offset of each element of a block from the start of the array."""
+    def _first_byte(self, shape: Sequence[int], lo: Sequence[int]) -> int:
+        """Byte at which the file view begins: that of the block's first step, where there is one."""
+        if not self._array.stepped or math.prod(shape) == 0:
+            return self._array.start
+        return self._array.start + lo[0] * math.prod(self._array.shape[1:]) * self._array.dtype.itemsize
+
+    def _byte_offsets(self, whole: Sequence[int], shape: Sequence[int], lo: Sequence[int]) -> list[int]:
+        """Byte offset of each element of a block from the start of the array of shape `whole`."""
         item = self._array.dtype.itemsize
-        cells = np.concatenate(
-            [np.arange(first, first + count) for _, first, count in runs(self._array.shape, shape, lo)]
-        )
+        cells = np.concatenate([np.arange(first, first + count) for _, first, count in runs(whole, shape, lo)])
         return (cells * item).tolist()  # type: ignore[no-any-return]
 
     def _check_list(self, elements: int) -> None:
@@ -184,6 +215,7 @@ class MpiFile:
         except MPI.Exception as error:
             raise _system_error(error) from None
         finally:
+            self._free_step_view()
             self._element.Free()
         if self._spot_check is not None:
             self._spot_check.verify_raw(self._array)

@@ -15,12 +15,16 @@ from fathometer.storage.volumes.boxes import Box
 
 @dataclass(frozen=True)
 class RawArray:
-    """Location of an array in a file: first byte, shape (slowest axis first), dtype with its byte order."""
+    """Location of an array in a file: first byte, shape (slowest axis first), dtype with its byte order.
+
+    stepped: the first axis is of steps, each an array of the other axes.
+    """
 
     path: Path
     start: int
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
+    stepped: bool = False
 
     def in_file(self, path: Path) -> RawArray:
         """The same location in another file."""

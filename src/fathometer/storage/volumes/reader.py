@@ -145,5 +145,5 @@ def open_shared(
 
     with contextlib.ExitStack() as stack:
         with collective_errors(comm):
-            volume = stack.enter_context(open_volume(reference, directory))
+            volume = stack.enter_context(open_volume(reference, directory, steps=True))
         yield stack.enter_context(SharedVolume(volume, comm, strategy))

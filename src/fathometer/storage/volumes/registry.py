@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage.atomic import NewFile
 from fathometer.storage.traces.detect import holds_traces
-from fathometer.storage.volumes.block import Volume, VolumeInfo
+from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.formats import blocks, hdf5, netcdf, raw_binary, zarr_volume
 from fathometer.storage.volumes.formats.npy import open_npy
@@ -78,6 +78,7 @@ class Format:
         sink: (unfinished first file, path, info, communicator, strategy) to its writer.
         missing: (name of a strategy, ranks) to what this machine lacks, with how to install it; "": nothing.
         filters: compression filters that it is written with.
+        axes: of a volume that is written, at most; with 4 the first is of steps.
         note: remark for people.
     """
 
@@ -91,6 +92,7 @@ class Format:
     sink: Callable[[Path, Path, VolumeInfo, MPI.Intracomm, Strategy], Sink] | None = None
     missing: Callable[[str, int], str] = lambda name, ranks: ""
     filters: tuple[str, ...] = ("none",)
+    axes: int = SPACE_AXES
     note: str = ""
 
     def chosen(self, path: Path, strategy: Strategy, direction: str, ranks: int) -> Strategy:
@@ -124,10 +126,31 @@ class Format:
 
 RAW = (SHARED, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
 MPIIO = (COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT)
+STEPPED = SPACE_AXES + 1
 
 FORMATS = (
-    Format("RSF", (".rsf",), RAW, RAW, open_rsf, raw_binary.source, raw_binary.rsf_files, raw_binary.sink),
-    Format("NPY", (".npy",), RAW, RAW, open_npy, raw_binary.source, raw_binary.npy_files, raw_binary.sink),
+    Format(
+        "RSF",
+        (".rsf",),
+        RAW,
+        RAW,
+        open_rsf,
+        raw_binary.source,
+        raw_binary.rsf_files,
+        raw_binary.sink,
+        axes=STEPPED,
+    ),
+    Format(
+        "NPY",
+        (".npy",),
+        RAW,
+        RAW,
+        open_npy,
+        raw_binary.source,
+        raw_binary.npy_files,
+        raw_binary.sink,
+        axes=STEPPED,
+    ),
     Format("NPZ", (".npz",), (SHARED, ROOT), (), NpzVolume, raw_binary.source, note="each rank reads all of it"),
     Format(
         "SEG-Y",
@@ -149,6 +172,7 @@ FORMATS = (
         netcdf.new_files,
         netcdf.NetcdfSink,
         netcdf.missing,
+        axes=STEPPED,
     ),
     Format(
         "HDF5",
@@ -161,6 +185,7 @@ FORMATS = (
         hdf5.Hdf5Sink,
         hdf5.missing,
         ("none", "zfp", "sperr", "blosc2"),
+        STEPPED,
     ),
     Format(
         "Zarr",
@@ -213,3 +238,8 @@ def format_to_read(path: Path) -> Format:
 def writable_suffixes() -> list[str]:
     """Suffixes of the formats that can be written."""
     return [suffix for suffix, form in BY_SUFFIX.items() if form.writes]
+
+
+def stepped_suffixes() -> list[str]:
+    """Suffixes of the formats in which volumes with an axis of steps can be written."""
+    return [suffix for suffix, form in BY_SUFFIX.items() if form.writes and form.axes == STEPPED]

@@ -11,7 +11,7 @@ import os.path
 from pathlib import Path
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.block import Volume, VolumeInfo
+from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.rsf import rsf_header_only
 from fathometer.storage.volumes.registry import BY_SUFFIX, format_to_read
 from fathometer.storage.volumes.strategy import ROOT
@@ -40,13 +40,14 @@ def split_reference(reference: str, directory: Path) -> tuple[Path, str | None]:
     return directory / name, key
 
 
-def open_volume(reference: str, directory: Path, header_only: bool = False) -> Volume:
+def open_volume(reference: str, directory: Path, header_only: bool = False, steps: bool = False) -> Volume:
     """Open a volume for reading by one rank, relative to `directory`.
 
     Only headers are read; of a SEG-Y those of all traces, to find its grid.
 
     Args:
         header_only: an RSF whose values are missing can be opened too; reading it is an InputError.
+        steps: so can a volume of four axes, the first of which is of steps.
 
     InputError: the file is missing, unreadable, or of an unknown format or one whose library is missing; the key is
     missing; the array is not 2D or 3D or not of real numbers; the file's size contradicts its header; an NPY holds
@@ -54,8 +55,16 @@ def open_volume(reference: str, directory: Path, header_only: bool = False) -> V
     """
     path, key = split_reference(reference, directory)
     if header_only and path.suffix.lower() == ".rsf":
-        return rsf_header_only(path, key)
-    form = format_to_read(path)
-    if missing := form.missing(ROOT, 1):
-        raise InputError(f"{path}: {missing}")
-    return form.opener(path, key)
+        volume: Volume = rsf_header_only(path, key)
+    else:
+        form = format_to_read(path)
+        if missing := form.missing(ROOT, 1):
+            raise InputError(f"{path}: {missing}")
+        volume = form.opener(path, key)
+    if not steps:
+        try:
+            check_shape(f"{path}:{key}" if key else str(path), volume.info.shape, SPACE_AXES)
+        except InputError:
+            volume.close()
+            raise
+    return volume

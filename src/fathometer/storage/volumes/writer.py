@@ -27,7 +27,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.volumes.block import VolumeInfo, check_info_names, check_shape
-from fathometer.storage.volumes.boxes import slabs
+from fathometer.storage.volumes.boxes import Box, extent, slabs, surrounding
 from fathometer.storage.volumes.exchange import exchange
 from fathometer.storage.volumes.registry import Format, Sink, format_of, writable_suffixes
 from fathometer.storage.volumes.strategy import ROOT, Strategy
@@ -70,9 +70,9 @@ class VolumeWriter:
             raise InputError(f"{path}: values of type {info.dtype} cannot be written (allowed: float32, float64)")
         check_info_names(path, info)
         self.path, self.comm = path, comm
-        self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape))
         with collective_errors(comm):
             form, _ = check_writable(path, strategy or Strategy(), comm.size)
+            self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape, form.axes))
         wanted = resolve_auto_on_ranks(path, form, "write", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(path, wanted, "write", comm.size)
@@ -112,7 +112,8 @@ class VolumeWriter:
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block [lo, lo + block.shape), which may be empty.
 
-        The blocks of all ranks must tile the volume. The root strategy gathers them on rank 0, slab by slab.
+        The blocks of all ranks and calls must tile the volume. The root strategy gathers those of a call on rank 0,
+        slab by slab.
         """
         with self._step():
             self._check_block(block, lo)
@@ -123,13 +124,13 @@ class VolumeWriter:
                 if self._sink is not None:
                     self._sink.write(values, lo)
             return
-        shape = self.info.shape
-        for slab_lo, slab_hi in slabs((0,) * len(shape), shape, SLAB_BYTES // self.info.dtype.itemsize):
-            wanted = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
-            slab = exchange(self.comm, values, lo, *wanted)
-            with self._step():
-                if self._sink is not None:
-                    self._sink.write(slab, slab_lo)
+        for box in _filled(allgather(self.comm, _box(values, lo))):
+            for slab_lo, slab_hi in slabs(*box, SLAB_BYTES // self.info.dtype.itemsize):
+                wanted = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
+                slab = exchange(self.comm, values, lo, *wanted)
+                with self._step():
+                    if self._sink is not None:
+                        self._sink.write(slab, slab_lo)
 
     def _check_block(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         inside = block.ndim == len(self.info.shape) == len(lo) and all(
@@ -172,6 +173,20 @@ class VolumeWriter:
             self.close()
         else:  # perhaps of this rank alone: nothing collective
             self._parts.discard()
+
+
+def _box(block: NDArray[Any], lo: Sequence[int]) -> Box:
+    """Of a block at `lo`."""
+    return tuple(map(int, lo)), tuple(int(a) + n for a, n in zip(lo, block.shape, strict=True))
+
+
+def _filled(boxes: Sequence[Box]) -> list[Box]:
+    """Boxes of which ranks' boxes, without overlap, fill every cell: all in one where that is so."""
+    boxes = [box for box in boxes if math.prod(extent(box))]
+    if not boxes:
+        return []
+    around = surrounding(boxes)
+    return [around] if math.prod(extent(around)) == sum(math.prod(extent(box)) for box in boxes) else list(boxes)
 
 
 def write_volume(

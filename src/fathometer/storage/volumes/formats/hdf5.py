@@ -47,7 +47,7 @@ MOST_CHUNKS = 1 << 14  # of a call: the library takes some 7 kB of memory for ea
 DATASET = "values"
 ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
 CHUNK_BYTES = 1 << 20
-CHUNK_CELLS = {2: 512, 3: 64}  # along each axis, at most, by dimensions: 1 MiB of float32
+CHUNK_CELLS = {1: 1 << 18, 2: 512, 3: 64}  # along each axis but that of steps, at most, by dimensions: 1 MiB of float32
 METADATA_BYTES = 1 << 18  # that the library writes before space for the values is reserved, at most
 INSTALL = (
     "apt-get install libhdf5-openmpi-dev; HDF5_MPI=ON CC=mpicc HDF5_DIR=/usr/lib/$(gcc -dumpmachine)/hdf5/openmpi "
@@ -99,12 +99,16 @@ def filter_options(strategy: Strategy) -> dict[str, Any]:
     return {**options, "fletcher32": True}  # checksum: damaged data must not be decompressed unnoticed
 
 
-def chunk_of(shape: Sequence[int]) -> tuple[int, ...]:
+def chunk_of(shape: Sequence[int], stepped: bool = False) -> tuple[int, ...]:
     """Cells of a chunk along each axis, as even as possible: chunks are stored whole, also beyond the volume's end.
+
+    stepped: the first axis is of steps, which are written one after the other: a chunk holds one.
 
     >>> chunk_of((240, 65, 3))
     (60, 33, 3)
     """
+    if stepped:
+        return (1, *chunk_of(shape[1:]))
     most = CHUNK_CELLS[len(shape)]
     return tuple(-(-n // -(-n // most)) for n in shape)
 
@@ -128,7 +132,7 @@ class Hdf5Sink:
         self._reserve()
 
     def _create(self, info: VolumeInfo, options: dict[str, Any]) -> Any:
-        chunks = chunk_of(info.shape)
+        chunks = chunk_of(info.shape, info.stepped)
         values = self._file.create_dataset(DATASET, info.shape, info.dtype, chunks=chunks, fill_time="never", **options)
         for key, value in attributes_of(info).items():
             values.attrs[key] = value

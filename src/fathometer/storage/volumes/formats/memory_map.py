@@ -26,7 +26,7 @@ class MappedVolume(BlockReader):
         header = "its header" if data == path else f"the header {path}"
         check_size(data, data.stat().st_size - offset, expected, f"{header} (shape {info.shape}, {info.dtype})")
         reverse = slice(None, None, -1 if order == "F" else 1)
-        self.raw = RawArray(data, offset, info.shape[reverse], info.dtype)
+        self.raw = RawArray(data, offset, info.shape[reverse], info.dtype, info.stepped and order == "C")
         self._reverse = reverse
         with reading(data):
             self._values: NDArray[Any] = np.memmap(data, info.dtype, "r", offset, info.shape, order)

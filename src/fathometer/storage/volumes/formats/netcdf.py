@@ -22,7 +22,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather
 from fathometer.storage import atomic
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
+from fathometer.storage.volumes.block import SPACE_AXES, BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening
 from fathometer.storage.volumes.formats import pnetcdf
@@ -146,7 +146,8 @@ class NetcdfVolume(BlockReader):
         try:
             with reading(path):
                 variables = self._variables()
-                arrays = [name for name, (_, _, dimensions) in variables.items() if len(dimensions) in (2, 3)]
+                axes = {name: len(dimensions) for name, (_, _, dimensions) in variables.items()}
+                arrays = [name for name, number in axes.items() if 2 <= number <= SPACE_AXES + 1]
                 self.key = choose_key(path, key, arrays or list(variables))
                 self.variable, kind, dimensions = variables[self.key]
                 name = f"{path}:{self.key}"

@@ -79,7 +79,7 @@ class RawSink:
 def sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:
     """See registry.Format.sink; for RSF and NPY."""
     start = len(npy_header(info)) if path.suffix.lower() == ".npy" else 0
-    return RawSink(RawArray(part, start, info.shape, info.dtype), comm, strategy)
+    return RawSink(RawArray(part, start, info.shape, info.dtype, info.stepped), comm, strategy)
 
 
 def segy_sink(part: Path, path: Path, info: VolumeInfo, comm: MPI.Intracomm, strategy: Strategy) -> RawSink:

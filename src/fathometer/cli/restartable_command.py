@@ -1,0 +1,108 @@
+"""Commands of applications whose runs go on from restart files, and that have a built-in case (--demo)."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fathometer.base.errors import InputError
+from fathometer.cli import argument_groups, registry
+from fathometer.cli.application_run import run_application
+from fathometer.cli.command import Options, RankCall
+
+if TYPE_CHECKING:
+    from fathometer.runs.application import Application
+    from fathometer.runs.context import Context, Outcome
+    from fathometer.runs.options import RunOptions
+
+
+@dataclass(frozen=True)
+class RestartableCommand:
+    """A command that runs an input file, or the demo.
+
+    Attributes:
+        name: of command and application. kind: of its input file, such as "ocean": OCEAN.toml, the ocean file.
+        article: before that.
+    """
+
+    name: str
+    kind: str
+    article: str = "a"
+
+    @property
+    def file(self) -> str:
+        """The input file, in usage lines."""
+        return f"{self.kind.upper()}.toml"
+
+    @property
+    def demo_folder(self) -> str:
+        """Where the demo's files go."""
+        return f"{self.name}-demo"
+
+    def add_input(self, parser: argparse.ArgumentParser) -> None:
+        """The input file, or the demo."""
+        argument_groups.add_survey(parser, self.file, f"the {self.kind} file", optional=True)
+        parser.add_argument(
+            "--demo", action="store_true", help=f"the built-in case, in place of {self.article} {self.kind} file"
+        )
+        parser.add_argument("--quick", action="store_true", help="a smaller one, with --demo")
+        parser.add_argument(
+            "--output", type=Path, default=None, metavar="DIR", help=f"folder of the demo's files ({self.demo_folder})"
+        )
+
+    def add_run(self, parser: argparse.ArgumentParser, replaced: str = "an earlier run's results") -> None:
+        """What becomes of an earlier run, and arguments of all runs; replaced: by --overwrite."""
+        parser.add_argument("--resume", action="store_true", help="go on from the newest restart file, if there is one")
+        parser.add_argument("--overwrite", action="store_true", help=f"replace {replaced}")
+        argument_groups.add_run(parser)
+        argument_groups.add_set(parser)
+
+    def check(self, options: Options) -> None:
+        """Raises InputError for options that contradict each other."""
+        run_options(options)
+        if options.demo == (options.survey is not None):
+            found = "both" if options.demo else "neither"
+            raise InputError(f"{self.file}, --demo: found {found}; needed: one of them")
+        if options.demo:
+            self.refuse_run_options(options, "--demo")
+        for name, value in (("--quick", options.quick), ("--output", options.output)):
+            if value and not options.demo:
+                raise InputError(f"{name}: found without --demo; allowed: with it")
+
+    def refuse_run_options(self, options: Options, beside: str) -> None:
+        """Raises InputError for options of an input file that is run; beside: which other option was found."""
+        for name, value in (("--set", options.set), ("--resume", options.resume)):
+            if value:
+                raise InputError(
+                    f"{name}: found together with {beside}; allowed: with {self.article} {self.kind} file that is run"
+                )
+
+    def load(self, options: Options) -> Any:
+        """The input, None of the demo; the modules that its run needs are imported."""
+        application = registry.application(self.name)
+        input = None if options.demo else application.load(options.survey, options.set)
+        application.import_modules(self.name)
+        return input
+
+    def run_on_ranks(self, call: RankCall) -> None:
+        """Collective. Run the input, or the demo."""
+        run_application(registry.application(self.name), call, self._work, run_options)
+
+    def _work(self, application: Application, call: RankCall, context: Context) -> Outcome:
+        if call.options.demo:
+            folder = call.options.output or Path(self.demo_folder)
+            return application.demo(folder, call.options.quick, call.comm, context)
+        if call.trace is not None:
+            application.protect_inputs(call.prepared, [call.trace])
+        return application.run(self.name, call.prepared, call.comm, context)
+
+
+def run_options(options: Options) -> RunOptions:
+    """What is to become of an earlier run in the same folder. Raises InputError for options that contradict."""
+    from fathometer.runs.options import RunOptions
+
+    if options.resume and options.overwrite:
+        raise InputError("--overwrite: found together with --resume; allowed: one of them")
+    return RunOptions(resume=options.resume, overwrite=options.overwrite or options.demo)

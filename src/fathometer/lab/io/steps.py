@@ -1,0 +1,211 @@
+"""The pattern `decimated-steps`: the output of a wave run without its waves.
+
+    step    every n-th node of a larger array is copied into a buffer, one for each file
+    write   the buffers are appended to their files when they are full, all ranks together
+    end     the files are flushed, closed and get their names
+
+A file has the axes step, x, y, z. What it holds is known of every node and step, and verified byte by byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.base.ledger import now
+from fathometer.lab.io.cases import Case, usual_read
+from fathometer.lab.io.pattern import Pattern
+from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Sample
+from fathometer.parallel.collectives import barrier
+from fathometer.storage.volumes.block import TIME, VolumeInfo
+from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.reader import open_shared
+from fathometer.storage.volumes.registry import STEPPED
+from fathometer.storage.volumes.writer import VolumeWriter
+
+MARKED = 16  # every so many nodes along z one tells its step and file
+FEWEST_STEPS = 2  # of a file: some formats do not keep an axis of one
+INTERVAL = 0.01  # s, between the steps that a file speaks of
+CHUNK_BYTES = 1 << 26  # that are read back at a time
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is written: steps; buffers, how many of them before a write, each to be measured; files; every, the distance
+    of the nodes along each axis of the array that they are taken from."""
+
+    steps: int = 100
+    buffers: tuple[int, ...] = (1,)
+    files: int = 3
+    every: int = 2
+
+    def check(self) -> None:
+        """InputError where that cannot be measured."""
+        if self.steps < FEWEST_STEPS:
+            raise InputError(f"--steps {self.steps}: allowed: at least {FEWEST_STEPS}")
+        if max(self.buffers) > self.steps:
+            raise InputError(f"--buffer {max(self.buffers)}: allowed: up to --steps {self.steps}")
+
+    def memory(self, nodes: int) -> dict[str, int]:
+        """Bytes that a rank with so many nodes needs, by what for."""
+        return {
+            "fields": self.files * nodes * self.every**3 * 4,
+            "buffers": self.files * nodes * max(self.buffers) * 4,
+        }
+
+
+def with_buffers(cases: Sequence[Case], steps: Steps) -> list[Case]:
+    """Each case with each buffer; InputError for a format that has no axis of steps."""
+    for case in cases:
+        if case.form.axes < STEPPED:
+            raise InputError(f"--format {case.format}: has no axis of steps; allowed: rsf, npy, nc, h5")
+    return [replace(case, buffer=buffer) for case in cases for buffer in steps.buffers]
+
+
+class StepPattern:
+    """What a file holds from some step on: a volume of which some nodes differ from step to step and file to file."""
+
+    def __init__(self, volume: Pattern, files: int, file: int) -> None:
+        self._volume, self._files, self._file = volume, files, file
+
+    def mark(self, values: NDArray[np.float32], step: int, first: int) -> None:
+        """Turn the volume's values, [x, (y,) z], with z from node `first` on, into those of a step."""
+        marked = values.view(np.uint32)[..., -first % MARKED :: MARKED]
+        marked ^= np.uint32((step * self._files + self._file + 1) & 0x3FFFFF)  # digits of a number, not its exponent
+
+    def block(self, lo: Sequence[int], hi: Sequence[int]) -> NDArray[np.float32]:
+        """The values of the box [lo, hi) of steps and nodes."""
+        volume = self._volume.block(lo[1:], hi[1:])
+        values = np.repeat(volume[None], hi[0] - lo[0], axis=0)
+        for number, step in enumerate(range(lo[0], hi[0])):
+            self.mark(values[number], step, lo[-1])
+        return values
+
+    def differing(self, block: NDArray[np.float32], lo: Sequence[int]) -> int:
+        """As Pattern.differing."""
+        wanted = self.block(lo, [a + n for a, n in zip(lo, block.shape, strict=True)])
+        read = np.ascontiguousarray(block, np.float32)
+        return int(np.count_nonzero(read.view(np.uint32) != wanted.view(np.uint32)))
+
+    def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float]:
+        """As Pattern.error."""
+        wanted = self.block(lo, [a + n for a, n in zip(lo, block.shape, strict=True)]).astype(np.float64)
+        return float(np.sum((block - wanted) ** 2)), float(np.sum(wanted**2))
+
+
+@dataclass
+class StepsBench(Bench):
+    """As Bench, of files of steps; `pattern` and `ranks` are those of the nodes of a step."""
+
+    steps: Steps = field(default_factory=Steps)
+    _fields: list[NDArray[np.float32]] | None = field(default=None, repr=False)
+
+    @property
+    def info(self) -> VolumeInfo:
+        """What a file says of the volume."""
+        step = super().info
+        assert step.labels is not None
+        few = len(step.shape)
+        return VolumeInfo(
+            (self.steps.steps, *step.shape),
+            step.dtype,
+            (INTERVAL, *(SPACING,) * few),
+            (0.0,) * (few + 1),
+            (TIME, *step.labels),
+            step.unit,
+        )
+
+    @property
+    def step_bytes(self) -> int:
+        """Of a step of one file."""
+        return super().bytes
+
+    @property
+    def bytes(self) -> int:
+        """Of all files."""
+        return super().bytes * self.steps.steps * self.steps.files
+
+    @property
+    def listed_bytes(self) -> int:
+        """See Bench: a list is that of one step."""
+        return self.step_bytes
+
+    @property
+    def fields(self) -> list[NDArray[np.float32]]:
+        """The arrays that nodes are taken from, one a file, made once."""
+        if self._fields is None:
+            block, n = self.block, self.steps.every
+            with ledger.phase("generate"):
+                self._fields = [np.zeros([n * cells for cells in block.shape], np.float32) for _ in range(self.files)]
+                for array in self._fields:
+                    self._kept(array)[...] = block
+        return self._fields
+
+    @property
+    def files(self) -> int:
+        """How many are written beside each other."""
+        return self.steps.files
+
+    def _kept(self, array: NDArray[np.float32]) -> NDArray[np.float32]:
+        return array[(slice(None, None, self.steps.every),) * array.ndim]
+
+    def write(self, case: Case) -> Sample:
+        """Collective. Write new files step by step, flushed; read them back untimed and remove them."""
+        paths = [self.folder / f"{number}-{WRITTEN}.{case.format}" for number in range(self.files)]
+        patterns = [StepPattern(self.pattern, self.files, number) for number in range(self.files)]
+        clock, lo = Clock("write", (COPY, *PHASES)), self.box(self.comm.rank)[0]
+        kept, held = [self._kept(array) for array in self.fields], min(case.buffer, self.steps.steps)
+        buffers = [np.empty((held, *part.shape), np.float32) for part in kept]
+        begin = self._start()
+        with ledger.file("volume", "write"), ExitStack() as opened:
+            with clock.phase("open"):
+                writers = [
+                    opened.enter_context(VolumeWriter(path, self.info, self.comm, case.strategy)) for path in paths
+                ]
+            for step in range(self.steps.steps):
+                place = step % held
+                with clock.phase(COPY):
+                    for part, buffer, pattern in zip(kept, buffers, patterns, strict=True):
+                        buffer[place] = part
+                        pattern.mark(buffer[place], step, lo[-1])
+                if place + 1 == held or step + 1 == self.steps.steps:
+                    with clock.phase("transfer"):
+                        for writer, buffer in zip(writers, buffers, strict=True):
+                            writer.write(buffer[: place + 1], (step - place, *lo))
+            with clock.phase("flush"):
+                for writer in writers:
+                    writer.flush()
+            with clock.phase("close"):
+                opened.close()
+        own = now() - clock.start - clock.idle
+        barrier(self.comm)
+        seconds = now() - begin
+        stored = sum(self._stored(path) for path in paths)
+        wrong, error = self._read_back(case, paths, patterns)
+        for path in paths:
+            self.remove(path)
+        return self._sample(seconds, clock, own, stored, wrong, error, 0.0, False)
+
+    def _read_back(
+        self, case: Case, paths: Sequence[Path], patterns: Sequence[StepPattern]
+    ) -> tuple[int, float | None]:
+        """Collective. What `_summed` tells of all files: each rank compares the nodes of the next one."""
+        wrong, deviation, energy = 0, 0.0, 0.0
+        lo, hi = self.box((self.comm.rank + 1) % self.comm.size)
+        most = max(1, CHUNK_BYTES * self.comm.size // self.step_bytes)
+        for path, pattern in zip(paths, patterns, strict=True):
+            with open_shared(str(path), Path(), self.comm, usual_read(case.form)) as volume, ledger.phase("verify"):
+                for first in range(0, self.steps.steps, most):
+                    last = min(first + most, self.steps.steps)
+                    box: Box = (first, *lo), (last, *hi)
+                    parts: tuple[Any, ...] = self._compared(volume.read(*box), box, case.lossy, pattern)
+                    wrong, deviation, energy = wrong + parts[0], deviation + parts[1], energy + parts[2]
+        return self._summed(wrong, deviation, energy, case.lossy)

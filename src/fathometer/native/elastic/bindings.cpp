@@ -1,0 +1,159 @@
+#include "bindings.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "core/bound_wavefield.hpp"
+#include "elastic.hpp"
+
+namespace fathometer::elastic {
+
+namespace {
+
+constexpr int radius = 2;
+
+template <class T>
+std::unique_ptr<Elastic<T>> physics_of(bool has_y, const std::vector<Array<T, 3>> &fields,
+                                       const std::vector<Array<T, 3>> &model, const std::vector<Array<T, 3>> &zeta) {
+    auto physics = has_y ? in_three_dimensions<T>(!zeta.empty()) : in_two_dimensions<T>(!zeta.empty());
+    require(int(fields.size()) == physics->fields, "nine fields in three dimensions, five in two");
+    require(int(model.size()) == physics->models, "eight or five arrays of the medium, two more with attenuation");
+    return physics;
+}
+
+// Each field once for both levels: stages advance it in place.
+template <class T> std::vector<Array<T, 3>> twice(const std::vector<Array<T, 3>> &fields) {
+    std::vector<Array<T, 3>> buffers;
+    for (const Array<T, 3> &field : fields)
+        buffers.insert(buffers.end(), {field, field});
+    return buffers;
+}
+
+template <class T> class BoundElastic : public BoundWavefield<T> {
+  public:
+    BoundElastic(bool has_y, Index3 shape, Index3 first, std::vector<Array<T, 3>> fields,
+                 std::vector<Array<T, 3>> model, Input<T, 2> weights, Input<T, 3> closure, bool free_surface,
+                 std::array<std::array<bool, 2>, 3> cut, int64_t exchanged, std::vector<Array<T, 3>> zeta,
+                 std::array<double, 3> decay, int64_t mechanism)
+        : BoundElastic(physics_of(has_y, fields, model, zeta), has_y, shape, first, fields, model, free_surface, cut,
+                       exchanged) {
+        require(weights.shape(0) == 3 && weights.shape(1) == 2, "weights must be (3, 2)");
+        require(closure.shape(0) == 2 && int(closure.shape(1)) == closure_columns &&
+                    int(closure.shape(2)) == closure_rows,
+                "the closure's tables must be (2, 10, 8)");
+        for (int axis = 0; axis < 3; ++axis)
+            for (int m = 0; m < 2; ++m) {
+                require(std::isfinite(weights(axis, m)), "a weight of the stencil is not finite");
+                physics->weights[axis][m] = weights(axis, m);
+            }
+        for (int half = 0; half < 2; ++half)
+            for (int m = 0; m < closure_columns; ++m)
+                for (int row = 0; row < closure_rows; ++row) {
+                    require(std::isfinite(closure(half, m, row)), "a weight of the closure is not finite");
+                    physics->closure.table[half][m][row] = closure(half, m, row);
+                }
+        require(!free_surface || shape[2] >= closure_rows, "below a free surface there are eight cells");
+        require(first[2] % lanes<T> == 0, "rows begin at whole vectors");
+        if (!zeta.empty())
+            relax(zeta, decay, mechanism, model[0]);
+    }
+
+    // Memories by stage and component, gain and decay by nodes and half points.
+    void add_layer(int axis, int64_t lo, int64_t hi, std::vector<Array<T, 3>> memory, std::vector<Array<T, 1>> gain,
+                   std::vector<Array<T, 1>> decay, std::vector<Array<T, 1>> keep) {
+        const std::size_t components = this->w.has_y ? 3 : 2;
+        require(axis == 0 || axis == 2 || (axis == 1 && this->w.has_y), "a layer lies along an axis");
+        require(lo >= 0 && lo < hi && hi <= this->w.n[axis], "a layer lies in the block");
+        require(memory.size() == 2 * components && gain.size() == 2 && decay.size() == 2 && keep.size() == 2,
+                "a layer has memories of two stages, filters at nodes and at half points");
+        const int64_t whole = (hi - lo + lanes<T> - 1) / lanes<T> * lanes<T>;
+        Layer<T> layer{axis, lo, hi, {}, {memory[0].stride(0), memory[0].stride(1)}, {}, {}, {}};
+        for (std::size_t m = 0; m < memory.size(); ++m) {
+            for (int a = 0; a < 3; ++a)
+                require(memory[m].shape(a) == memory[0].shape(a) &&
+                            int64_t(memory[m].shape(a)) >= (a != axis ? this->w.n[a]
+                                                            : a == 2  ? whole
+                                                                      : hi - lo),
+                        "a layer's memories cover its cells");
+            const std::size_t component = m % components;
+            layer.memory[m / components][component && components == 2 ? 2 : component] = memory[m].data();
+            this->keep3.push_back(memory[m]);
+        }
+        for (int half = 0; half < 2; ++half) {
+            for (const Array<T, 1> *filter : {&gain[half], &decay[half], &keep[half]}) {
+                require(int64_t(filter->shape(0)) == hi - lo, "gain, decay and keep cover a layer's cells");
+                this->keep1.push_back(*filter);
+            }
+            layer.gain[half] = gain[half].data();
+            layer.decay[half] = decay[half].data();
+            layer.keep[half] = keep[half].data();
+        }
+        for (const Layer<T> &other : physics->layers)
+            require(other.axis != axis || other.hi <= lo, "layers of an axis follow one another and do not overlap");
+        physics->layers.push_back(layer);
+    }
+
+    void watch_peaks(int64_t plane, Array<T, 2> horizontal, Array<T, 2> vertical) {
+        require(plane >= 0 && plane < this->w.n[2], "the plane lies in the block");
+        for (const Array<T, 2> *peaks : {&horizontal, &vertical})
+            for (int axis = 0; axis < 2; ++axis)
+                require(int64_t(peaks->shape(axis)) == this->w.n[axis], "a peak is kept of every column");
+        physics->peaks = {plane, horizontal.data(), vertical.data()};
+        keep2 = {horizontal, vertical};
+    }
+
+  private:
+    std::unique_ptr<Elastic<T>> physics;
+    std::vector<Array<T, 2>> keep2;
+
+    BoundElastic(std::unique_ptr<Elastic<T>> made, bool has_y, const Index3 &shape, const Index3 &first,
+                 const std::vector<Array<T, 3>> &fields, const std::vector<Array<T, 3>> &model, bool free_surface,
+                 const std::array<std::array<bool, 2>, 3> &cut, int64_t exchanged)
+        : BoundWavefield<T>(*made, radius, has_y, shape, first, twice(fields), model, free_surface, cut, exchanged),
+          physics(std::move(made)) {}
+
+    void relax(const std::vector<Array<T, 3>> &zeta, const std::array<double, 3> &decay, int64_t mechanism,
+               const Array<T, 3> &like) {
+        Relaxation<T> &relaxation = physics->relaxation;
+        require(zeta.size() == (this->w.has_y ? 6u : 3u), "a memory variable for each stress");
+        require(mechanism >= 0, "the first cell has a mechanism");
+        for (const Array<T, 3> &array : zeta) {
+            for (int axis = 0; axis < 3; ++axis)
+                require(array.shape(axis) == like.shape(axis), "memory variables lie as the medium does");
+            relaxation.zeta.push_back(array.data());
+            this->keep3.push_back(array);
+        }
+        relaxation.first = mechanism % 3;
+        for (int64_t k = 0; k < this->w.n[2] + 2 + lanes<T>; ++k) {
+            const double kept = decay[k % 3];
+            require(kept >= 0 && kept < 1, "a mechanism's decay is 0 or more and less than 1");
+            relaxation.decay.push_back(T(kept));
+            relaxation.rest.push_back(T(1 - kept));
+        }
+    }
+};
+
+template <class T> void bind(nb::module_ &m, const char *name) {
+    nb::class_<BoundElastic<T>> wavefield(m, name);
+    wavefield
+        .def(nb::init<bool, Index3, Index3, std::vector<Array<T, 3>>, std::vector<Array<T, 3>>, Input<T, 2>,
+                      Input<T, 3>, bool, std::array<std::array<bool, 2>, 3>, int64_t, std::vector<Array<T, 3>>,
+                      std::array<double, 3>, int64_t>(),
+             nb::kw_only(), "has_y"_a, "shape"_a, "first"_a, "fields"_a.noconvert(), "model"_a.noconvert(),
+             "weights"_a.noconvert(), "closure"_a.noconvert(), "free_surface"_a, "cut"_a, "exchanged"_a,
+             "zeta"_a.noconvert(), "decay"_a, "mechanism"_a)
+        .def("add_layer", &BoundElastic<T>::add_layer, nb::kw_only(), "axis"_a, "lo"_a, "hi"_a, "memory"_a.noconvert(),
+             "gain"_a.noconvert(), "decay"_a.noconvert(), "keep"_a.noconvert())
+        .def("watch_peaks", &BoundElastic<T>::watch_peaks, "plane"_a, "horizontal"_a.noconvert(),
+             "vertical"_a.noconvert(), "Keep the largest velocities of the nodes of a plane from now on.");
+    bind_propagation<T>(wavefield);
+}
+
+} // namespace
+
+void bind_elastic(nb::module_ &m) {
+    bind<float>(m, "ElasticFloat32");
+    bind<double>(m, "ElasticFloat64");
+}
+
+} // namespace fathometer::elastic

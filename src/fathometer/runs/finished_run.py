@@ -1,0 +1,101 @@
+"""The record and the page of a run in time steps: what is known before its end, and what all ranks tell then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.host import peak_memory
+from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
+from fathometer.record.machine import machine
+from fathometer.record.ranks import account, disturbances, own_account
+from fathometer.runs.application import Panel
+from fathometer.runs.context import Context, Outcome
+
+Told = TypeVar("Told")
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRun:
+    """What is known of a run before its first step.
+
+    Attributes:
+        application: its name. input: its keys, JSON-ready. output: folder of the results.
+        input_files: that it reads; of their file systems, and the output's, the record tells.
+        facts: results that do not depend on its end.
+    """
+
+    application: str
+    input: Mapping[str, Any]
+    output: Path
+    input_files: Sequence[Path]
+    facts: Mapping[str, Any]
+
+    def partial_record(self, context: Context, reason: str) -> dict[str, Any]:
+        """What this rank alone knows of a run that has not ended."""
+        return record(
+            application=self.application,
+            command=context.command,
+            input=self.input,
+            machine=self._machine([context.binding.as_dict()]),
+            account=account([own_account(context.binding)]),
+            figures=[],
+            results={"files": {}} | dict(self.facts),
+            reasons=[reason],
+            finished=False,
+        )
+
+    def finish(
+        self,
+        files: Mapping[str, Path],
+        context: Context,
+        comm: MPI.Intracomm,
+        gather: Callable[[], Told],
+        tell: Callable[[Told, dict[str, Any]], tuple[list[Figure], dict[str, Any]]],
+        panels_of: Callable[[Mapping[str, Any], Path], list[Panel]],
+    ) -> Outcome:
+        """Collective. Write run.json, and then the page, on rank 0.
+
+        Args:
+            files: of the results, by kind. gather: collective; what all ranks know of the results.
+            tell: on rank 0, figures and results, from that and the account of all ranks.
+            panels_of: the page's panels, from the record and its folder.
+        """
+        found = {**files, "record": self.output / RECORD}
+        if context.publish is not None:
+            found["report"] = self.output / PAGE
+        envelope: dict[str, Any] = {}
+        with ledger.phase("finish"):
+            peak = peak_memory()
+            told = gather()
+            ranks = allgather(comm, own_account(context.binding, peak))
+            with collective_errors(comm):
+                if comm.rank == 0:
+                    combined = account(ranks)
+                    figures, results = tell(told, combined)
+                    peaks = [rank["usage"]["peak_memory_bytes"] for rank in ranks]
+                    envelope = record(
+                        application=self.application,
+                        command=context.command,
+                        input=self.input,
+                        machine=self._machine([rank["binding"] for rank in ranks]),
+                        account=combined,
+                        figures=figures,
+                        results={"files": found} | dict(self.facts) | results | {"peak_memory_bytes": peaks},
+                        reasons=disturbances(ranks),
+                    )
+                    write_record(found["record"], envelope)
+        with ledger.phase("report"), collective_errors(comm):
+            if comm.rank == 0 and context.publish is not None:
+                context.publish(found["report"], envelope, panels_of(envelope, self.output))
+        return Outcome(found, envelope)
+
+    def _machine(self, bindings: list[dict[str, Any]]) -> dict[str, Any]:
+        """bindings: of all ranks that are known."""
+        return machine([self.output, *self.input_files]) | {"ranks": len(bindings), "binding": bindings}

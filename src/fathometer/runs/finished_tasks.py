@@ -1,0 +1,152 @@
+"""Results of tasks, kept in a folder until all tasks are done: what --resume goes on with where results of tasks stand
+side by side and are not added up (for those that are: lifecycle.py).
+
+    out/finished-tasks/lock          one run at a time
+    out/finished-tasks/input.json    what the results depend on
+    out/finished-tasks/00000003.npz  arrays of task 3, complete
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.parallel.collectives import collective_errors
+from fathometer.runs.fingerprint import differences
+from fathometer.runs.options import RunOptions
+from fathometer.storage import atomic
+from fathometer.storage.lock import FileLock, this_process
+from fathometer.storage.reading import reading
+
+FOLDER, FILE, LOCK = "finished-tasks", "input.json", "lock"
+VERSION = 1
+KIND = "finished tasks"  # of file, in the account
+
+
+class FinishedTasks:
+    """The results of a run's finished tasks; made by `finished_tasks`.
+
+    Attributes:
+        done: numbers of the tasks that are finished, the same on all ranks.
+    """
+
+    def __init__(self, folder: Path, done: set[int], comm: MPI.Intracomm) -> None:
+        self._folder, self.done, self._comm = folder, done, comm
+
+    def keep(self, task: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Collective. Write the results of a task; `arrays` counts on rank 0 alone.
+
+        Raises FathometerError on all ranks where that fails; nothing of the task stays then.
+        """
+        with ledger.file(KIND, "write"), collective_errors(self._comm):
+            if self._comm.rank == 0:
+                path, content = self._path(task), io.BytesIO()
+                np.savez(content, **arrays)  # type: ignore[arg-type]
+                with atomic.writing(path), atomic.Parts() as parts:
+                    part = parts.create(atomic.NewFile(path, size=content.tell()))
+                    with ledger.io(bytes=content.tell()), part.open("r+b") as file:
+                        file.write(content.getbuffer())
+                        file.flush()
+                        os.fsync(file.fileno())
+        self.done.add(task)
+
+    def load(self, task: int) -> dict[str, np.ndarray]:
+        """The results of a finished task, on the calling rank. Raises FathometerError where they cannot be read."""
+        path = self._path(task)
+        with ledger.file(KIND, "read"), reading(path):
+            size = path.stat().st_size
+            with ledger.io(bytes=size):
+                try:
+                    with np.load(path, allow_pickle=False) as arrays:
+                        return {name: arrays[name] for name in arrays.files}
+                except (ValueError, KeyError, EOFError, OSError, BadZipFile) as error:
+                    raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
+
+    def _path(self, task: int) -> Path:
+        return self._folder / f"{task:08d}.npz"
+
+
+@contextmanager
+def finished_tasks(
+    output: Path, input: Mapping[str, Any], task: str, options: RunOptions, comm: MPI.Intracomm
+) -> Iterator[FinishedTasks]:
+    """Collective. The finished tasks of an earlier run in this folder of results, or none; locked meanwhile.
+
+    Where the block ends well the folder goes; else it stays, for --resume, if a task is finished.
+
+    Args:
+        input: what the results depend on, JSON-ready; of rank 0. task: what a task is, in a word.
+
+    Raises InputError on all ranks: another run is at work; an earlier one is unfinished and the options say nothing of
+    it; it was one of another input.
+    """
+    folder, lock = output / FOLDER, FileLock(output / FOLDER / LOCK)
+    done: set[int] = set()
+    began = False
+    try:
+        with ledger.phase("set up"):
+            with collective_errors(comm):
+                if comm.rank == 0:
+                    done = _opened(folder, lock, input, task, options)
+            done = comm.bcast(done)
+        began = True
+        tasks = FinishedTasks(folder, done, comm)
+        yield tasks
+    except BaseException:
+        if comm.rank == 0 and lock.held and began and not tasks.done:
+            _remove(folder)
+        raise
+    else:
+        if comm.rank == 0:
+            _remove(folder)
+    finally:
+        lock.close()
+
+
+def _opened(folder: Path, lock: FileLock, input: Mapping[str, Any], task: str, options: RunOptions) -> set[int]:
+    """Numbers of the tasks that are finished already, on one rank."""
+    if not lock.acquire():
+        holder = lock.read() or "another run"
+        raise InputError(f"{folder.parent}: is in use by {holder}; allowed: one run at a time")
+    lock.write(this_process())
+    path, now = folder / FILE, json.loads(json.dumps({"version": VERSION, "input": input}))
+    done = {int(file.stem) for file in folder.glob("*.npz") if file.stem.isdigit()}
+    if options.overwrite or not done:
+        _remove(folder, but=lock.path)
+        atomic.write(path, (json.dumps(now, indent=1) + "\n").encode())
+        return set()
+    if not options.resume:
+        raise InputError(
+            f"{folder.parent}: holds an unfinished run; --resume goes on after its last {task}, --overwrite begins anew"
+        )
+    try:
+        before = json.loads(path.read_text(encoding="utf-8"))
+        changed = differences(before["input"], now["input"])
+        if before["version"] != VERSION:
+            raise KeyError
+    except (OSError, ValueError, LookupError, TypeError):
+        raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
+    if changed:
+        raise InputError(f"{folder.parent}: holds a run of another input: {changed[0]}; --overwrite begins anew")
+    return done
+
+
+def _remove(folder: Path, but: Path | None = None) -> None:
+    """Remove what is ours in the folder, and the folder where nothing else is left."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path != but and (path.name in (FILE, LOCK) or path.suffix in (".npz", ".part")):
+            atomic.remove(path)
+    if but is None:
+        with suppress(OSError):
+            folder.rmdir()

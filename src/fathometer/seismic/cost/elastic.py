@@ -1,0 +1,160 @@
+"""What a run of elastic waves will cost: see cost/predict.py. Rates of time steps are those of elastic or viscoelastic
+waves with absorbing layers; what surrounds the steps is in the machine's `elastic`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from fathometer.parallel.decomposition import Index3, halo_cells
+from fathometer.plan.elastic_rates import ElasticRates
+from fathometer.plan.machine_file import Machine
+from fathometer.plan.phase import Phase
+from fathometer.seismic.cost.elastic_survey import ElasticSurveyLayout
+from fathometer.seismic.cost.history import memory_beside_history
+from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.cost.traces import trace_halo_bytes
+from fathometer.seismic.cost.workload import Workload
+from fathometer.seismic.elastic.homogeneous import EQUATIONS
+from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
+from fathometer.seismic.elastic.propagator import flops_per_point
+from fathometer.seismic.elastic.snapshots import Nodes, field_names
+from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.storage.traces.headers import HEADER
+
+FLOPS: Mapping[str, Callable[[int, bool], int]] = {
+    name: partial(lambda relaxing, order, flat: flops_per_point(flat, relaxing), relaxing)
+    for name, relaxing in EQUATIONS.items()
+}
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticWorkload(Workload):
+    """What each rank of an elastic run computes and moves."""
+
+    elastic: ElasticSurveyLayout
+
+    @property
+    def equation(self) -> str:
+        """See Workload."""
+        return next(name for name, relaxing in EQUATIONS.items() if relaxing == self.elastic.attenuates)
+
+    @property
+    def flops(self) -> Mapping[str, Callable[[int, bool], int]]:
+        """See Workload."""
+        return FLOPS
+
+    @property
+    def snapshot_file_bytes(self) -> int:
+        """Of the snapshots of all shots."""
+        keys, grid = self.elastic.survey.snapshots, self.elastic.grid
+        if keys is None:
+            return 0
+        nodes = math.prod(Nodes(grid, self.blocks[0], keys).shape)
+        kept = self.time.steps // keys.every_steps
+        return 4 * self.shots * kept * nodes * len(field_names(grid, keys))
+
+    @property
+    def stops(self) -> float:
+        """Advances of all shots: snapshots are taken between them."""
+        keys = self.elastic.survey.snapshots
+        return self.calls + (self.shots * (self.time.steps // keys.every_steps) if keys is not None else 0)
+
+
+def predict_elastic(
+    layout: ElasticSurveyLayout, time: TimeAxis, ranks: Index3, nodes: int, machine: Machine
+) -> Prediction:
+    """The cost of a run on `ranks` along x, y, z on some nodes (a divisor of all ranks).
+
+    Raises InputError where the machine file has no rates of elastic waves.
+    """
+    run = ElasticWorkload(layout, time, ranks, 1, nodes, machine, layout)
+    rates = machine.elastic or ElasticRates(
+        start_seconds=machine.start_seconds, finish_seconds=machine.finish_seconds, finish_bytes=machine.process_bytes
+    )
+    components, (of_all, _) = len(layout.elastic.components), run.traces
+    trace_bytes = of_all * components * (HEADER + 4 * layout.acquisition.samples)
+    map_bytes = 2 * 4 * math.prod(layout.grid.shape[:2]) * run.shots
+    phases = [
+        *_start_phases(run, rates),
+        Phase(
+            "source propagation",
+            run.steps * run.points / run.points_per_second + run.stops * machine.step_seconds,
+            calls=run.stops,
+        ),
+        *_exchange_phase(run),
+        *_writing_phases(run, rates, components, trace_bytes, map_bytes),
+        Phase("finish", rates.finish_seconds),
+    ]
+    return Prediction(
+        nodes,
+        ranks,
+        1,
+        run.ranks_per_node,
+        run.threads,
+        time.every,
+        tuple(phases),
+        _memory(run, rates),
+        trace_bytes + map_bytes + run.snapshot_file_bytes,
+        run.halo_bytes_per_step,
+        2 * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
+        components * trace_halo_bytes(layout, ranks),
+    )
+
+
+def _start_phases(run: ElasticWorkload, rates: ElasticRates) -> list[Phase]:
+    machine, layout = run.machine, run.elastic
+    model_bytes = layout.files.bytes_per_cell * run.cells
+    medium = rates.medium_cell_seconds + (rates.relaxation_cell_seconds if layout.attenuates else 0.0)
+    points = run.shots * len(layout.elastic.sources.offset) + run.traces[0] * len(layout.elastic.components)
+    return [
+        Phase("start-up", rates.start_seconds),
+        Phase(
+            "read model",
+            run.stored_seconds(model_bytes, machine.read_bytes_per_second) + run.points * rates.model_cell_seconds,
+            model_bytes,
+        ),
+        Phase("set up", rates.setup_seconds + run.points * medium + points * machine.point_seconds),
+    ]
+
+
+def _exchange_phase(run: ElasticWorkload) -> list[Phase]:
+    """None where one rank has the whole grid."""
+    if math.prod(run.ranks) == 1:
+        return []
+    calls = run.layout.physics.stages * run.steps
+    return [Phase("halo exchange", run.steps * run.exchange_seconds, run.steps * run.halo_bytes_per_step, calls)]
+
+
+def _writing_phases(
+    run: ElasticWorkload, rates: ElasticRates, components: int, trace_bytes: int, map_bytes: int
+) -> list[Phase]:
+    machine, traces = run.machine, components * run.traces[1]
+    threads = min(run.threads, max(1.0, traces / max(1, run.shots)))
+    resampling = run.time.steps * (
+        run.shots * machine.shot_step_seconds + traces / threads * machine.trace_step_seconds
+    )
+    written = machine.write_bytes_per_second
+    snapshots = run.snapshot_file_bytes
+    kept = [Phase("write snapshots", run.stored_seconds(snapshots, written), snapshots)] if snapshots else []
+    maps = (run.shots - 1) * rates.map_seconds + run.stored_seconds(map_bytes, written)
+    return [
+        *kept,
+        Phase("resample traces", resampling),
+        Phase("write traces", run.stored_seconds(trace_bytes, written), trace_bytes),
+        Phase("write peak velocities", maps, map_bytes, run.shots),
+    ]
+
+
+def _memory(run: ElasticWorkload, rates: ElasticRates) -> dict[str, int]:
+    """Bytes of the largest rank, by part: with what the model is read into, or while maps are drawn, whichever takes
+    more."""
+    memories = [memory_beside_history(run.elastic, block, run.time, run.machine) for block in run.blocks]
+    memory = max(memories, key=lambda parts: sum(parts.values()))
+    read = READ_AT_ONCE * PARAMETER_BYTES * run.points
+    drawing = round(rates.finish_bytes - run.machine.process_bytes)
+    if drawing <= read:
+        return memory
+    return memory | {"model": memory["model"] - read, "drawing": drawing}

@@ -1,0 +1,1 @@
+"""Elastic waves in 3D and 2D: velocity and stress on a staggered grid."""

@@ -1,0 +1,197 @@
+"""`fathometer model` of elastic waves: from a survey's geometry to seismograms, snapshots and peak velocities.
+
+for each shot that is not done:   time steps (shot.py); its traces and peak velocities are kept (runs/finished_tasks.py)
+at the end:                       a trace file for each component, maps of peak velocities, record, page
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.early_signals import INTERRUPTED
+from fathometer.base.errors import InputError
+from fathometer.base.progress import Progress
+from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.heartbeat import watched
+from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_tasks import FinishedTasks, finished_tasks
+from fathometer.runs.journal_folder import has_journal, results_of
+from fathometer.runs.lifecycle import remove_record, unfinished_record
+from fathometer.seismic.elastic.dependence import depends_on
+from fathometer.seismic.elastic.peak_map import gathered_peaks, peak_paths, write_peaks
+from fathometer.seismic.elastic.products import trace_paths, write_traces
+from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.results import facts
+from fathometer.seismic.elastic.setup import ElasticSetup, prepare_elastic
+from fathometer.seismic.elastic.shot import model_shot
+from fathometer.seismic.elastic.snapshots import SnapshotWriter, field_names
+from fathometer.seismic.setup.run_files import announce, finish, protect_inputs, publish, shot_progress
+from fathometer.seismic.setup.run_record import WorkDone, partial_record
+from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.waves.checked_steps import steps_at_a_time
+from fathometer.storage import atomic
+from fathometer.storage.fingerprint import parts_of
+from fathometer.storage.folder import results_folder
+from fathometer.storage.volumes.strategy import Strategy
+
+PEAKS = "peak-velocity"  # what maps are called
+KINDS = ("shots ", "peak velocity ", "snapshots ")  # with which kinds of results begin
+
+
+def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
+    """Collective. Model the survey's geometry and write seismograms, snapshots, peak velocities and the record.
+
+    Raises InputError and FathometerError, the same on all ranks.
+    """
+    output = survey.output_directory
+    with ledger.phase("set up"):
+        migrated = any(allgather(comm, comm.rank == 0 and has_journal(output)))
+    if migrated:  # its record would be replaced
+        raise InputError(
+            f"{survey.path}: [output] directory: found a migration in {output}; allowed: another directory"
+        )
+    with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
+        with ledger.phase("set up"):
+            setup = prepare_elastic(survey, comm)
+            with collective_errors(comm):
+                protect_inputs(survey, _results(setup).values())
+            announce(setup.run, context)
+            input = depends_on(setup, context)
+        with (
+            finished_tasks(output, input, "shot", context.options, comm) as finished,
+            unfinished_record(output, comm, partial(partial_record, setup.run, context)),
+        ):
+            return _run(setup, finished, context)
+
+
+def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outcome:
+    run, comm, folder = setup.run, setup.comm, setup.survey.output_directory
+    shots = run.acquisition.shots
+    done = _whole(setup, finished)
+    left = [shot for shot in shots if shot.index not in done]
+    if len(left) < len(shots):
+        context.say(f"resumed: {len(shots) - len(left)} of {len(shots)} shots are done")
+    with ledger.phase("set up"):
+        wavefield = setup.propagator()
+        wavefield.watch_peaks(run.grid.pad[2][0])  # the free surface, or the model's first plane
+    at_a_time = steps_at_a_time(run.grid, comm.size, run.time.steps)
+    set_threads(run, wavefield, context)
+    tuned = tuned_for(run, wavefield, context, at_a_time, max(1, len(left)))
+    if wavefield.trials is not None:
+        wavefield.trials.expect(len(left) * (run.time.steps // at_a_time))
+    with ledger.phase("set up"), collective_errors(comm):
+        if comm.rank == 0:
+            _clear(setup)
+    with shot_progress(run, context, "model") as progress:
+        for shot in left:
+            progress.start_task(shot.index, run.time.steps)
+            with ledger.timeline(shot.name), ledger.phase("between time steps"):
+                _model(setup, wavefield, shot, finished, progress)
+            progress.finish_task()
+    tuned = tuned_by(wavefield, tuned, context)
+    with ledger.phase("finish"):
+        wavefield.close()
+    with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
+        if comm.rank == 0:
+            write_traces(run.acquisition, folder, setup.components, lambda shot: finished.load(shot)["traces"])
+    with ledger.phase("write peak velocities"), collective_errors(comm):
+        if comm.rank == 0:
+            for shot in shots:
+                title = "Peak ground velocity" + f", {shot.name}" * (len(shots) > 1)
+                write_peaks(run.grid, finished.load(shot.index)["peaks"], folder, _prefix(setup, PEAKS, shot), title)
+    work = WorkDone(len(left), float(len(left)) * run.time.steps * math.prod(run.grid.full_shape))
+    outcome, shown = finish(run, context, _results(setup), tuned, work, facts(setup))
+    publish(comm, context, outcome, shown)
+    return outcome
+
+
+def _clear(setup: ElasticSetup) -> None:
+    """On one rank: remove the record of an earlier run, whose snapshots are replaced from now on, and of its results
+    those that this run does not make."""
+    survey, folder = setup.survey, setup.survey.output_directory
+    outdated = results_of(folder)
+    remove_record(folder, MPI.COMM_SELF)
+    made = {path.resolve() for path in _results(setup).values()}
+    for kind, path in outdated.items():
+        own = kind.startswith(KINDS) and path.resolve().parent == folder.resolve()
+        if own and path.resolve() not in made:
+            with suppress(InputError):
+                protect_inputs(survey, [path])
+                for part in parts_of(path):
+                    atomic.remove(part)
+
+
+def _model(
+    setup: ElasticSetup, wavefield: ElasticPropagator, shot: Shot, finished: FinishedTasks, progress: Progress
+) -> None:
+    """Collective. One shot, with its snapshots; its traces and peak velocities are kept."""
+    survey, run = setup.survey, setup.run
+    with ExitStack() as opened:
+        snapshots = None
+        if survey.snapshots is not None:
+            snapshots = opened.enter_context(
+                SnapshotWriter(
+                    run.grid,
+                    run.block,
+                    None,
+                    survey.snapshots,
+                    run.time.steps,
+                    run.time.dt,
+                    run.time.first,
+                    survey.output_directory,
+                    _prefix(setup, "snapshots", shot),
+                    Strategy.of(survey.storage.write),
+                    run.comm,
+                )
+            )
+        traces = model_shot(setup, wavefield, shot, snapshots, progress)
+    with ledger.phase("gather traces"):
+        peaks = gathered_peaks(wavefield)
+    with ledger.phase("write traces"):
+        found = {"traces": traces, "peaks": peaks}
+        finished.keep(shot.index, {name: array for name, array in found.items() if array is not None})
+
+
+def _prefix(setup: ElasticSetup, name: str, shot: Shot) -> str:
+    """Of the files of a shot: with its number where there are several."""
+    return name if len(setup.run.acquisition.shots) == 1 else f"{name}-shot-{shot.index + 1}"
+
+
+def _results(setup: ElasticSetup) -> dict[str, Path]:
+    """The files of the results, by kind."""
+    survey, run = setup.survey, setup.run
+    files = trace_paths(run.acquisition, survey.output_directory, setup.components)
+    for shot in run.acquisition.shots:
+        files |= peak_paths(survey.output_directory, _prefix(setup, PEAKS, shot))
+    for shot in run.acquisition.shots:
+        files |= {path.stem.replace("-", " "): path for path in _snapshots(setup, shot)}
+    return files
+
+
+def _snapshots(setup: ElasticSetup, shot: Shot) -> list[Path]:
+    """The snapshot files of a shot."""
+    survey, keys = setup.survey, setup.survey.snapshots
+    if keys is None:
+        return []
+    prefix = _prefix(setup, "snapshots", shot)
+    return [survey.output_directory / f"{prefix}-{name}.{keys.format}" for name in field_names(setup.run.grid, keys)]
+
+
+def _whole(setup: ElasticSetup, finished: FinishedTasks) -> set[int]:
+    """Collective. The finished shots but those whose snapshots somebody has removed since."""
+    missing: set[int] = set()
+    if setup.comm.rank == 0:
+        for shot in setup.run.acquisition.shots:
+            parts = [part for path in _snapshots(setup, shot) for part in parts_of(path)]
+            if not all(part.exists() for part in parts):
+                missing.add(shot.index)
+    missing = setup.comm.bcast(missing)
+    return finished.done - missing

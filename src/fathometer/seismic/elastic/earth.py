@@ -1,0 +1,151 @@
+"""The elastic earth model, read from files to this rank's cells and their neighbours, and checked.
+
+The padding around the model repeats the outermost cells. What is derived from a cell depends on it and its neighbours
+alone, so that no bit depends on how ranks share the grid.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation
+from fathometer.seismic.elastic.checks import check_model
+from fathometer.seismic.model.earth import ELASTIC_NAMES, EarthFiles
+from fathometer.seismic.survey import Survey
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+WEIGHT_SUM = 9 / 8 + 1 / 24  # of the magnitudes of the first derivative's weights
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticEarth:
+    """The model on this rank's cells, padding included, and one more on each side (2D: not along y).
+
+    Attributes:
+        vp, vs: m/s, vs is 0 in fluids. density: kg/m3. qp, qs: None without attenuation. All float32 [x, y, z].
+        attenuation: of the run; None: none.
+        slowest, fastest: velocities of the whole model, m/s: the slowest of S waves, and of P waves in fluids.
+        time_step_limit: largest stable dt, s.
+        lossy: cells of the model where Q is too low for its fit to be within 5 %.
+    """
+
+    vp: np.ndarray
+    vs: np.ndarray
+    density: np.ndarray
+    qp: np.ndarray | None
+    qs: np.ndarray | None
+    attenuation: Attenuation | None
+    slowest: float
+    fastest: float
+    time_step_limit: float
+    lossy: int
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of the model."""
+        if not self.lossy:
+            return ()
+        return (
+            f"qp or qs is below {GOOD_QUALITY:g} in {self.lossy} cells: there Q is off by more than 5 % (14 % at 5)",
+        )
+
+
+def extended(block: Decomposition, two_dimensional: bool) -> tuple[Index3, Index3]:
+    """Half-open box of a block's cells with one more on each side; in two dimensions not along y."""
+    y = 0 if two_dimensional else 1
+    (x0, y0, z0), (x1, y1, z1) = block.lo, block.hi
+    return (x0 - 1, y0 - y, z0 - 1), (x1 + 1, y1 + y, z1 + 1)
+
+
+def inner(two_dimensional: bool) -> tuple[slice, slice, slice]:
+    """The block's own cells in an array on its extended box."""
+    return slice(1, -1), slice(None) if two_dimensional else slice(1, -1), slice(1, -1)
+
+
+def read_earth(
+    files: EarthFiles, grid: Grid, block: Decomposition, attenuation: Attenuation | None, comm: MPI.Intracomm
+) -> ElasticEarth:
+    """Collective. This rank's part of the model.
+
+    Args:
+        grid: padded. attenuation: of the source's frequencies; None where the model has no qp and qs.
+
+    Raises InputError, the same on all ranks, for values that the checks refuse and for a file that cannot be read.
+    """
+    lower, upper = extended(block, grid.two_dimensional)
+    own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))
+    names = ELASTIC_NAMES if attenuation is not None else ELASTIC_NAMES[:3]
+    arrays = {name: files.part(name, grid, lower, upper, own, comm) for name in names}
+    inside = inner(grid.two_dimensional)
+    checks = files.checks(grid, block, comm)
+    parts = {name: values[inside] for name, values in arrays.items()}
+    check_model(checks, parts)
+    vp, vs = parts["vp"], parts["vs"]
+    slowest = float(np.where(vs > 0, vs, vp).min())
+    lossy = 0
+    if attenuation is not None:
+        low = (parts["qp"] < GOOD_QUALITY) | ((parts["qs"] < GOOD_QUALITY) & (vs > 0))
+        lossy = allreduce(comm, int(low[checks.own].sum()), "SUM")
+    eigenvalue = allreduce(comm, _largest_eigenvalue(arrays, attenuation, grid), "MAX")
+    return ElasticEarth(
+        arrays["vp"],
+        arrays["vs"],
+        arrays["density"],
+        arrays.get("qp"),
+        arrays.get("qs"),
+        attenuation,
+        allreduce(comm, slowest, "MIN"),
+        allreduce(comm, float(vp.max()), "MAX"),
+        2 / math.sqrt(eigenvalue),
+        lossy,
+    )
+
+
+def attenuation_of(survey: Survey, highest: float, peak: float) -> Attenuation | None:
+    """The attenuation of a run; None where the survey has no qp and qs.
+
+    highest, peak: frequencies of its source, Hz.
+    """
+    keys = survey.needed_model
+    return None if keys.qp is None else Attenuation(highest, keys.reference_frequency or peak)
+
+
+def p_modulus(vp: np.ndarray, density: np.ndarray, qp: np.ndarray | None, fit: Attenuation | None) -> np.ndarray:
+    """lambda + 2 mu, or its unrelaxed value, Pa, float64; the same from vs and qs is mu. Fluids' qs does not count."""
+    velocity = vp.astype(np.float64)
+    modulus = density * velocity**2
+    if qp is None or fit is None:
+        return np.asarray(modulus)
+    return np.asarray(modulus * fit.stiffening(np.where(velocity > 0, qp, np.inf)))
+
+
+def _largest_eigenvalue(arrays: dict[str, np.ndarray], fit: Attenuation | None, grid: Grid) -> float:
+    """Largest eigenvalue of the space operator on this rank, 1/s^2.
+
+    Of P waves at the shortest wavelength along all axes: a node's modulus times the buoyancies around it. That is more
+    than vp^2 next to a light medium, and what waves along the contact depend on.
+    """
+    largest = 0.0
+    y = inner(grid.two_dimensional)[1]
+    vp, density, qp = arrays["vp"], arrays["density"], arrays.get("qp")
+    for x in range(1, vp.shape[0] - 1):  # plane by plane, to avoid copies in float64
+        modulus = p_modulus(vp[x, y, 1:-1], density[x, y, 1:-1], None if qp is None else qp[x, y, 1:-1], fit)
+        around = density[x - 1 : x + 2].astype(np.float64)
+        centre = around[1, y, 1:-1]
+        total = np.zeros_like(modulus)
+        for axis in grid.axes:
+            for side in (slice(None, -2), slice(2, None)):
+                place: list[slice] = [slice(1, 2), y, slice(1, -1)]
+                place[axis] = side
+                total += 1 / (centre + around[tuple(place)][0]) / grid.spacing[axis] ** 2
+        largest = max(largest, float((modulus * total).max()))
+    return 4 * WEIGHT_SUM**2 * largest

@@ -1,0 +1,51 @@
+"""A quiet elastic wavefield in a homogeneous medium, built from the program's own parts: what benchmarks measure."""
+
+from __future__ import annotations
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.grid.arrays import allocate, padded
+from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.seismic.elastic.attenuation import Attenuation
+from fathometer.seismic.elastic.earth import WEIGHT_SUM
+from fathometer.seismic.elastic.media import MECHANISMS
+from fathometer.seismic.elastic.medium import Medium, Relaxation
+from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.scheme import ElasticScheme
+
+SPACING, VP, VS, DENSITY, FREQUENCY, QUALITY = 10.0, 3000.0, 1700.0, 2200.0, 15.0, 50.0
+SHARE_OF_LIMIT = 0.9  # that the time step is
+EQUATIONS = {"elastic": False, "viscoelastic": True}  # in machine files; whether there is attenuation
+
+
+def homogeneous(shape: Index3, width: int, free_surface: bool, relaxing: bool) -> ElasticPropagator:
+    """A wavefield at rest in `shape` cells, layers of `width` cells at each side included; ny = 1: two dimensions.
+
+    relaxing: with attenuation.
+    """
+    flat, dtype = shape[1] == 1, np.dtype(np.float32)
+    dt = SHARE_OF_LIMIT * SPACING / (VP * WEIGHT_SUM * np.sqrt(2 if flat else 3))
+
+    def array(value: float) -> np.ndarray:
+        out = allocate((*shape[:2], padded(shape[2], dtype.itemsize)), dtype)
+        out[:, :, : shape[2]] = value
+        return out
+
+    mu, p_modulus = DENSITY * VS**2, DENSITY * VP**2
+    relaxation = None
+    if relaxing:
+        attenuation = Attenuation(2.5 * FREQUENCY, FREQUENCY)
+        defect = float(attenuation.defects(np.array(QUALITY)).sum()) / MECHANISMS
+        relaxation = Relaxation(attenuation.decay(dt), array(defect), array(defect))
+    medium = Medium(
+        {name: array(dt / DENSITY) for name in (("vx", "vz") if flat else ("vx", "vy", "vz"))},
+        array(dt * p_modulus),
+        array(dt * (p_modulus - 2 * mu)),
+        {name: array(dt * mu) for name in (("sxz",) if flat else ("sxy", "sxz", "syz"))},
+        relaxation,
+    )
+    scheme = ElasticScheme(dt, dtype, width, free_surface, VP, FREQUENCY)
+    grid = Grid(shape, (SPACING,) * 3)
+    return ElasticPropagator(grid, Decomposition(shape), medium, scheme, False, MPI.COMM_SELF)

@@ -1,0 +1,92 @@
+"""The layout of an elastic survey: grid, sources, components, before any value of the model is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fathometer.base.errors import naming
+from fathometer.grid.grid import Grid, Sides
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.field_points import FieldPoints
+from fathometer.seismic.elastic.memory import wavefield_bytes
+from fathometer.seismic.elastic.points import reach, weights_of
+from fathometer.seismic.elastic.receivers import components_of, receiver_points
+from fathometer.seismic.elastic.snapshots import buffer_bytes, check_every
+from fathometer.seismic.elastic.sources import PointSources, point_sources_of
+from fathometer.seismic.elastic.survey_checks import check_inside_model
+from fathometer.seismic.setup.checks import check_steps
+from fathometer.seismic.setup.layout import SurveyLayout, distinct_positions, padding, survey_layout
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticLayout:
+    """What the headers of an elastic survey's files tell.
+
+    Attributes:
+        whole: what surveys of all physics have; its grid is padded for the points of all fields.
+        sources: of each shot. components: that receivers record, in the order in which they are written.
+    """
+
+    whole: SurveyLayout
+    sources: PointSources
+    components: tuple[str, ...]
+
+    def time(self, dt: float) -> TimeAxis:
+        """The time axis for a time step (s). Raises InputError where it is no use."""
+        lead, acquisition = self.sources.lead(self.whole.wavelet), self.whole.acquisition
+        survey = self.whole.survey
+        check_steps(survey, lead, acquisition, dt)
+        time = time_axis(dt, lead, acquisition.end, 1)
+        if survey.snapshots is not None:
+            with naming(str(survey.path)):
+                check_every(survey.snapshots, time.steps)
+        return time
+
+    def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
+        """Bytes of a rank's fields, medium, layers and snapshots. InputError where [snapshots] does not fit."""
+        return wavefield_bytes(self.whole, block) | self._snapshot_bytes(block, steps=1)
+
+    def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
+        """Bytes of a rank's traces, of all components, and of its snapshots."""
+        traces = {name: len(self.components) * size for name, size in self.whole.shot_bytes(block, time).items()}
+        return traces | self._snapshot_bytes(block, time.steps)
+
+    def _snapshot_bytes(self, block: Decomposition, steps: int) -> dict[str, int]:
+        survey = self.whole.survey
+        if survey.snapshots is None:
+            return {}
+        with naming(str(survey.path)):
+            return {"snapshots": buffer_bytes(self.whole.grid, block, survey.snapshots, steps=steps)}
+
+
+def elastic_layout(survey: Survey, headers_only: bool = False, ranks: int = 1) -> ElasticLayout:
+    """Look at the headers of a survey's files; arguments as of `survey_layout`. Raises InputError for what is wrong."""
+    whole = survey_layout(survey, imaging=False, headers_only=headers_only, ranks=ranks)
+    bare = whole.files.grid
+    sources = point_sources_of(whole.survey, bare.two_dimensional)
+    components = components_of(whole.survey, bare.two_dimensional)
+    check_inside_model(whole.survey, sources, whole.acquisition.shots, bare)
+    margins = _margins(whole, bare, sources, components)
+    grid = replace(bare, pad=padding(bare, whole.boundary.width, margins, whole.free_surface))
+    # Whatever lies on a node lies between the points of other fields.
+    return ElasticLayout(replace(whole, grid=grid, off_grid=True), sources, components)
+
+
+def _margins(layout: SurveyLayout, bare: Grid, sources: PointSources, components: tuple[str, ...]) -> Sides:
+    """Cells that points of any field reach beyond the model per side: their weights must not lie in a layer."""
+    free = layout.free_surface
+    shots, *spreads = distinct_positions(layout.acquisition)
+    positions = (shots[:, None] + sources.offset).reshape(-1, 3)
+    none = np.zeros(len(positions), np.int64)
+    points = [
+        FieldPoints(name, weights_of(name, bare.to_cells(positions), free, injecting=True), none, none.astype(float))
+        for name in sources.fields
+    ]
+    for receivers in spreads:
+        points += receiver_points(bare, receivers, components, free)
+    x, y, z = ((int(before), int(after)) for before, after in reach(points, bare.shape))
+    return x, y, z

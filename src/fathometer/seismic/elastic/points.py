@@ -1,0 +1,76 @@
+"""Weights of points on the staggered grids of the fields, below a free surface too.
+
+Between the points of a field, weights are those of windowed sincs (seismic/waves/points.py). Where a sinc would reach
+above a free surface, at which fields end, weights along z are polynomials through six points at and below it (order 6):
+
+    vx, vy, sxx, syy, sxy    points k = 0, 1, … lie in the surface and below
+    szz                      is 0 in the surface: sampled as the others, injected below it alone, since what is added to
+                             it there is lost
+    vz                       points at k + 1/2: extrapolated to the surface
+    sxz, syz                 points at k + 1/2, and 0 in the surface, which counts as a seventh point, without a cell
+
+Injection is the transpose of sampling. What a plane next to the surface stands for there, other than a cell, the
+propagator divides by (closure.py).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fathometer.seismic.elastic.field_points import FieldPoints
+from fathometer.seismic.elastic.fields import BY_NAME
+from fathometer.seismic.waves.points import HALF_WIDTH, ON_GRID, SincPoints, sinc_points
+
+POLYNOMIAL = 6  # points of the polynomials
+_DEEP = HALF_WIDTH - 1  # cells below a field's first point from which on sincs stay below the surface
+
+
+def weights_of(name: str, cells: np.ndarray, free_surface: bool, injecting: bool) -> SincPoints:
+    """Boxes and weights of points on one field.
+
+    Args:
+        name: of the field. cells: (n, 3) fractional indices of nodes of the padded grid (Grid.to_cells).
+        free_surface: whether the plane k = 0 is one. injecting: for sources; else for receivers.
+    """
+    places = np.asarray(cells, float).reshape(-1, 3) - np.array(BY_NAME[name].offset)
+    points = sinc_points(places)
+    if free_surface:
+        _below_surface(points, places[:, 2], name, injecting)
+    return points
+
+
+def _below_surface(points: SincPoints, z: np.ndarray, name: str, injecting: bool) -> None:
+    """Replace weights along z that reach above the surface, in place. z: (n,) indices of the field."""
+    staggered = BY_NAME[name].offset[2] > 0
+    lost = injecting and name == "szz"  # what is added in the surface
+    first, count, weight = points.first[:, 2], points.count[:, 2], points.weight[:, 2]
+    on_point = (count == 1) & (z > -ON_GRID) & ~(lost & (z < 1 - ON_GRID))
+    for p in np.flatnonzero((z < _DEEP + lost) & ~on_point):
+        start = max(int(np.floor(z[p])) - POLYNOMIAL // 2 + 1, int(lost))
+        nodes = np.arange(start, start + POLYNOMIAL, dtype=float)
+        if staggered and name != "vz" and start == 0:
+            nodes = np.concatenate(([-0.5], nodes))  # 0 in the surface
+        weight[p] = 0.0
+        weight[p, :POLYNOMIAL] = lagrange(nodes, z[p])[-POLYNOMIAL:]
+        first[p], count[p] = start, POLYNOMIAL
+        points.nearest[p, 2] = max(points.nearest[p, 2], 0)
+
+
+def lagrange(nodes: np.ndarray, place: float) -> np.ndarray:
+    """Weights (n,) of values at nodes (n,) whose sum is the value at `place` of the polynomial through them."""
+    weights = np.ones(len(nodes))
+    for n, node in enumerate(nodes):
+        others = np.delete(nodes, n)
+        weights[n] = np.prod((place - others) / (node - others))
+    return weights
+
+
+def reach(points: list[FieldPoints], shape: tuple[int, int, int]) -> np.ndarray:
+    """Cells that the boxes of points reach beyond a grid of `shape`, (3, 2) int64: before and after, an axis a row."""
+    out = np.zeros((3, 2), np.int64)
+    for some in points:
+        if len(some.points.first):
+            out[:, 0] = np.maximum(out[:, 0], -some.points.first.min(axis=0))
+            last = (some.points.first + some.points.count).max(axis=0)
+            out[:, 1] = np.maximum(out[:, 1], last - np.array(shape))
+    return out

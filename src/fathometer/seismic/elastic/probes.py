@@ -1,0 +1,139 @@
+"""What benchmarks of a machine measure of elastic waves: time steps, setting up, a small run as users start it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.own_program import own_program
+from fathometer.config.sections import TuningTable
+from fathometer.grid.grid import Grid
+from fathometer.grid.tuning import tune
+from fathometer.launch.copies import run_copies
+from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.threads import Binding, ThreadCounts
+from fathometer.plan.elastic_rates import ElasticRates
+from fathometer.plan.machine_file import Rate
+from fathometer.record.ranks import seconds
+from fathometer.runs.probes import SecondsOf
+from fathometer.seismic.elastic.fields import REACH
+from fathometer.seismic.elastic.homogeneous import EQUATIONS, homogeneous
+from fathometer.seismic.elastic.peak_map import write_peaks
+from fathometer.seismic.elastic.setup import prepare_elastic
+from fathometer.seismic.survey import survey_of
+from fathometer.seismic.waves.boundary import Pml
+
+# Of the machine file: cells, layers included; few sizes, since a calibration is to be short.
+SIZES: dict[int, tuple[Index3, ...]] = {3: ((48, 48, 48), (100, 100, 100)), 2: ((120, 1, 120), (1000, 1, 800))}
+SMALL, LARGE = (16, 16, 16), (60, 60, 60)  # cells of the model of small runs
+FIRST, MIDDLE = ("start-up",), ("set up", "read model")  # phases of a run
+STEPPING = ("source propagation", "between time steps", "tuning")
+LOSSY = {"qp": 50.0, "qs": 25.0}
+
+SURVEY = """\
+[model]
+vp = "vp.npy"
+vs = 1500.0
+density = 2200.0
+spacing = [10.0, 10.0, 10.0]
+[acquisition]
+sources = {x = 70.0, y = 70.0, z = 70.0}
+receivers = {x = [20.0, 120.0, 20.0], y = 70.0, z = 0.0}
+[source]
+kind = "explosion"
+[wavelet]
+kind = "ricker"
+peak_frequency = 10.0
+[propagation]
+physics = "elastic"
+top = "free-surface"
+duration = 0.2
+[output]
+directory = "out"
+"""
+
+
+def elastic_step_rates(threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> Iterator[Rate]:
+    """Time steps in both dimensions, with and without attenuation, with absorbing layers and no search for a tiling."""
+    for (equation, relaxing), (dimensions, shapes) in itertools.product(EQUATIONS.items(), SIZES.items()):
+        for shape in shapes:
+            wave = homogeneous(shape, Pml().width, True, relaxing)
+            wave.threads = threads
+            tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
+            points = float(math.prod(shape))
+            once = seconds_of(partial(wave.advance, steps), 2)
+            wave.close()
+            yield Rate(
+                physics=equation,
+                dimensions=3 if dimensions == 3 else 2,
+                order=2 * REACH,
+                points=points,
+                points_per_second=steps * points / once,
+            )
+
+
+def elastic_figures(folder: Path, binding: Binding, seconds_of: SecondsOf) -> dict[str, Any]:
+    """What an elastic run costs beside its time steps; nothing where the small run fails."""
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".elastic-") as name:
+        here = Path(name)
+        np.save(here / "vp.npy", np.full(SMALL, 3000.0, np.float32))
+        (here / "run.toml").write_text(SURVEY)
+        words = [*own_program(), "model", "run.toml", "--quiet", "--ranks", "1"]
+        if not run_copies([here], [",".join(map(str, sorted(binding.cpus)))], words):
+            return {}
+        record = json.loads((here / "out" / "run.json").read_text())
+        peaks = np.random.default_rng(1).random((2, *LARGE[:2])).astype(np.float32)
+        draw = seconds_of(lambda: write_peaks(Grid(LARGE, (10.0,) * 3), peaks, here, "map", "A map"), 1)
+        checks, medium = _cell_seconds(here, {})
+        _, lossy = _cell_seconds(here, LOSSY)
+    rates = ElasticRates(
+        **_ends(record),
+        model_cell_seconds=checks,
+        medium_cell_seconds=medium,
+        relaxation_cell_seconds=max(0.0, lossy - medium),
+        map_seconds=draw,
+    )
+    return {"elastic": rates.model_dump()}
+
+
+def _cell_seconds(folder: Path, lossy: Mapping[str, float]) -> tuple[float, float]:
+    """Seconds for a cell, from two models: of checking the model, of making medium and fields."""
+    small, large = (_set_up_seconds(folder, shape, lossy) for shape in (SMALL, LARGE))
+    points = large[0] - small[0]
+    return max(0.0, (large[1] - small[1]) / points), max(0.0, (large[2] - small[2]) / points)
+
+
+def _set_up_seconds(folder: Path, shape: Index3, lossy: Mapping[str, float]) -> tuple[int, float, float]:
+    """Cells of the grid; seconds of checking a model, and of making medium and fields."""
+    np.save(folder / "vp.npy", np.full(shape, 3000.0, np.float32))
+    values = tomllib.loads(SURVEY)
+    values["model"] |= lossy
+    with ledger.Ledger() as account, ledger.phase("set up"):
+        setup = prepare_elastic(survey_of(values, folder / "run.toml"), MPI.COMM_SELF)
+        wave = setup.propagator()
+        wave.reset()
+        wave.close()
+    return math.prod(setup.grid.full_shape), account.seconds("read model"), account.seconds("set up")
+
+
+def _ends(record: Mapping[str, Any]) -> dict[str, float]:
+    """What surrounds the steps of a run."""
+    account, results = record["ledger"], record["results"]
+    last = {entry["phase"] for entry in account["phases"]} - {*FIRST, *MIDDLE, *STEPPING}
+    return {
+        "start_seconds": seconds(account, FIRST),
+        "setup_seconds": seconds(account, MIDDLE),
+        "finish_seconds": seconds(account, last),
+        "finish_bytes": float(results["peak_memory_bytes"][0] - results["predicted_memory_bytes"]),
+    }

@@ -1,0 +1,238 @@
+"""Time stepping of elastic waves on this rank's block, with sources, receivers, absorbing layers and halos.
+
+    stage 0   v     += dt / rho (div sigma + f)      needs the halos of the stresses
+    stage 1   sigma += dt (C : grad v - dM/dt)       needs the halos of the velocities
+
+The kernels are in native/elastic; sweeps and exchanges are those of seismic/waves/stepped.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer import _native
+from fathometer.grid.arrays import allocate, padded
+from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.parallel.halo import HaloExchange, HaloField
+from fathometer.seismic.elastic.closure import norms, tables
+from fathometer.seismic.elastic.field_points import FieldPoints
+from fathometer.seismic.elastic.fields import BY_NAME, REACH, STRESS, VELOCITY, fields_of
+from fathometer.seismic.elastic.layers import elastic_layers
+from fathometer.seismic.elastic.medium import Medium
+from fathometer.seismic.elastic.scheme import ElasticScheme
+from fathometer.seismic.waves.points import WEIGHTS, halo_depth
+from fathometer.seismic.waves.stepped import PointSet, SteppedFields
+
+STAGES = 2
+DERIVATIVE = np.array([9 / 8, -1 / 24])  # between two neighbours, and the two beyond
+
+
+class ElasticPropagator(SteppedFields):
+    """Velocities and stresses, zero at first.
+
+    Args:
+        grid: the computational grid with its padding.
+        block: this rank's block of `grid.full_shape`.
+        medium: the arrays of the kernels on the owned cells.
+        off_grid: whether any source or receiver lies between cells: halos then carry edges and corners for them.
+        comm: the communicator whose ranks share the grid.
+
+    Attributes:
+        peak: largest velocities since rest in the plane that `watch_peaks` was asked for, sqrt(vx^2 + vy^2) and |vz| at
+            nodes, each (nx, ny) of the owned columns; None where this rank has no part of the plane.
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        block: Decomposition,
+        medium: Medium,
+        scheme: ElasticScheme,
+        off_grid: bool,
+        comm: MPI.Intracomm,
+    ) -> None:
+        depth = halo_depth(REACH, off_grid)
+        super().__init__(grid, block, scheme.dtype, depth, comm, STAGES)
+        self.scheme = scheme
+        self.peak: tuple[np.ndarray, np.ndarray] | None = None
+        self._fields = fields_of(grid.two_dimensional)
+        self._number = {field.name: n for n, field in enumerate(self._fields)}
+        self._arrays = self._allocate(len(self._fields))
+        self._model = _model_arrays(medium, self._fields_of(VELOCITY), self._fields_of(STRESS))
+        relaxation = medium.relaxation
+        stresses = len(self._fields_of(STRESS)) if relaxation is not None else 0
+        nx, ny, nz = block.local_shape
+        owned: Index3 = (nx, ny, padded(nz, self.itemsize))
+        self._zeta = [allocate(owned, scheme.dtype, stagger=n) for n in range(stresses)]
+        kind: Any = _native.ElasticFloat32 if scheme.dtype == np.float32 else _native.ElasticFloat64
+        self._wave = kind(
+            has_y=not grid.two_dimensional,
+            shape=block.local_shape,
+            first=self._first,
+            fields=self._arrays,
+            model=self._model,
+            weights=np.array([DERIVATIVE / h for h in grid.stencil_spacing], scheme.dtype),
+            closure=np.asarray(tables() / grid.spacing[2], scheme.dtype),
+            free_surface=scheme.free_surface and block.lo[2] == 0,
+            cut=self._cut(),
+            exchanged=depth if block.size > 1 else 0,
+            zeta=self._zeta,
+            decay=relaxation.decay if relaxation is not None else (0.0, 0.0, 0.0),
+            mechanism=sum(block.lo),
+        )
+        self._layers = elastic_layers(grid, block, scheme)
+        for layer in self._layers:
+            self._wave.add_layer(**layer.arguments())
+        if block.size > 1:
+            self._exchanges = [self._exchange(resting, off_grid) for resting in (STRESS, VELOCITY)]
+        self._flops = flops_per_point(grid.two_dimensional, relaxation is not None)
+
+    def _fields_of(self, stage: int) -> list[str]:
+        return [field.name for field in self._fields if field.stage == stage]
+
+    def _exchange(self, stage: int, off_grid: bool) -> HaloExchange:
+        """Of the fields that rest while the other stage reads them; stresses along the axes in their names."""
+        fields = [
+            HaloField(
+                self._arrays[self._number[name]],
+                self._first,
+                (0, 1, 2) if stage == VELOCITY else tuple(axis for axis in range(3) if "xyz"[axis] in name[1:]),
+            )
+            for name in self._fields_of(stage)
+        ]
+        return HaloExchange(self.comm, self.block, fields, self._depth, corners=off_grid)
+
+    @property
+    def radius(self) -> int:
+        """Cells that a stage reaches."""
+        return REACH
+
+    @property
+    def field_count(self) -> int:
+        """Fields that are stepped."""
+        return len(self._fields)
+
+    @property
+    def array_count(self) -> int:
+        """Arrays of a step: fields, memory variables of attenuation, the medium."""
+        return len(self._arrays) + len(self._zeta) + len(self._model)
+
+    def injectors(self, points: Sequence[FieldPoints]) -> PointSet:
+        """Sources: what touches this rank's cells; `indices`: the columns that it needs."""
+        return self._point_set(points, receivers=False)
+
+    def samplers(self, points: Sequence[FieldPoints]) -> PointSet:
+        """Receivers whose nearest point this rank owns; `indices`: the columns that it records. Points of one column
+        lie at one place, and their values are added up."""
+        return self._point_set(points, receivers=True)
+
+    def _point_set(self, points: Sequence[FieldPoints], receivers: bool) -> PointSet:
+        first, count, weight, column, field = [], [], [], [], []
+        for some in points:
+            mine = some.points.owned(self.block) if receivers else some.points.touching(self.block)
+            first.append(some.points.first[mine] - np.array(self.block.lo))
+            count.append(some.points.count[mine])
+            scaled = some.points.weight[mine].copy()
+            scaled[:, 0] *= some.amplitude[mine, None]
+            if self.scheme.free_surface and not receivers:
+                scaled[:, 2] /= self._norms(some, mine)
+            weight.append(scaled)
+            column.append(some.column[mine])
+            field.append(np.full(len(mine), self._number[some.field], np.int32))
+        columns, local = np.unique(np.concatenate([np.empty(0, np.int64), *column]), return_inverse=True)
+        native = self._points_kind(
+            first=np.concatenate([np.empty((0, 3), np.int64), *first]),
+            count=np.concatenate([np.empty((0, 3), np.int32), *count]),
+            weight=np.concatenate([np.empty((0, 3, WEIGHTS)), *weight]).astype(self.scheme.dtype),
+            column=np.ascontiguousarray(local.reshape(-1), np.int64),
+            shape=self.block.local_shape,
+            receivers=receivers,
+            field=np.concatenate([np.empty(0, np.int32), *field]),
+        )
+        return PointSet(columns, native)
+
+    def _norms(self, points: FieldPoints, mine: np.ndarray) -> np.ndarray:
+        """(n, WEIGHTS): what the planes of the points' boxes stand for: next to a free surface other than a cell each,
+        so that a source is there, too, the transpose of a receiver."""
+        norm = norms(BY_NAME[points.field].offset[2] > 0, self.grid.full_shape[2])
+        planes = points.points.first[mine, 2][:, None] + np.arange(WEIGHTS)
+        return np.asarray(norm[np.clip(planes, 0, len(norm) - 1)])
+
+    def watch_peaks(self, plane: int) -> None:
+        """Keep the largest velocities in the plane k = `plane` of the padded grid from now on (`peak`)."""
+        local = plane - self.block.lo[2]
+        if 0 <= local < self.block.local_shape[2]:
+            shape = self.block.local_shape[:2]
+            self.peak = np.zeros(shape, self.scheme.dtype), np.zeros(shape, self.scheme.dtype)
+            self._wave.watch_peaks(local, *self.peak)
+
+    def reset(self) -> None:
+        """Back to rest, at step 0."""
+        memories = [memory for layer in self._layers for memory in layer.memory]
+        for array in (*self._arrays, *self._zeta, *memories, *(self.peak or ())):
+            array.fill(0)
+        self.step = 0
+
+    def field(self, name: str) -> np.ndarray:
+        """View (nx, ny, nz) of the owned cells of a field as it is now."""
+        return self.owned(self._arrays[self._number[name]])
+
+    @property
+    def changing_bytes(self) -> int:
+        """Of the fields with their halos and of all memories."""
+        memories = [memory for layer in self._layers for memory in layer.memory]
+        return sum(array.nbytes for array in (*self._arrays, *self._zeta, *memories))
+
+    def advance(
+        self,
+        steps: int,
+        sources: PointSet | None = None,
+        injected: np.ndarray | None = None,
+        receivers: PointSet | None = None,
+        recorded: np.ndarray | None = None,
+    ) -> None:
+        """Take `steps` time steps. Collective where there are neighbours or trials.
+
+        Args:
+            injected: (steps, columns of `sources`) in the propagation's dtype: row n is injected in step n.
+            recorded: (steps, columns of `receivers`), written: row n holds velocities in the middle of step n and
+                stresses before it.
+        """
+
+        def make_job(some: slice) -> Any:
+            arguments: dict[str, Any] = {}
+            if sources is not None and injected is not None and len(sources.indices):
+                arguments |= {"sources": sources.native, "injected": injected[some]}
+            if receivers is not None and recorded is not None and len(receivers.indices):
+                arguments |= {"receivers": receivers.native, "recorded": recorded[some]}
+            return self._job(**arguments)
+
+        self._take(steps, make_job, self._flops, "source")
+
+
+def _model_arrays(medium: Medium, velocities: Sequence[str], stresses: Sequence[str]) -> list[np.ndarray]:
+    """In the kernels' order (native/elastic/fields.hpp)."""
+    shear = [medium.shear[name] for name in stresses if name in medium.shear]
+    arrays = [*(medium.buoyancy[name] for name in velocities), medium.p_modulus, medium.lame, *shear]
+    if medium.relaxation is not None:
+        arrays += [medium.relaxation.defect_p, medium.relaxation.defect_s]
+    return arrays
+
+
+def flops_per_point(flat: bool, relaxing: bool) -> int:
+    """Additions and multiplications of a cell's step, multiply-adds counted as two (native/elastic/piece.hpp).
+
+    Those of layers, sources and receivers are not counted. flat: two dimensions.
+    """
+    axes = 2 if flat else 3
+    derivatives = 2 * axes**2 * 5
+    forces = axes * (axes - 1 + 2)
+    normal = 2 * (axes - 1) + 2 + (0 if flat else 2) + 3 * axes
+    shear = 3 * (axes * (axes - 1) // 2)
+    relaxed = (axes * 11 + 7 * (axes * (axes - 1) // 2)) if relaxing else 0
+    return derivatives + forces + normal + shear + relaxed

@@ -1,0 +1,60 @@
+"""What receivers record: components of velocity and stress, and pressure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.seismic.elastic.field_points import FieldPoints
+from fathometer.seismic.elastic.fields import BY_NAME, VELOCITY, fields_of
+from fathometer.seismic.elastic.points import weights_of
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.time_axis import TimeAxis
+
+PRESSURE = "pressure"
+
+
+def components_of(survey: Survey, two_dimensional: bool) -> tuple[str, ...]:
+    """[acquisition] components, or the velocities. Raises InputError for one that two dimensions do not have."""
+    known = [field.name for field in fields_of(two_dimensional)]
+    given = survey.acquisition.components
+    if given is None:
+        return tuple(name for name in known if BY_NAME[name].stage == VELOCITY)
+    for name in given:
+        if name not in (*known, PRESSURE):
+            raise InputError(
+                f'{survey.path}: [acquisition] components: found "{name}" in 2D, where nothing varies along y; '
+                f"allowed: {', '.join((*known, PRESSURE))}"
+            )
+    return given
+
+
+def receiver_points(
+    grid: Grid, positions: np.ndarray, components: Sequence[str], free_surface: bool
+) -> list[FieldPoints]:
+    """Where receivers sample the fields; pressure is minus the mean of the normal stresses.
+
+    Args:
+        grid: padded. positions: (n, 3), m. components: what each records; column c n + r is component c of receiver r.
+        free_surface: whether the plane k = 0 is one.
+    """
+    cells = grid.to_cells(np.atleast_2d(positions))
+    normal = [name for name in ("sxx", "syy", "szz") if not (grid.two_dimensional and "y" in name)]
+    points = []
+    for number, component in enumerate(components):
+        fields = normal if component == PRESSURE else [component]
+        amplitude = -1 / len(normal) if component == PRESSURE else 1.0
+        for name in fields:
+            weights = weights_of(name, cells, free_surface, injecting=False)
+            column = number * len(cells) + np.arange(len(cells), dtype=np.int64)
+            points.append(FieldPoints(name, weights, column, np.full(len(cells), amplitude)))
+    return points
+
+
+def first_time(component: str, time: TimeAxis) -> float:
+    """Time of the first recorded value, s: velocities are recorded in the middle of a step, stresses before it."""
+    velocity = component != PRESSURE and BY_NAME[component].stage == VELOCITY
+    return time.first + 0.5 * time.dt * velocity

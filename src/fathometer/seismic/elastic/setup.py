@@ -1,0 +1,130 @@
+"""All that is decided before the first time step of an elastic run.
+
+layout -> this rank's part of the model -> dt -> time axis -> medium -> memory
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.grid.grid import Grid
+from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
+from fathometer.seismic.elastic.attenuation import Attenuation
+from fathometer.seismic.elastic.earth import attenuation_of, read_earth
+from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
+from fathometer.seismic.elastic.media import medium_of
+from fathometer.seismic.elastic.medium import Medium
+from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.scheme import ElasticScheme
+from fathometer.seismic.elastic.sources import PointSources
+from fathometer.seismic.elastic.survey_checks import (
+    check_solid,
+    check_wavelengths,
+    onset_notes,
+    reference_notes,
+    unused_notes,
+)
+from fathometer.seismic.setup.checks import check_amplitude, time_step
+from fathometer.seismic.setup.grazing import peak_frequency
+from fathometer.seismic.setup.setup import ADVICE, Setup
+from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.scheme import Scheme
+
+
+@dataclass(frozen=True, eq=False)
+class ElasticSetup:
+    """An elastic survey made ready for propagation on this rank.
+
+    Attributes:
+        run: what modelling of all physics has. attenuation: None: there is none. layout: sources and components.
+    """
+
+    run: Setup
+    medium: Medium
+    scheme: ElasticScheme
+    attenuation: Attenuation | None
+    layout: ElasticLayout
+
+    @property
+    def survey(self) -> Survey:
+        return self.run.survey
+
+    @property
+    def grid(self) -> Grid:
+        return self.run.grid
+
+    @property
+    def comm(self) -> MPI.Intracomm:
+        return self.run.comm
+
+    @property
+    def time(self) -> TimeAxis:
+        return self.run.time
+
+    @property
+    def sources(self) -> PointSources:
+        """What acts in each shot."""
+        return self.layout.sources
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """What receivers record, in the order in which it is written."""
+        return self.layout.components
+
+    def propagator(self) -> ElasticPropagator:
+        """A wavefield at rest in the medium."""
+        run = self.run
+        return ElasticPropagator(run.grid, run.block, self.medium, self.scheme, run.layout.off_grid, run.comm)
+
+
+def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
+    """Collective. Make an elastic survey ready. Raises InputError, the same on all ranks, for what is wrong with it."""
+    usable = usable_memory(comm, survey.parallel.memory_budget)
+    with collective_errors(comm):
+        own = elastic_layout(survey, ranks=comm.size)
+        layout = own.whole
+        ranks = layout.ranks(comm.size)
+        frequency = peak_frequency(layout.wavelet)
+        attenuation = attenuation_of(survey, layout.wavelet.fmax, frequency)
+    grid = layout.grid
+    block = Decomposition(grid.full_shape, ranks, comm.rank)
+    with collective_errors(comm):
+        parts = own.wavefield_bytes(block)
+    require_memory(parts, usable, comm, ADVICE)
+    with ledger.phase("read model"):
+        earth = read_earth(layout.files, grid, block, attenuation, comm)
+    with collective_errors(comm):
+        check_solid(survey, own.sources, layout.acquisition.shots, earth, grid, block)
+        dt = time_step(survey, earth.time_step_limit)
+        notes = unused_notes(survey)
+        notes += check_wavelengths(survey, earth.slowest, grid, layout.wavelet, layout.acquisition, dt)
+        notes += earth.notes + own.sources.notes
+        time = own.time(dt)
+        notes += onset_notes(survey, own.sources, time) + reference_notes(attenuation)
+        check_amplitude(survey, layout.wavelet, time, layout.dtype)
+    memory = require_memory(parts | own.shot_bytes(block, time), usable, comm, ADVICE)
+    scheme = Scheme(dt, layout.radius, layout.dtype, layout.boundary, layout.free_surface, earth.fastest, frequency)
+    run = Setup(
+        layout,
+        comm,
+        block,
+        scheme,
+        time,
+        [],  # the medium is not the acoustic one
+        earth.slowest,
+        earth.fastest,
+        earth.time_step_limit,
+        None,
+        comm.size,
+        memory,
+        spare_memory(memory, usable, comm),
+        notes + layout.acquisition.notes,
+    )
+    elastic = ElasticScheme(dt, layout.dtype, layout.boundary.width, layout.free_surface, earth.fastest, frequency)
+    return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), elastic, attenuation, own)

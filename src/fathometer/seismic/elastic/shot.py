@@ -1,0 +1,81 @@
+"""The time steps of one shot: from the series of its source to traces, snapshots and peak velocities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fathometer.base import ledger
+from fathometer.base.progress import Progress
+from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.receivers import first_time, receiver_points
+from fathometer.seismic.elastic.setup import ElasticSetup
+from fathometer.seismic.elastic.snapshots import SnapshotWriter
+from fathometer.seismic.elastic.sources import source_points
+from fathometer.seismic.shots.gathering import gather_traces
+from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.traces.resampling import resample
+from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
+
+
+def model_shot(
+    setup: ElasticSetup,
+    wavefield: ElasticPropagator,
+    shot: Shot,
+    snapshots: SnapshotWriter | None,
+    progress: Progress,
+) -> np.ndarray | None:
+    """Collective. Propagate one source.
+
+    Returns the traces (components, receivers, samples) float32 on rank 0, None on the others: band-limited, at the
+    survey's sample interval. Raises FathometerError on all ranks where the wavefield ceases to be finite.
+    """
+    run, time, dtype, free = setup.run, setup.time, setup.scheme.dtype, setup.scheme.free_surface
+    with ledger.phase("set up"):
+        points, series = source_points(run.grid, setup.sources, shot.source, run.wavelet, time, free, dtype)
+        sources = wavefield.injectors(points)
+        receivers = wavefield.samplers(receiver_points(run.grid, shot.receivers, setup.components, free))
+        recorded = np.zeros((time.steps, len(receivers.indices)), dtype)
+        wavefield.reset()
+    at_a_time, start = steps_at_a_time(run.grid, run.comm.size, time.steps), 0
+    while start < time.steps:
+        count = min(at_a_time, time.steps - start)
+        due = snapshots.due(start) if snapshots is not None else None
+        if due is not None:
+            count = min(count, due)
+        injected = series.rows(start, count, sources.indices)
+        with ledger.phase("source propagation"):
+            wavefield.advance(count, sources, injected, receivers, recorded[start : start + count])
+        finish_steps(wavefield, count, progress, shot.name)
+        start += count
+        if snapshots is not None and due == count:
+            snapshots.take(wavefield)
+    wavefield.check(shot.name)
+    with ledger.phase("resample traces"):
+        traces = _resampled(setup, wavefield, np.ascontiguousarray(recorded.T), receivers.indices, len(shot.receivers))
+    with ledger.phase("gather traces"):
+        gathered = gather_traces(run.comm, len(setup.components) * len(shot.receivers), receivers.indices, traces)
+    if gathered is None:
+        return None
+    return gathered.reshape(len(setup.components), len(shot.receivers), run.acquisition.samples)
+
+
+def _resampled(
+    setup: ElasticSetup, wavefield: ElasticPropagator, recorded: np.ndarray, columns: np.ndarray, receivers: int
+) -> np.ndarray:
+    """Traces (n, samples) float32 at the survey's samples.
+
+    recorded: (n, steps). columns: (n,), of each: component times `receivers`, and the receiver.
+    """
+    run, time, acquisition = setup.run, setup.time, setup.run.acquisition
+    traces = np.empty((len(columns), acquisition.samples), np.float32)
+    for number, component in enumerate(setup.components):
+        rows = columns // receivers == number
+
+        def sampled(stepped: np.ndarray, first: float = first_time(component, time)) -> np.ndarray:
+            start, interval, samples = acquisition.start, acquisition.sample_interval, acquisition.samples
+            with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
+                values = resample(stepped, first, time.dt, start, interval, samples, run.wavelet.fmax)
+                return np.asarray(values.astype(np.float32))
+
+        traces[rows] = wavefield.threads.map_rows(sampled, recorded[rows])
+    return traces

@@ -1,0 +1,49 @@
+"""Whether the sections of a survey are for the physics that [propagation] names."""
+
+from fathometer.seismic.survey.acquisition import AcquisitionTable
+from fathometer.seismic.survey.model import ModelTable
+
+ELASTIC_MODEL = ("vs", "density", "qp", "qs", "reference_frequency")
+ONLY = "allowed only with [propagation] physics = elastic"
+
+
+def check_acoustic(model: ModelTable | None, acquisition: AcquisitionTable, sections: dict[str, object]) -> None:
+    """Raises ValueError for a key of an acoustic survey that only elastic runs have.
+
+    sections: those of elastic runs, by name; None where left out.
+    """
+    for name in ELASTIC_MODEL:
+        if getattr(model, name, None) is not None:
+            raise ValueError(f"[model] {name}: found with physics = acoustic; {ONLY}")
+    for name, table in sections.items():
+        if table is not None:
+            raise ValueError(f"[{name}]: found with physics = acoustic; {ONLY}")
+    components = acquisition.components
+    if components is not None and components != ("pressure",):
+        other = next((name for name in components if name != "pressure"), "")
+        raise ValueError(f'[acquisition] components: found "{other}" with physics = acoustic; {ONLY}')
+
+
+def check_elastic(model: ModelTable | None, acquisition: AcquisitionTable, source: object) -> None:
+    """Raises ValueError for what an elastic survey lacks, and for what it cannot have."""
+    if model is not None:
+        for name in ("vs", "density"):
+            if getattr(model, name) is None:
+                raise ValueError(f"[model] {name}: missing; needed with [propagation] physics = elastic")
+        for name in ("epsilon", "delta"):
+            value = getattr(model, name)
+            if isinstance(value, str) or value != 0:
+                raise ValueError(
+                    f"[model] {name}: found with physics = elastic, which is isotropic; allowed: 0, or left out"
+                )
+        for name, other in (("qp", "qs"), ("qs", "qp")):
+            if getattr(model, name) is None and getattr(model, other) is not None:
+                raise ValueError(f"[model] {name}: missing although {other} is given; allowed: both or neither")
+        if model.reference_frequency is not None and model.qp is None:
+            raise ValueError("[model] reference_frequency: found without qp and qs; allowed: only with them")
+    if source is None:
+        raise ValueError("[source]: missing; needed with [propagation] physics = elastic: a table {kind, …}")
+    if acquisition.gathers is not None:
+        raise ValueError(
+            "[acquisition] gathers: found with physics = elastic; allowed: a geometry to model (sources, receivers)"
+        )

@@ -1,0 +1,194 @@
+"""What time stepping of every wave equation has in common: threads, sweeps, tiles, halo exchanges, checks.
+
+    advance(k):  in sweeps of some steps
+        send halos; meanwhile all steps of the cells that need no neighbour's
+        for each stage of each step: send halos, compute the rest
+
+A step of some equations has stages, each of which reads what the one before has written (native/core/step.hpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+
+from fathometer import _native
+from fathometer.base import ledger
+from fathometer.base.errors import NotFiniteError
+from fathometer.grid.arrays import allocate, field_layout
+from fathometer.grid.grid import Grid
+from fathometer.grid.tiling import PLAIN
+from fathometer.grid.trials import Trials
+from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.decomposition import Decomposition, Index3
+from fathometer.parallel.halo import HaloExchange
+from fathometer.parallel.threads import ThreadCounts
+
+PIECES = 4  # of the cells inside, between which messages are given time to travel
+
+
+@dataclass(frozen=True)
+class PointSet:
+    """The points that concern this rank: `indices` into the survey's list, and the kernels' view of them."""
+
+    indices: np.ndarray
+    native: Any
+
+
+class SteppedFields:
+    """Fields of this rank's block of a grid, zero at first. Subclasses make the kernels' view of them, `_wave`.
+
+    Args:
+        grid: the computational grid with its padding. block: this rank's block of `grid.full_shape`.
+        dtype: float32 or float64. depth: planes of the halos. stages: of a step.
+        comm: the communicator whose ranks share the grid.
+
+    Attributes:
+        step: steps taken since rest.
+        tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
+        trials: which set it for every advance; None: it stays.
+        threads: of each task; 0: as many as the process has.
+    """
+
+    _wave: Any
+
+    def __init__(
+        self,
+        grid: Grid,
+        block: Decomposition,
+        dtype: np.dtype[Any],
+        depth: int,
+        comm: MPI.Intracomm,
+        stages: int = 1,
+    ) -> None:
+        self.grid, self.block, self.comm = grid, block, comm
+        self.step = 0
+        self.tiling = PLAIN
+        self.trials: Trials | None = None
+        self.threads = ThreadCounts(0, 0, 1)
+        self._dtype, self._depth, self._stages = dtype, depth, stages
+        self._first, self._shape = field_layout(block, depth, dtype)
+        self._exchanges: list[HaloExchange] = []  # by the level, or stage, that needs them
+        single = dtype == np.float32
+        self._job: Any = _native.JobFloat32 if single else _native.JobFloat64
+        self._points_kind: Any = _native.PointsFloat32 if single else _native.PointsFloat64
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number."""
+        return self._dtype.itemsize
+
+    def _allocate(self, arrays: int) -> list[np.ndarray]:
+        """So many zeroed arrays with halos."""
+        return [allocate(self._shape, self._dtype, stagger=n) for n in range(arrays)]
+
+    def _cut(self) -> list[list[bool]]:
+        """Axis, low and high side: whether the cells beyond belong to another rank."""
+        return [[self.block.has_neighbour(axis, side) for side in (-1, 1)] for axis in range(3)]
+
+    @property
+    def image_box(self) -> tuple[Index3, Index3]:
+        """Local half-open range of the owned cells that belong to the model (not to its padding)."""
+        return self.grid.local_box(self.block)
+
+    @property
+    def image_shape(self) -> Index3:
+        lo, hi = self.image_box
+        return hi[0] - lo[0], hi[1] - lo[1], hi[2] - lo[2]
+
+    def owned(self, array: np.ndarray) -> np.ndarray:
+        """View (nx, ny, nz) of the owned cells of one of the fields' arrays."""
+        (x, y, z), (nx, ny, nz) = self._first, self.block.local_shape
+        return array[x : x + nx, y : y + ny, z : z + nz]
+
+    def _take(
+        self,
+        steps: int,
+        make_job: Callable[[slice], Any],
+        flops: int,
+        kind: str,
+        share: float = 1.0,
+        rows: int | None = None,
+    ) -> None:
+        """Take `steps` time steps. Collective where there are neighbours or trials.
+
+        Args:
+            make_job: the kernels' job of some of the steps. flops: of a cell's step. kind: of the work beside the
+                equation. share: of the cells of all ranks that are computed. rows: of this rank's in all steps; None:
+                all.
+        """
+        self.threads.use(self.threads.propagate)
+        begin = ledger.now()
+        if self.trials is not None:
+            self.tiling = self.trials.tiling_for(steps, kind, share)
+        nx, ny, nz = self.block.local_shape
+        points = float(steps * nx * ny if rows is None else rows) * nz
+        ledger.work(points, flops * points)
+        if not self._exchanges:
+            self._wave.advance(steps * self._stages, make_job(slice(0, steps)), self.tiling.numbers)
+        else:
+            depth = max(1, min(self.tiling.depth // self._stages, steps))
+            sweeps = -(-steps // depth)
+            for sweep in range(sweeps):
+                some = slice(steps * sweep // sweeps, steps * (sweep + 1) // sweeps)
+                self._exchanged_sweep((some.stop - some.start) * self._stages, make_job(some))
+        self.step += steps
+        if self.trials is not None:
+            self.trials.took(ledger.now() - begin)
+
+    def _exchanged_sweep(self, stages: int, job: Any) -> None:
+        wave, skew = self._wave, self._wave.skew(job)
+        halo = self._exchanges[wave.level]
+        halo.start()
+        for piece in range(PIECES):
+            wave.advance_inside(stages, job, self.tiling.numbers, piece, PIECES)
+            halo.test()
+        for n in range(stages):
+            if n:
+                halo = self._exchanges[(wave.level + n) % 2]
+                halo.start()
+                wave.advance_rim(n, job, skew, (n + 1) * skew)
+            halo.wait()
+            wave.advance_rim(n, job, 0, skew)
+        wave.level = (wave.level + stages) % 2
+
+    def check(self, where: str) -> None:
+        """Collective. Raises NotFiniteError on all ranks, with step and place, if a field is not finite.
+
+        `where`: shot and loop, in words.
+        """
+        with ledger.phase("check"):
+            self._check(where)
+
+    def _check(self, where: str) -> None:
+        local = self._wave.first_nonfinite()
+        no_cell = np.iinfo(np.int64).max
+        first_cell = no_cell  # that is not finite, in C order of the padded grid
+        if local >= 0:
+            _, ny, nz = self.block.local_shape
+            _, full_ny, full_nz = self.grid.full_shape
+            i, j, k = local // (ny * nz), local // nz % ny, local % nz
+            x, y, z = (a + b for a, b in zip((i, j, k), self.block.lo, strict=True))
+            first_cell = (x * full_ny + y) * full_nz + z
+        first_cell = allreduce(self.comm, first_cell, "MIN")
+        if first_cell != no_cell:
+            _, full_ny, full_nz = self.grid.full_shape
+            cell = (first_cell // (full_ny * full_nz), first_cell // full_nz % full_ny, first_cell % full_nz)
+            place = ", ".join(
+                f"{'xyz'[a]} = {self.grid.origin[a] + (cell[a] - self.grid.pad[a][0]) * self.grid.spacing[a]:g} m"
+                for a in self.grid.axes
+            )
+            raise NotFiniteError(
+                f"{where}: the wavefield is no longer finite: seen at step {self.step}, first at {place}; "
+                "look there for an unphysical model value, and in the wavelet or traces for huge amplitudes"
+            )
+
+    def close(self) -> None:
+        """Free what MPI holds for the exchanges."""
+        for exchange in self._exchanges:
+            exchange.close()
+        self._exchanges = []

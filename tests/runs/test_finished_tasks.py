@@ -1,0 +1,93 @@
+"""Results of tasks that are kept until all are done."""
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.runs.finished_tasks import FOLDER, finished_tasks
+from fathometer.runs.options import RunOptions
+
+COMM, RESUME = MPI.COMM_WORLD, RunOptions(resume=True)
+ARRAYS = {"traces": np.arange(6.0).reshape(2, 3), "peak": np.ones(2, np.float32)}
+
+
+class Stop(Exception):
+    pass
+
+
+def interrupted(output, tasks=(3,), input=None):
+    """A run that ends after so many tasks."""
+    with suppress(Stop), finished_tasks(output, input or {"a": 1}, "shot", RunOptions(), COMM) as finished:
+        for task in tasks:
+            finished.keep(task, ARRAYS)
+        raise Stop
+
+
+def refused(output, message, options=RESUME, input=None, error=InputError):
+    """The next run ends with this message before it begins."""
+    run = finished_tasks(output, input or {"a": 1}, "shot", options, COMM)
+    with pytest.raises(error, match=message):
+        run.__enter__()
+
+
+def test_what_is_kept_is_read_again_and_goes_at_the_end(tmp_path):
+    interrupted(tmp_path, (3, 5))
+    with finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished:
+        assert finished.done == {3, 5}
+        loaded = finished.load(3)
+        finished.keep(4, ARRAYS)
+        assert finished.done == {3, 4, 5}
+    assert {name: value.tolist() for name, value in loaded.items()} == {n: v.tolist() for n, v in ARRAYS.items()}
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_without_a_finished_task_leaves_nothing(tmp_path):
+    interrupted(tmp_path, ())
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unfinished_run_is_not_begun_anew_without_a_word(tmp_path):
+    interrupted(tmp_path)
+    refused(tmp_path, r"unfinished run; --resume goes on after its last shot, --overwrite", RunOptions())
+    with finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished:  # it is still there
+        assert finished.done == {3}
+
+
+def test_overwrite_begins_anew_and_resume_without_a_run_begins(tmp_path):
+    interrupted(tmp_path)
+    with finished_tasks(tmp_path, {"a": 2}, "shot", RunOptions(overwrite=True), COMM) as finished:
+        assert not finished.done
+    with finished_tasks(tmp_path, {"a": 2}, "shot", RESUME, COMM) as finished:
+        assert not finished.done
+
+
+def test_a_changed_input_is_named(tmp_path):
+    interrupted(tmp_path, input={"model": {"vp": "12 bytes"}})
+    refused(
+        tmp_path,
+        r"another input: model\.vp: 12 bytes then, 13 bytes now; --overwrite",
+        input={"model": {"vp": "13 bytes"}},
+    )
+
+
+def test_one_run_at_a_time(tmp_path):
+    with finished_tasks(tmp_path, {}, "shot", RunOptions(), COMM):
+        refused(tmp_path, "is in use by process")
+        assert (tmp_path / FOLDER).is_dir()
+
+
+def test_damage_is_an_error(tmp_path):
+    interrupted(tmp_path)
+    [path] = (tmp_path / FOLDER).glob("*.npz")
+    path.write_bytes(path.read_bytes()[:-200])
+    with (
+        finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished,
+        pytest.raises(FathometerError, match="dam"),
+    ):
+        finished.load(3)
+    interrupted(tmp_path)
+    (tmp_path / FOLDER / "input.json").write_text("{")
+    refused(tmp_path, r"input\.json: cannot be read; --overwrite begins anew", error=FathometerError)

@@ -1,0 +1,153 @@
+"""`fathometer model` of elastic waves: results, bits over ranks, --resume, and what it must not go on with."""
+
+import json
+import signal
+import time
+
+import numpy as np
+import pytest
+from cli_support import call, finish, here, program, start
+from elastic_surveys import IN_2D, elastic_survey, samples
+
+from fathometer.runs.finished_tasks import FOLDER
+from fathometer.storage.traces.segy import read_traces
+from fathometer.storage.volumes.volume import open_volume
+
+SHORT = 6e-5  # s, of time steps: a shot of the line takes a second or two
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A run that nobody interrupts."""
+    folder = tmp_path_factory.mktemp("elastic")
+    path = elastic_survey(folder)
+    assert here("model", path, "--quiet").code == 0
+    return folder
+
+
+def test_results(done):
+    out = done / "out"
+    names = {path.name for path in out.iterdir()}
+    shots = [f"shot-{n}" for n in (1, 2)]
+    maps = {f"peak-velocity-{shot}-{name}.rsf" for shot in shots for name in ("horizontal", "vertical")}
+    maps |= {f"peak-velocity-{shot}.png" for shot in shots}
+    fields = {f"snapshots-{shot}-{name}.rsf" for shot in shots for name in ("vx", "vy", "vz")}
+    assert names >= {"shots-vx.segy", "shots-vz.segy", "shots-sxx.segy", "run.json", "report.html"} | maps | fields
+    assert FOLDER not in names
+    record = json.loads((out / "run.json").read_text())
+    assert record["results"]["physics"] == "elastic"
+    assert record["results"]["components"] == ["vx", "vz", "sxx"]
+    assert all((out.parent / path).exists() for path in record["results"]["files"].values())
+    page = (out / "report.html").read_text()
+    assert "Elastic waves" in page
+    assert "Peak ground velocity" in page
+    assert 'class="missing">The figures need JavaScript' in page
+    assert page.count('class="missing"') == 1
+
+
+def test_the_map_holds_what_a_receiver_in_the_surface_has_seen(tmp_path):
+    """Receivers on nodes of a line: the largest velocity of their traces, but for what lies between samples."""
+    keys = {"acquisition__components": ["vx", "vz"], "acquisition__sources": {"x": 140.0, "z": 130.0}}
+    # A wavelet that ends at its highest frequency: traces, which are low-passed there, have all of it.
+    keys |= {"wavelet__kind": "ormsby", "wavelet__corners": [0.0, 1.0, 2.0, 5.0], "wavelet__peak_frequency": None}
+    path = elastic_survey(tmp_path, **IN_2D | keys, propagation__duration=2.5)
+    assert here("model", path, "--quiet").code == 0
+    for name, component in (("horizontal", "vx"), ("vertical", "vz")):
+        with open_volume(f"peak-velocity-{name}.rsf", tmp_path / "out") as volume:
+            peaks = volume.read((0, 0), volume.info.shape)
+        traces = read_traces(tmp_path / "out" / f"shots-{component}.segy", range(9))
+        for trace, x in zip(traces[1::2], range(100, 450, 100), strict=True):
+            assert np.abs(trace).max() == pytest.approx(peaks[x // 20, 0], rel=0.03)
+
+
+@pytest.mark.parametrize("words", [("--ranks", 3), ("--ranks", 2, "--set", "parallel.decomposition=[1,1,2]")])
+def test_bits_do_not_depend_on_the_ranks(done, tmp_path, words):
+    path = elastic_survey(tmp_path)
+    assert call("model", path, "--quiet", "--threads", 1, *words).code == 0
+    assert samples(tmp_path / "out") == samples(done / "out")
+
+
+def test_bits_do_not_depend_on_tiles(done, tmp_path):
+    path = elastic_survey(tmp_path, tuning__time_depth=6, tuning__block=8, tuning__tile=7, tuning__team=1)
+    assert here("model", path, "--quiet").code == 0
+    assert samples(tmp_path / "out") == samples(done / "out")
+
+
+def killed_after_a_shot(folder, number):
+    """Start a run and end it when a shot is finished and the next goes on; its survey."""
+    path = elastic_survey(folder, **IN_2D, propagation__dt=SHORT)
+    process = start(*program(), "model", path, "--quiet", "--threads", 1)
+    kept = folder / "out" / FOLDER
+    while process.poll() is None and not list(kept.glob("*.npz")):
+        time.sleep(0.01)
+    process.send_signal(number)
+    finish(process)
+    assert 0 < len(list(kept.glob("*.npz"))) < 3
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, number):
+    path = killed_after_a_shot(tmp_path, number)
+    refused = here("model", path, "--quiet")
+    assert refused.code == 2
+    assert "unfinished run; --resume goes on after its last shot" in refused.err
+    resumed = here("model", path, "--resume")
+    assert resumed.code == 0
+    assert "of 3 shots are done" in resumed.err
+    after = samples(tmp_path / "out")
+    assert not (tmp_path / "out" / FOLDER).exists()
+    assert here("model", path, "--quiet", "--overwrite").code == 0
+    assert samples(tmp_path / "out") == after
+
+
+def test_a_shot_whose_snapshots_are_gone_is_computed_again(tmp_path):
+    path = killed_after_a_shot(tmp_path, signal.SIGKILL)
+    (removed,) = (tmp_path / "out").glob("snapshots-shot-1-vx.rsf@")
+    before = removed.read_bytes()
+    removed.unlink()
+    assert here("model", path, "--quiet", "--resume").code == 0
+    assert removed.read_bytes() == before
+
+
+def test_a_changed_model_is_not_gone_on_with(tmp_path):
+    path = killed_after_a_shot(tmp_path, signal.SIGKILL)
+    vp = np.load(tmp_path / "line.npy")
+    vp[3, 3] += 1
+    np.save(tmp_path / "line.npy", vp)
+    done = here("model", path, "--quiet", "--resume")
+    assert done.code == 2
+    assert "another input: files.line.npy" in done.err
+    other = here("model", path, "--quiet", "--resume", "--set", f"propagation.dt={SHORT / 2}")
+    assert "another input: survey.propagation.dt" in other.err
+
+
+def test_acoustic_runs_cannot_be_resumed(tmp_path):
+    keys = {f"source__{name}": None for name in ("kind", "strike", "dip", "rake", "moment")}
+    keys |= {"model__vs": None, "model__density": None, "acquisition__components": None, "snapshots__every_steps": None}
+    path = elastic_survey(tmp_path, propagation__physics="acoustic", propagation__top="absorbing", **keys)
+    done = here("model", path, "--quiet", "--resume")
+    assert done.code == 2
+    assert "--resume: found with acoustic waves; allowed only with [propagation] physics = elastic" in done.err
+
+
+def test_shear_sources_lie_in_solids(tmp_path):
+    """What a double couple leaves in a fluid would push for ever: an explosion there is allowed."""
+    keys = IN_2D | {"acquisition__sources": {"x": 140.0, "z": 130.0}, "model__vs": 0.0}
+    done = here("model", elastic_survey(tmp_path, **keys), "--quiet")
+    assert done.code == 2
+    assert "[source]: a moment of shot 1 at (140, 0, 130) m lies in a fluid (vs = 0) and is no explosion" in done.err
+    keys |= {f"source__{name}": None for name in ("strike", "dip", "rake")} | {"source__kind": "explosion"}
+    assert here("model", elastic_survey(tmp_path, **keys), "--quiet").code == 0
+
+
+def test_results_of_an_earlier_run_that_are_not_made_any_more_go(tmp_path):
+    path = elastic_survey(tmp_path, **IN_2D)
+    assert here("model", path, "--quiet").code == 0
+    out = tmp_path / "out"
+    (out / "snapshots-mine.rsf").write_text("not of a run")
+    one = ("--set", "acquisition.sources.x=140.0", "--set", 'acquisition.components=["vz"]')
+    assert here("model", path, "--quiet", *one).code == 0
+    names = {path.name for path in out.iterdir()}
+    assert names >= {"shots-vz.segy", "snapshots-vx.rsf", "peak-velocity.png", "snapshots-mine.rsf"}
+    assert not [name for name in names if "shot-" in name or "vx.segy" in name]

@@ -1,0 +1,57 @@
+"""Elastic wavefields in media that are physical."""
+
+import numpy as np
+from elastic_steps import padded_array
+from mpi4py import MPI
+
+from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.medium import Medium
+from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.scheme import ElasticScheme
+
+
+def limit(vmax, spacing):
+    return 1 / (vmax * np.sqrt(sum(1 / h**2 for h in spacing)) * (9 / 8 + 1 / 24))
+
+
+def behind(f, axis):
+    """The next node along an axis; the last one has itself."""
+    return np.concatenate([np.take(f, range(1, f.shape[axis]), axis), np.take(f, [-1], axis)], axis)
+
+
+def medium_at(vp, vs, density, dt, dtype):
+    """Means of nodes, written out: harmonic of moduli, arithmetic of density."""
+    flat = vp.shape[1] == 1
+    mu, p = density * vs**2, density * vp**2
+
+    def shear(a, b):
+        nodes = [mu, behind(mu, a), behind(mu, b), behind(behind(mu, a), b)]
+        with np.errstate(divide="ignore"):
+            return 4 / sum(1 / node for node in nodes)
+
+    buoyancy = {f"v{'xyz'[a]}": 2 * dt / (density + behind(density, a)) for a in ((0, 2) if flat else (0, 1, 2))}
+    moduli = {"sxz": shear(0, 2)} if flat else {"sxy": shear(0, 1), "sxz": shear(0, 2), "syz": shear(1, 2)}
+    return Medium(
+        {name: padded_array(b, dtype) for name, b in buoyancy.items()},
+        padded_array(p * dt, dtype),
+        padded_array((p - 2 * mu) * dt, dtype),
+        {name: padded_array(m * dt, dtype) for name, m in moduli.items()},
+    )
+
+
+def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dtype=np.float64):
+    shape = vp.shape
+    dt = share * limit(vp.max(), [h for h, n in zip(spacing, shape, strict=True) if n > 1])
+    scheme = ElasticScheme(dt, np.dtype(dtype), width, free_surface, float(vp.max()), 20.0)
+    medium = medium_at(vp, vs, density, dt, dtype)
+    return ElasticPropagator(Grid(shape, spacing), Decomposition(shape), medium, scheme, True, MPI.COMM_SELF)
+
+
+def rough(shape, seed=2):
+    """Velocities and densities that differ from cell to cell, with fluid ones."""
+    random = np.random.default_rng(seed)
+    vp = random.uniform(1500, 4500, shape)
+    vs = vp / random.uniform(1.5, 3, shape)
+    vs[random.random(shape) < 0.1] = 0
+    return vp, vs, random.uniform(1000, 2600, shape)
