@@ -9,11 +9,12 @@ from functools import partial
 from statistics import median
 
 from benchmarks.table import Table
+from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import best_tiling
-from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.lab.stencil import ITEM_BYTES
 from fathometer.lab.turns import interleave
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.elastic.homogeneous import homogeneous
@@ -36,9 +37,9 @@ CASES = {
 
 def elastic(threads: int, quick: bool) -> Table:
     """Steps in 3D and 2D with `threads` threads; every case in turns with the triad."""
-    cells, repeats = (96, 3) if quick else (240, 9)
+    cells, repeats = (96, 3) if quick else (200, 5)
     _native.set_threads(threads)
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
+    triad = Triad()
     flat = round(cells**1.5)
     shapes: dict[str, Index3] = {"3D": (cells,) * 3, "2D": (flat, 1, flat)}
     rows = []
@@ -51,12 +52,12 @@ def elastic(threads: int, quick: bool) -> Table:
             wave.advance(STEPS)
 
         tasks: dict[str, Callable[[], object]] = {
-            "triad": partial(_native.triad, *arrays),
+            "triad": triad,
             "plain": partial(advance, wave, PLAIN),
             "tiled": partial(advance, wave, tiling),
         }
         seconds = {task: median(times) for task, times in interleave(tasks, repeats).items()}
-        bandwidth = 3 * ITEM_BYTES * TRIAD_ELEMENTS / seconds["triad"]
+        bandwidth = TRIAD_BYTES / seconds["triad"]
         plain, tiled = (math.prod(shape) * STEPS / seconds[task] for task in ("plain", "tiled"))
         limit = bandwidth / (ITEM_BYTES * (MOVES[dimensions] + (RELAXED[dimensions] if case[2] else 0)))
         rows.append(

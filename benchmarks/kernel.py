@@ -8,11 +8,12 @@ from functools import partial
 from statistics import median
 
 from benchmarks.table import Table
+from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import best_tiling
-from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.lab.stencil import ITEM_BYTES
 from fathometer.lab.turns import interleave
 from fathometer.seismic.probes import MATERIALS
 from fathometer.seismic.waves.boundary import Pml
@@ -27,7 +28,7 @@ def kernel(threads: int, quick: bool) -> Table:
     """VTI and isotropic steps of several orders with `threads` threads; every kernel in turns with the triad."""
     cells, repeats = (80, 3) if quick else (200, 9)
     _native.set_threads(threads)
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
+    triad = Triad()
     rows = []
     for physics, order in [(p, o) for p in MATERIALS for o in (4, 8, 16)]:
         width = Pml().width
@@ -42,13 +43,13 @@ def kernel(threads: int, quick: bool) -> Table:
             wave.advance(STEPS)
 
         tasks: dict[str, Callable[[], object]] = {
-            "triad": partial(_native.triad, *arrays),
+            "triad": triad,
             "plain": partial(advance, bare, PLAIN),
             "tiled": partial(advance, bare, tilings[bare]),
             "layers": partial(advance, layered, tilings[layered]),
         }
         seconds = {name: median(times) for name, times in interleave(tasks, repeats).items()}
-        bandwidth = 3 * ITEM_BYTES * TRIAD_ELEMENTS / seconds["triad"]
+        bandwidth = TRIAD_BYTES / seconds["triad"]
         plain, tiled = (cells**3 * STEPS / seconds[name] for name in ("plain", "tiled"))
         limit = bandwidth / (ITEM_BYTES * PHYSICS[physics].fewest_moves)
         rows.append(

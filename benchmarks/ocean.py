@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 from mpi4py import MPI
 
-from benchmarks.command import fathometer, on_ranks
+from benchmarks.command import on_ranks
+from benchmarks.restartable_plan import COLUMNS, Case, planned_rows
 from benchmarks.table import Table
+from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
 from fathometer.apps.ocean.case import case_of
 from fathometer.apps.ocean.cases import earth_text
@@ -22,7 +25,6 @@ from fathometer.apps.ocean.driver import layout_of
 from fathometer.apps.ocean.ocean_file import load_ocean
 from fathometer.apps.ocean.solver.baroclinic import Baroclinic
 from fathometer.apps.ocean.solver.model import OceanModel
-from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.lab.turns import interleave
 
 # Arrays over levels that a call reads and writes once at least, of which those written count twice.
@@ -43,7 +45,7 @@ def ocean_kernels(threads: int, quick: bool) -> Table:
     water = int(problem.grid.levels.sum())
     for count in sorted({1, threads}):
         _native.set_threads(count)
-        arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
+        triad = Triad()
         model = OceanModel(problem, layout_of(case, comm), comm, **case.file.barotropic.solver_keys())
         model.begin()
         for _ in range(3):
@@ -53,7 +55,7 @@ def ocean_kernels(threads: int, quick: bool) -> Table:
         flat = np.zeros(kernels.columns)
         fluxes = np.zeros((len(problem.tracers), *kernels.columns))
         tasks: dict[str, Callable[[], object]] = {
-            "triad": partial(_native.triad, *arrays),
+            "triad": triad,
             "pressure": partial(kernels.pressure, state),
             "momentum": partial(kernels.momentum, state, dt, theta, flat, flat),
             "correct": partial(kernels.correct, state, dt, theta, flat),
@@ -62,7 +64,7 @@ def ocean_kernels(threads: int, quick: bool) -> Table:
         }
         seconds = {name: median(times) for name, times in interleave(tasks, repeats).items()}
         model.close()
-        bandwidth = 3 * ITEM_BYTES * TRIAD_ELEMENTS / seconds.pop("triad")
+        bandwidth = TRIAD_BYTES / seconds.pop("triad")
         for kernel, took in [*seconds.items(), ("all of them", sum(seconds.values()))]:
             moved = MOVED.get(kernel, sum(MOVED.values())) * NUMBER * water
             rows.append(
@@ -109,77 +111,24 @@ def ocean_solver(threads: int, quick: bool) -> Table:
 def ocean_plan(threads: int, quick: bool) -> Table:
     """The demo and some steps of the earth on one rank and two: calibrate, run, plan by the run's own iterations."""
     rounds = 1 if quick else 3
-    cases = [("demo", demo_text(quick), ranks) for ranks in (1, 2)]
+    cases = [Case("demo", demo_text(quick), ranks) for ranks in (1, 2)]
     if not quick:
-        cases += [("one degree, 4 steps", earth_text(steps=4), ranks) for ranks in (1, 2)]
-    found: list[list[tuple[float, ...]]] = [[] for _ in cases]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        for _ in range(rounds):
-            fathometer("calibrate", "--quiet", "-o", folder / "machine.json", "--files", folder)
-            for rows, (_, text, ranks) in zip(found, cases, strict=True):
-                rows.append(_planned(folder, text, ranks))
-    table = []
-    for (case, _, ranks), rows in zip(cases, found, strict=True):
-        said, took, planned, used, iterations, *parts = (median(column) for column in zip(*rows, strict=True))
-        table.append(
-            (
-                case,
-                str(ranks),
-                f"{said:.1f}",
-                f"{took:.1f}",
-                f"{said / took:.2f}",
-                f"{planned / 1e6:.0f}",
-                f"{used / 1e6:.0f}",
-                f"{planned / used:.2f}",
-                f"{iterations:.0f}",
-                *(f"{part:.2f}" for part in parts),
-            )
-        )
+        cases += [Case("one degree, 4 steps", earth_text(steps=4), ranks) for ranks in (1, 2)]
+    parts = ("baroclinic: plan, s", "run, s", "barotropic: plan, s", "run, s")
     return Table(
         "Ocean: plans and runs",
         f"`fathometer calibrate`, then the run and `plan --like` its record, {rounds} times in turns; medians. All "
         "cores work: one rank has as many threads. Wanted: total within 20 %, memory of the largest rank within 10 %.",
-        (
-            "case",
-            "ranks",
-            "total: plan, s",
-            "run, s",
-            "ratio",
-            "memory: plan, MB",
-            "run, MB",
-            "ratio",
-            "iterations a step",
-            "baroclinic: plan, s",
-            "run, s",
-            "barotropic: plan, s",
-            "run, s",
-        ),
-        tuple(table),
+        (*COLUMNS, "iterations a step", *parts),
+        planned_rows("ocean", cases, rounds, _parts, (".0f", *[".2f"] * len(parts))),
     )
 
 
-def _planned(folder: Path, text: str, ranks: int) -> tuple[float, ...]:
-    path = folder / "ocean.toml"
-    path.write_text(text, encoding="utf-8")
-    words = ["--ranks", ranks, "--set", "output.directory=results"]
-    fathometer("ocean", path, "--quiet", "--overwrite", *words)
-    record = folder / "results" / "run.json"
-    fathometer("plan", path, "--on", folder / "machine.json", "--like", record, "--json", folder / "plan.json", *words)
-    plan = json.loads((folder / "plan.json").read_text())["asked"]
-    figures = {figure["name"]: figure["value"] for figure in json.loads(record.read_text())["figures"]}
+def _parts(plan: Mapping[str, Any], figures: Mapping[str, float]) -> tuple[float, ...]:
+    """Iterations a step; seconds of the two parts of steps as the plan and the run have them."""
     said: dict[str, float] = {}
     for phase in plan["phases"]:
         part = phase["phase"].split()[0]
         said[part] = said.get(part, 0.0) + phase["seconds"]
-    return (
-        plan["total_seconds"],
-        figures["total"],
-        plan["memory_bytes_per_rank"],
-        figures["peak memory"],
-        figures["iterations a step"],
-        said["baroclinic"],
-        figures["baroclinic"],
-        said["barotropic"],
-        figures["barotropic"],
-    )
+    names = ("baroclinic", "barotropic")
+    return (figures["iterations a step"], *(value for part in names for value in (said[part], figures[part])))

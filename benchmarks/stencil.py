@@ -14,11 +14,12 @@ import numpy as np
 
 from benchmarks.command import fathometer
 from benchmarks.table import Table
+from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
 from fathometer.config.sections import TuningTable
 from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import best_tiling
-from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.lab.stencil import ITEM_BYTES
 from fathometer.lab.turns import interleave
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.waves.homogeneous import ISOTROPIC, VTI, Homogeneous, Material, NoBoundary
@@ -61,18 +62,18 @@ def stencil(threads: int, quick: bool) -> Table:
         "one thread": Case(cube, VTI, 8, 1),
         "long": Case(long, VTI, 8, threads),
     }
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
+    full_triad = Triad()
 
     def triad() -> None:
         _native.set_threads(threads)
-        _native.triad(*arrays)
+        full_triad()
 
     tasks: dict[str, Callable[[], object]] = {"triad": triad, "plain": partial(cases["vti"].advance, PLAIN)}
     tasks |= {name: case.advance for name, case in cases.items()}
     seconds = interleave(tasks, repeats)
     cells = {name: case.cells * STEPS for name, case in cases.items()} | {
         "plain": cases["vti"].cells * STEPS,
-        "triad": 3 * ITEM_BYTES * TRIAD_ELEMENTS,
+        "triad": TRIAD_BYTES,
     }
     rates = {name: [cells[name] / s for s in times] for name, times in seconds.items()}
 

@@ -13,8 +13,9 @@ from statistics import median
 from benchmarks.command import fathometer
 from benchmarks.plan import SAID, Case, prepare
 from benchmarks.table import Table
+from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
-from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
+from fathometer.lab.stencil import ITEM_BYTES
 from fathometer.lab.turns import interleave
 from fathometer.seismic.kirchhoff.probes import Sizes, SumCase
 
@@ -31,14 +32,14 @@ def time_migration(threads: int, quick: bool) -> Table:
     sizes = Sizes(8, 200, 32) if quick else Sizes(16, 500, 256)
     repeats = 3 if quick else 9
     _native.set_threads(threads)
-    arrays = [_native.zerosFloat32((1, 1, TRIAD_ELEMENTS), n) for n in range(3)]
+    triad = Triad()
     rows = []
     for dimensions in (3, 2):
         for eta in (False, True):
             case = SumCase(dimensions, eta, sizes)
             computed, plainly = case.sum(), case.sum(plainly=True)
             tasks: dict[str, Callable[[], object]] = {
-                "triad": partial(_native.triad, *arrays),
+                "triad": triad,
                 "gathers": partial(_native.gathers, ROUNDS),
                 "flops": partial(_native.multiply_adds, ROUNDS),
                 "kernel": case.sum,
@@ -46,7 +47,7 @@ def time_migration(threads: int, quick: bool) -> Table:
             }
             seconds = {name: median(times) for name, times in interleave(tasks, repeats).items()}
             kernel, plain = computed / seconds["kernel"], plainly / seconds["plain"]
-            bandwidth = 3 * ITEM_BYTES * TRIAD_ELEMENTS / seconds["triad"]
+            bandwidth = TRIAD_BYTES / seconds["triad"]
             bounds = (
                 _native.gathers(ROUNDS) / seconds["gathers"] / GATHERS,
                 bandwidth / (ITEM_BYTES * MOVED[eta]),

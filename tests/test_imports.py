@@ -52,7 +52,7 @@ FLOORS = {
         traces
         scratch
         hashing
-        fingerprint folder number_table
+        fingerprint folder number_table shared_writer
         atomic lock reading json_text probe
     """,
 }

@@ -222,12 +222,20 @@ def elastic() -> None:
     elastic_figures.figures()
 
 
+def loh1_picture() -> None:
+    """Verification 13: draws docs/pictures/loh1.png."""
+    import elastic_figures
+
+    elastic_figures.picture(Path(__file__).resolve().parents[1] / "docs" / "pictures" / "loh1.png")
+
+
 PARTS = (
     *(analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing),
     time_migration,
     reactive,
     ocean,
     elastic,
+    loh1_picture,
 )
 
 if __name__ == "__main__":

@@ -122,10 +122,30 @@ def test_whose_a_command_an_equation_and_a_record_is(tides):
             unknown("report")
 
 
+def test_an_interrupted_modelling_can_be_resumed_where_it_is_elastic(tmp_path):
+    """Whatever else the file holds, and whether it is one."""
+    path = tmp_path / "survey.toml"
+    hint = "--resume goes on with the shots that are not done"
+    for text, settings, found in [
+        ('[propagation]\nphysics = "elastic"', [], hint),
+        ('[propagation]\nphysics = "acoustic"', [], ""),
+        ('[propagation]\nphysics = "acoustic"', ["propagation.physics=elastic"], hint),
+        ('[propagation]\nphysics = "elastic"', ["propagation.physics=acoustic"], ""),
+        ("[propagation]", [], ""),
+        ("propagation = 3", [], ""),
+        ("[propagation", [], ""),
+        ("", ["nonsense"], ""),
+    ]:
+        path.write_text(text)
+        assert registry.resume_hint("model", path, settings) == found, text
+        assert registry.resume_hint("migrate", path, settings) == hint
+    assert registry.resume_hint("model", tmp_path / "no.toml") == ""
+
+
 def test_what_is_registered_agrees_with_itself():
     for name, one in zip(registry.APPLICATIONS, registry.applications(), strict=True):
         assert one.name == name
-        assert set(one.resume_hints) <= set(one.commands)
+        assert all(isinstance(one.resume_hint(command, None), str) for command in one.commands)
         fields = one.input_model().model_fields
         assert {key for key, field in fields.items() if field.is_required()} == one.sections
 

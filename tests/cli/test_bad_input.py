@@ -263,7 +263,7 @@ SAMPLING = [
     Case("a tiny frequency", "[propagation]: inf time steps", {"wavelet.peak_frequency": 1e-308}),
     Case(
         "too few cells a wavelength",
-        "[wavelet]: 1.5 cells per shortest wavelength … at least 2.5, … up to 80 Hz or cells up to 5.8",
+        "[wavelet]: 1.5 cells per shortest wavelength … at least 2.5, … (a peak_frequency of 32 Hz) or cells up to 5.8",
         {"wavelet.peak_frequency": 55.0},
     ),
     Case(

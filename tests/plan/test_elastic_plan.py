@@ -13,6 +13,7 @@ from machine_support import MACHINE
 from mpi4py import MPI
 
 from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Rate, load_machine, save_machine
@@ -35,6 +36,8 @@ BESIDE = ElasticRates(
     model_cell_seconds=1e-6,
     medium_cell_seconds=2e-6,
     relaxation_cell_seconds=4e-6,
+    layer_work_3d=0.5,
+    layer_work_2d=0.25,
     map_seconds=0.7,
     finish_seconds=3.0,
     finish_bytes=1.5e8,
@@ -88,10 +91,14 @@ def test_the_model_of_costs_by_hand(tmp_path):
     steps, shots = whole.time.steps, len(whole.layout.acquisition.shots)
     _, cut, _ = whole.asked.ranks
     assert cut == 1  # along x
-    points = -(-nx // 2) * ny * nz
+    half = -(-nx // 2)
+    points, width, free = half * ny * nz, whole.layout.boundary.width, whole.layout.free_surface
+    assert width <= half
+    in_layers = width * ny * nz + 2 * width * half * nz + (1 if free else 2) * width * half * ny
+    work = points + 0.5 * in_layers
     phases = {phase.name: phase for phase in whole.asked.phases}
     assert whole.asked.threads == 2
-    assert phases["source propagation"].seconds == pytest.approx(shots * steps * points / (2e7 / 2), rel=1e-3)
+    assert phases["source propagation"].seconds == pytest.approx(shots * steps * work / (2e7 / 2), rel=1e-3)
     face = whole.layout.halo * ny * nz * 4
     assert phases["halo exchange"].seconds == pytest.approx(shots * steps * (2e-4 + 9 * face / 1e10), rel=1e-6)
     assert phases["halo exchange"].calls == 2 * shots * steps
@@ -100,9 +107,37 @@ def test_the_model_of_costs_by_hand(tmp_path):
     assert (phases["start-up"].seconds, phases["finish"].seconds) == (1.5, 3.0)
 
 
+def test_series_of_many_sources_cost_time(tmp_path):
+    rows = "".join(f"0,0,0,{n / 10000},1e10\n" for n in range(300))
+    (tmp_path / "fault.csv").write_text("x,y,z,onset,mxx\n" + rows)
+    table = {f"source__{key}": None for key in ("strike", "dip", "rake", "moment")}
+    table |= {"source__kind": "table", "source__path": "fault.csv"}
+    machine = WITH_RATES.model_copy(update={"trace_step_seconds": 1e-7})
+    whole = plan(load_survey(elastic_survey(tmp_path, **table)), machine, PlanRequest(1))
+    _, plain = planned(elastic_survey(tmp_path, propagation__time_dispersion="none", **table), machine=machine)
+    seconds = {phase.name: phase.seconds for phase in whole.asked.phases}
+    samples = len(whole.layout.acquisition.shots) * 300 * 2 * whole.time.steps
+    assert seconds["set up"] - plain["set up"] == pytest.approx(2 * samples * 1e-7, rel=1e-6)
+
+
+def test_a_plan_looks_at_sources_once(tmp_path, monkeypatch):
+    """However many shots there are, and however many blocks are compared."""
+    calls = []
+    cells = Grid.to_cells
+    monkeypatch.setattr(Grid, "to_cells", lambda grid, positions: calls.append(1) or cells(grid, positions))
+    asked = []
+    for shots in (2, 50):
+        sources = {"x": [140.0, 240.0, 100.0 / (shots - 1)], "y": 230.0, "z": 130.0}
+        plan(load_survey(elastic_survey(tmp_path, acquisition__sources=sources)), WITH_RATES, PlanRequest())
+        asked.append(len(calls))
+        calls.clear()
+    assert asked[1] <= asked[0] + 2
+
+
 def test_attenuation_costs_its_own_rate_and_memory(tmp_path):
-    plain, seconds = planned(elastic_survey(tmp_path))
-    lossy, more = planned(elastic_survey(tmp_path, **LOSSY))
+    bare = WITH_RATES.model_copy(update={"elastic": BESIDE.model_copy(update={"layer_work_3d": 0.0})})
+    plain, seconds = planned(elastic_survey(tmp_path), machine=bare)
+    lossy, more = planned(elastic_survey(tmp_path, **LOSSY), machine=bare)
     assert more["source propagation"] == pytest.approx(2 * seconds["source propagation"], rel=0.05)  # steps differ
     assert more["set up"] > 2 * seconds["set up"] - 0.5
     assert lossy.memory_bytes["attenuation"] > 0.4 * plain.memory_bytes["wavefields"]
@@ -176,6 +211,10 @@ def test_rates_are_measured_and_read_again(tmp_path, monkeypatch):
     path = tmp_path / "machine.json"
     save_machine(path, WITH_RATES.model_copy(update={"rates": tuple(rates)}))
     assert load_machine(path).elastic == BESIDE
+    monkeypatch.setattr(probes, "LAYERED", {3: (48, 48, 48), 2: (64, 1, 64)})
+    taken = iter([1.0, 2.5])
+    inside = 48**3 * 3 * 40 / 48
+    assert probes.layer_work(3, threads, 4, lambda task, least=3: next(taken)) == pytest.approx(1.5 * 48**3 / inside)
     checks, medium = probes._cell_seconds(tmp_path, {})
     assert checks >= 0
     assert medium >= 0

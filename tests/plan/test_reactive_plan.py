@@ -7,8 +7,9 @@ import math
 
 import pytest
 from cli_support import call, here
+from input_values import text_of
 from machine_support import MACHINE
-from reactive_flows import text_of, values
+from reactive_flows import values
 
 from fathometer.apps.reactive.case import case_of
 from fathometer.apps.reactive.cost import Iterations, plan, predict

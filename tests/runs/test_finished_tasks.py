@@ -49,6 +49,21 @@ def test_a_run_without_a_finished_task_leaves_nothing(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+class Interrupted(set):
+    """A signal comes before a task is noted."""
+
+    def add(self, task):
+        raise Stop
+
+
+def test_a_signal_right_after_a_file_is_complete_loses_nothing(tmp_path):
+    with suppress(Stop), finished_tasks(tmp_path, {"a": 1}, "shot", RunOptions(), COMM) as finished:
+        finished.done = Interrupted()
+        finished.keep(3, ARRAYS)
+    with finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished:
+        assert finished.done == {3}
+
+
 def test_an_unfinished_run_is_not_begun_anew_without_a_word(tmp_path):
     interrupted(tmp_path)
     refused(tmp_path, r"unfinished run; --resume goes on after its last shot, --overwrite", RunOptions())
@@ -77,6 +92,19 @@ def test_one_run_at_a_time(tmp_path):
     with finished_tasks(tmp_path, {}, "shot", RunOptions(), COMM):
         refused(tmp_path, "is in use by process")
         assert (tmp_path / FOLDER).is_dir()
+
+
+def test_what_was_kept_of_another_task_is_not_taken_for_this_one(tmp_path):
+    interrupted(tmp_path, (3, 5))
+    folder, shapes = tmp_path / FOLDER, {name: array.shape for name, array in ARRAYS.items()}
+    (folder / "00000003.npz").write_bytes((folder / "00000005.npz").read_bytes())
+    np.savez(folder / "00000006.npz", **ARRAYS)  # without a number
+    with finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished:
+        with pytest.raises(FathometerError, match="is damaged: the results of task 5"):
+            finished.load(3)
+        assert finished.drop_damaged(lambda task: shapes) == [3, 6]
+        assert finished.done == {5}
+        assert finished.drop_damaged(lambda task: shapes | {"peak": (3,)}) == [5]
 
 
 def test_damage_is_an_error(tmp_path):

@@ -6,9 +6,11 @@ from mpi4py import MPI
 
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.scheme import ElasticScheme
+from fathometer.seismic.waves.boundary import MultiaxialPml
 
 
 def limit(vmax, spacing):
@@ -40,10 +42,21 @@ def medium_at(vp, vs, density, dt, dtype):
     )
 
 
-def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dtype=np.float64):
+def share_in(vp, vs):
+    """The multi-axial share that the program gives a model."""
+    solid = vs[vs > 0]
+    contrast = max(vp.max() / vp.min(), solid.max() / solid.min() if solid.size else 1)
+    axes = [axis for axis in range(3) if vs.shape[axis] > 1]
+    contacts = sum(np.count_nonzero(np.diff(vs > 0, axis=axis)) for axis in axes) / (vs.size * len(axes))
+    return multiaxial_share(float(contrast), contacts)
+
+
+def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dtype=np.float64, boundary=None):
+    """A wavefield at rest. share: of the largest stable time step. boundary: instead of layers of `width` cells."""
     shape = vp.shape
     dt = share * limit(vp.max(), [h for h, n in zip(spacing, shape, strict=True) if n > 1])
-    scheme = ElasticScheme(dt, np.dtype(dtype), width, free_surface, float(vp.max()), 20.0)
+    boundary = boundary or MultiaxialPml(width, multiaxial=share_in(vp, vs))
+    scheme = ElasticScheme(dt, np.dtype(dtype), boundary, free_surface, float(vp.max()), 5.0)
     medium = medium_at(vp, vs, density, dt, dtype)
     return ElasticPropagator(Grid(shape, spacing), Decomposition(shape), medium, scheme, True, MPI.COMM_SELF)
 
@@ -55,3 +68,32 @@ def rough(shape, seed=2):
     vs = vp / random.uniform(1.5, 3, shape)
     vs[random.random(shape) < 0.1] = 0
     return vp, vs, random.uniform(1000, 2600, shape)
+
+
+def between(random, contrast, shape):
+    """Velocities and densities whose P velocities differ by up to a factor `contrast`, and the others less."""
+    vp = 3000 * contrast ** random.uniform(-0.5, 0.5, shape)
+    ratio = 1.75 * contrast ** random.uniform(-0.15, 0.15, shape)
+    return vp, vp / ratio, 2200 * contrast ** random.uniform(-0.15, 0.15, shape)
+
+
+def beds(shape, seed, contrast):
+    """Flat beds, as thick as one to seven cells."""
+    random = np.random.default_rng(seed)
+    thickness = random.integers(1, 8)
+    values = between(random, contrast, shape[2])
+    at = np.arange(shape[2]) // thickness
+    return [np.broadcast_to(v[at], shape).copy() for v in values]
+
+
+def cells(shape, seed, contrast):
+    """Each cell by itself."""
+    return between(np.random.default_rng(seed), contrast, shape)
+
+
+def seafloor(shape, seed, contrast):
+    """Water over beds."""
+    vp, vs, density = beds(shape, seed, contrast)
+    depth = 5 + 3 * seed
+    vp[..., :depth], vs[..., :depth], density[..., :depth] = 1500, 0, 1000
+    return vp, vs, density

@@ -12,6 +12,7 @@ from fathometer.seismic.elastic.fields import fields_of
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.scheme import ElasticScheme
+from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.points import sinc_points
 
 DT, VMAX = 1e-3, 4000.0
@@ -85,7 +86,7 @@ def propagator(
 ):
     block = Decomposition(shape, ranks, comm.rank)
     part = tuple(slice(lo, hi) for lo, hi in zip(block.lo, block.hi, strict=True))
-    scheme = ElasticScheme(DT, np.dtype(dtype), width, free_surface, VMAX, 25.0)
+    scheme = ElasticScheme(DT, np.dtype(dtype), MultiaxialPml(width), free_surface, VMAX, 25.0)
     medium = medium_of(shape, dtype, relaxing=relaxing, part=part)
     return ElasticPropagator(grid_of(shape), block, medium, scheme, off_grid, comm)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
+
+from input_values import changed
 
 from fathometer.apps.ocean.ocean_file import OceanFile, ocean_of
 
@@ -19,18 +20,7 @@ SPHERE |= {"levels": [50.0, 100.0, 150.0]}
 
 def ocean_values(**changes: Any) -> dict[str, Any]:
     """BASE with further keys: table__key = value; None removes it."""
-    found = copy.deepcopy(BASE)
-    for name, value in changes.items():
-        table, _, key = name.partition("__")
-        if not key:
-            found[table] = value
-            continue
-        entry = found.setdefault(table, {})
-        if value is None:
-            entry.pop(key, None)
-        else:
-            entry[key] = value
-    return {name: value for name, value in found.items() if value is not None}
+    return changed(BASE, changes)
 
 
 def ocean(folder: Path, **changes: Any) -> OceanFile:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
+
+from input_values import changed
 
 from fathometer.apps.reactive.flow_file import FlowFile, flow_of
 
@@ -44,39 +45,10 @@ BASE: dict[str, Any] = {
 
 
 def values(**changes: Any) -> dict[str, Any]:
-    """BASE with further keys: "table.key" = value; None removes it."""
-    found = copy.deepcopy(BASE)
-    for name, value in changes.items():
-        table, _, key = name.partition("__")
-        if not key:
-            found[table] = value
-            continue
-        entry = found.setdefault(table, {})
-        if value is None:
-            entry.pop(key, None)
-        else:
-            entry[key] = value
-    return {name: value for name, value in found.items() if value is not None}
+    """BASE with further keys: table__key = value; None removes it."""
+    return changed(BASE, changes)
 
 
 def flow(folder: Path, **changes: Any) -> FlowFile:
     """A flow file in a folder."""
     return flow_of(values(**changes), folder / "flow.toml")
-
-
-def text_of(values: dict[str, Any]) -> str:
-    """TOML of nested values: tables and lists of tables."""
-
-    def one(value: Any) -> str:
-        match value:
-            case bool():
-                return "true" if value else "false"
-            case str():
-                return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-            case dict():
-                return "{" + ", ".join(f'"{key}" = {one(entry)}' for key, entry in value.items()) + "}"
-            case list() | tuple():
-                return "[" + ", ".join(one(entry) for entry in value) + "]"
-        return repr(value)
-
-    return "".join(f'"{name}" = {one(value)}\n' for name, value in values.items())

@@ -39,7 +39,6 @@ class TidesApplication:
 
     name = "tides"
     commands = ("mean-tide",)
-    resume_hints = {"mean-tide": "wait for the next tide"}  # noqa: RUF012
     sections = frozenset({"tides"})
     plan_options = frozenset({"ranks"})
     equations = ()
@@ -55,6 +54,10 @@ class TidesApplication:
         """An input file and where it lies."""
         values = with_settings(tomllib.loads(path.read_text()), settings)
         return SimpleNamespace(path=path, heights=Input(**values).tides.heights)
+
+    def resume_hint(self, command, path, settings=()):
+        """Of all input files."""
+        return "wait for the next tide"
 
     def protect_inputs(self, input, outputs):
         """Raises InputError where the input file itself would be replaced."""

@@ -723,15 +723,6 @@ class OceanKernel:
         The blocks of a rank, halos included (native/ocean/grid.hpp), and the numbers of Physics; curvature = 1/R².
         """
 
-    def depth(
-        self,
-        eta: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
-        depth: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu")],
-    ) -> None:
-        """
-        Depth of the water at U points, m: of owned columns and two rings around them.
-        """
-
     def pressure(
         self,
         tracers: Annotated[

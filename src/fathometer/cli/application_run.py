@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import phase
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options, RankCall
@@ -111,3 +111,12 @@ def _tell(application: Application, outcome: Outcome, call: RankCall) -> None:
         call.say(line)
     if call.options.json:
         print_text(json.dumps(outcome.record, indent=2, ensure_ascii=False))
+
+
+def resume_or_overwrite(options: Options) -> RunOptions:
+    """What is to become of an earlier run in the same folder. Raises InputError for options that contradict."""
+    from fathometer.runs.options import RunOptions
+
+    if options.resume and options.overwrite:
+        raise InputError("--overwrite: found together with --resume; allowed: one of them")
+    return RunOptions(resume=options.resume, overwrite=options.overwrite)

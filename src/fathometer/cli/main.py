@@ -178,7 +178,8 @@ def _interrupted_code(options: Options) -> int:
 
 def _resume_hint(options: Options) -> str:
     command: Command = options.run_command
-    return command.resume_hint or registry.resume_hint(options.command)
+    path, settings = getattr(options, "survey", None), getattr(options, "set", ())
+    return command.resume_hint or registry.resume_hint(options.command, path, settings)
 
 
 def _print_interrupted(options: Options) -> None:

@@ -6,7 +6,7 @@ runs/application.py. The first one is taken for input files that none recognises
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -94,9 +94,9 @@ def _sections(path: Path) -> set[str]:
     return {name for name, value in values.items() if isinstance(value, dict) or (value and isinstance(value, list))}
 
 
-def resume_hint(command: str) -> str:
-    """What to tell people when a command was interrupted that can be resumed; "" for all others."""
-    return next((app.resume_hints[command] for app in applications() if command in app.resume_hints), "")
+def resume_hint(command: str, path: Path | None = None, settings: Sequence[str] = ()) -> str:
+    """What to tell people when a command on an input file was interrupted that can be resumed; "" for all others."""
+    return next((app.resume_hint(command, path, settings) for app in applications() if command in app.commands), "")
 
 
 def panels_of(record: Mapping[str, Any]) -> RecordPanels | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups, registry
-from fathometer.cli.application_run import run_application
+from fathometer.cli.application_run import resume_or_overwrite, run_application
 from fathometer.cli.command import Options, RankCall
 
 if TYPE_CHECKING:
@@ -100,9 +100,6 @@ class RestartableCommand:
 
 
 def run_options(options: Options) -> RunOptions:
-    """What is to become of an earlier run in the same folder. Raises InputError for options that contradict."""
-    from fathometer.runs.options import RunOptions
-
-    if options.resume and options.overwrite:
-        raise InputError("--overwrite: found together with --resume; allowed: one of them")
-    return RunOptions(resume=options.resume, overwrite=options.overwrite or options.demo)
+    """As `resume_or_overwrite`; a demo replaces the one before."""
+    asked = resume_or_overwrite(options)
+    return replace(asked, overwrite=asked.overwrite or options.demo)

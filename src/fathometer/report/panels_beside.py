@@ -112,8 +112,10 @@ def blocks(panel: dict[str, Any]) -> Figure:
 
 def lines(panel: dict[str, Any]) -> Figure:
     """Plots of lines. panel: name, title, caption; legend: pairs of name and colour; plots, each with label, labels of
-    x and y, log (of y), from ("normal" or "tozero": where y begins) or range (of y; None: all values), steps (whether a
-    value holds for its whole place), and lines, each with name, colour, x, y, None for no value."""
+    x and y, and lines, each with name, colour, x, y, None for no value.
+
+    May be left out of a plot: log (of y), False; from ("normal" or "tozero": where y begins), "normal"; range (of y),
+    all values; steps (whether a value holds for its whole place), False."""
     parts = []
     for plot in panel["plots"]:
         few = max(len(line["x"]) for line in plot["lines"]) <= 40
@@ -124,16 +126,16 @@ def lines(panel: dict[str, Any]) -> Figure:
                 "name": plain(line["name"]),
                 "x": line["x"],
                 "y": line["y"],
-                "line": {"color": line["colour"], "width": 1.5, "shape": "hvh" if plot["steps"] else "linear"},
+                "line": {"color": line["colour"], "width": 1.5, "shape": "hvh" if plot.get("steps") else "linear"},
                 "marker": {"color": line["colour"], "size": 4},
                 "hovertemplate": f"{plain(line['name'])} %{{x:.5~g}}: %{{y:.4~g}}<extra></extra>",
             }
             for line in plot["lines"]
         ]
-        upward: dict[str, Any] = {"rangemode": plot["from"]}
-        if plot["log"]:
+        upward: dict[str, Any] = {"rangemode": plot.get("from", "normal")}
+        if plot.get("log"):
             upward = {"type": "log", "dtick": _decades(plot)}
-        elif plot["range"]:
+        elif plot.get("range"):
             upward = {"range": plot["range"]}
         layout = {
             "xaxis": {"title": {"text": plain(plot["labels"][0])}, "zeroline": False},

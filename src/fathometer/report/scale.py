@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.report.decimation import encoded
+
 Values = npt.NDArray[np.floating]
 
 RATIO, MOST_RATIO = 1e2, 1e12  # logarithmic where values differ by more than the first; below the second: one colour
@@ -65,6 +67,18 @@ def codes_of(values: Values, scale: Scale) -> np.ndarray[Any, np.dtype[np.uint8]
         filled, low, high = np.log10(np.maximum(filled, low)), math.log10(low), math.log10(high)
     share = np.clip((filled - low) / (high - low), 0.0, 1.0)
     return np.where(finite, 1 + np.rint(254 * share), 0).astype(np.uint8)
+
+
+def field_entry(label: str, parts: Sequence[Values], scale: Scale) -> dict[str, Any]:
+    """An entry of `fields` of panels_beside.py; parts: [across, along], one for each choice."""
+    return {
+        "label": label,
+        "low": scale.low,
+        "high": scale.high,
+        "log": scale.log,
+        "plain": scale.plain,
+        "codes": [encoded(codes_of(part.T, scale)) for part in parts],
+    }
 
 
 def spread(count: int, most: int) -> list[int]:

@@ -105,12 +105,6 @@ class Application(RecordPanels, Protocol):
         ...
 
     @property
-    def resume_hints(self) -> Mapping[str, str]:
-        """Commands whose interrupted runs can be resumed (exit code 75 instead of 130), each with the sentence to print
-        then: "--resume goes on with ..."."""
-        ...
-
-    @property
     def sections(self) -> frozenset[str]:
         """Sections (top-level tables) that all of its input files have: `plan` and `submit` find the application of a
         file by them."""
@@ -140,6 +134,13 @@ class Application(RecordPanels, Protocol):
 
         Raises InputError of one line with the file and the first wrong key.
         """
+        ...
+
+    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
+        """The sentence to print where a run of one of its commands was interrupted and can be resumed (exit code 75
+        instead of 130): "--resume goes on with ..."; "" where it cannot. Cheap; raises nothing, whatever the file is.
+
+        path: of the input file; None: the command has none. settings: as of `load`."""
         ...
 
     def protect_inputs(self, input: Any, outputs: Iterable[Path]) -> None:

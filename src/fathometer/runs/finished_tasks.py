@@ -3,7 +3,7 @@ side by side and are not added up (for those that are: lifecycle.py).
 
     out/finished-tasks/lock          one run at a time
     out/finished-tasks/input.json    what the results depend on
-    out/finished-tasks/00000003.npz  arrays of task 3, complete
+    out/finished-tasks/00000003.npz  arrays of task 3, complete, and this number
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,8 @@ from fathometer.storage.lock import FileLock, this_process
 from fathometer.storage.reading import reading
 
 FOLDER, FILE, LOCK = "finished-tasks", "input.json", "lock"
-VERSION = 1
+VERSION = 2
+NUMBER = "task"  # of the arrays: the number of the task
 KIND = "finished tasks"  # of file, in the account
 
 
@@ -52,7 +53,7 @@ class FinishedTasks:
         with ledger.file(KIND, "write"), collective_errors(self._comm):
             if self._comm.rank == 0:
                 path, content = self._path(task), io.BytesIO()
-                np.savez(content, **arrays)  # type: ignore[arg-type]
+                np.savez(content, **{NUMBER: np.array(task)}, **arrays)  # type: ignore[arg-type]
                 with atomic.writing(path), atomic.Parts() as parts:
                     part = parts.create(atomic.NewFile(path, size=content.tell()))
                     with ledger.io(bytes=content.tell()), part.open("r+b") as file:
@@ -69,9 +70,29 @@ class FinishedTasks:
             with ledger.io(bytes=size):
                 try:
                     with np.load(path, allow_pickle=False) as arrays:
-                        return {name: arrays[name] for name in arrays.files}
-                except (ValueError, KeyError, EOFError, OSError, BadZipFile) as error:
+                        found = {name: arrays[name] for name in arrays.files}
+                    if (number := int(found.pop(NUMBER))) != task:
+                        raise ValueError(f"the results of task {number}")
+                    return found
+                except (TypeError, ValueError, KeyError, EOFError, OSError, BadZipFile) as error:
                     raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
+
+    def drop_damaged(self, shapes_of: Callable[[int], Mapping[str, tuple[int, ...]]]) -> list[int]:
+        """Collective. Read what is kept of all tasks; those with anything else than whole arrays of these names and
+        shapes are not done any more: their numbers. shapes_of: counts on rank 0 alone."""
+        damaged: list[int] = []
+        with collective_errors(self._comm):
+            if self._comm.rank == 0:
+                damaged = [task for task in sorted(self.done) if not self._whole(task, shapes_of(task))]
+        damaged = self._comm.bcast(damaged)
+        self.done -= set(damaged)
+        return damaged
+
+    def _whole(self, task: int, shapes: Mapping[str, tuple[int, ...]]) -> bool:
+        try:
+            return {name: array.shape for name, array in self.load(task).items()} == shapes
+        except FathometerError:
+            return False
 
     def _path(self, task: int) -> Path:
         return self._folder / f"{task:08d}.npz"
@@ -101,10 +122,10 @@ def finished_tasks(
                     done = _opened(folder, lock, input, task, options)
             done = comm.bcast(done)
         began = True
-        tasks = FinishedTasks(folder, done, comm)
-        yield tasks
+        yield FinishedTasks(folder, done, comm)
     except BaseException:
-        if comm.rank == 0 and lock.held and began and not tasks.done:
+        # A signal may come between the moment when a task's file is complete and the one when `done` says so.
+        if comm.rank == 0 and lock.held and began and not _kept(folder):
             _remove(folder)
         raise
     else:
@@ -121,7 +142,7 @@ def _opened(folder: Path, lock: FileLock, input: Mapping[str, Any], task: str, o
         raise InputError(f"{folder.parent}: is in use by {holder}; allowed: one run at a time")
     lock.write(this_process())
     path, now = folder / FILE, json.loads(json.dumps({"version": VERSION, "input": input}))
-    done = {int(file.stem) for file in folder.glob("*.npz") if file.stem.isdigit()}
+    done = _kept(folder)
     if options.overwrite or not done:
         _remove(folder, but=lock.path)
         atomic.write(path, (json.dumps(now, indent=1) + "\n").encode())
@@ -140,6 +161,11 @@ def _opened(folder: Path, lock: FileLock, input: Mapping[str, Any], task: str, o
     if changed:
         raise InputError(f"{folder.parent}: holds a run of another input: {changed[0]}; --overwrite begins anew")
     return done
+
+
+def _kept(folder: Path) -> set[int]:
+    """Numbers of the tasks whose files are complete."""
+    return {int(file.stem) for file in folder.glob("*.npz") if file.stem.isdigit()}
 
 
 def _remove(folder: Path, but: Path | None = None) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
+from fathometer.base.errors import FathometerError
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 
@@ -86,3 +87,23 @@ class Probes(Protocol):
         `folder`: where small runs may write; nothing is left there. `binding`: of such a run.
         """
         ...
+
+
+class WithoutSteps:
+    """Of Probes the part of an application without explicit time steps: `subject`, in messages, has none to measure."""
+
+    subject: str
+
+    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> NoReturn:
+        """There is none."""
+        raise FathometerError(f"{equation}: {self.subject} has no such equation")
+
+    def stepper(
+        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
+    ) -> NoReturn:
+        """There is none."""
+        raise FathometerError(f"{equation}: {self.subject} has no such equation")
+
+    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+        """None."""
+        return iter(())

@@ -40,10 +40,6 @@ class SeismicApplication:
 
     name = "seismic"
     commands = ("model", "migrate", "migrate-time")
-    resume_hints: Mapping[str, str] = {
-        "migrate": "--resume goes on with the shots that are not done",
-        "migrate-time": "--resume goes on with the blocks of traces that are not done",
-    }
     sections = frozenset({"acquisition"})
     plan_options = frozenset(
         {"ranks", "nodes", "decomposition", "within", "velocities", "migrate", "model", "migrate_time", "history"}
@@ -65,6 +61,14 @@ class SeismicApplication:
         from fathometer.seismic.survey import load_survey
 
         return load_survey(path, settings)
+
+    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
+        """Of migrations, and of modelling in elastic media; acoustic modelling begins anew. See Application."""
+        if command == "migrate-time":
+            return "--resume goes on with the blocks of traces that are not done"
+        if command == "migrate" or (path is not None and _is_elastic(path, settings)):
+            return "--resume goes on with the shots that are not done"
+        return ""
 
     def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
         """See Application."""
@@ -167,6 +171,20 @@ class SeismicApplication:
         from fathometer.seismic.probes import SeismicProbes
 
         return SeismicProbes()
+
+
+def _is_elastic(path: Path, settings: Sequence[str]) -> bool:
+    """Whether a survey file, right or wrong in all else, is one of elastic waves."""
+    import tomllib
+
+    from fathometer.base.errors import FathometerError
+    from fathometer.config.settings import with_settings
+
+    try:
+        values = with_settings(tomllib.loads(path.read_text(encoding="utf-8")), settings)
+        return bool(values["propagation"]["physics"] == "elastic")
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, FathometerError):
+        return False
 
 
 def _plan_of_time_migration(input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:

@@ -21,10 +21,10 @@ from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.cost.elastic_survey import elastic_survey_layout, elastic_velocities
 from fathometer.seismic.cost.predict import Store, predict
 from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.history.strategies import STORES
 from fathometer.seismic.model.earth import WHOLE
 from fathometer.seismic.model.extremes import extremes
-from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon, strengthened, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_sampling, points_per_wavelength, time_step
 from fathometer.seismic.setup.cone import Saved, expected, record
@@ -199,19 +199,12 @@ def _velocities(
             "" if layout.files.isotropic else f", epsilon {arrays[1].max():g}, delta {arrays[2].max():g}"
         )
     else:
-        try:
-            arrays, rows = layout.files.sample()
-        except InputError as error:
-            raise InputError(f"{error}; a plan needs some rows of them, or --velocities LOWEST,HIGHEST") from None
+        arrays, rows = sampled(layout.files)
         origin = f"from {rows}"
         if not layout.files.isotropic:
             weak = _weak_epsilon(survey, arrays[1], arrays[2], rows)
     vp = arrays[0]
-    if not (np.isfinite(vp).all() and vp.min() >= SLOWEST and vp.max() <= FASTEST):
-        raise InputError(
-            f"{survey.path}: [model] vp: found {vp.min():g} to {vp.max():g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} "
-            "m/s; is [model] units right?"
-        )
+    check_velocities(survey, "[model] vp", float(vp.min()), float(vp.max()))
     epsilon, delta = (
         strengthened(arrays[1], arrays[2], survey.needed_model.on_weak_epsilon) if arrays[1:] else (None, None)
     )

@@ -137,7 +137,7 @@ class SeismicProbes:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
             figures |= time_migration_figures(Path(name), threads, seconds_of, say)
             say("a small elastic run")
-            figures |= elastic_figures(Path(name), binding, seconds_of)
+            figures |= elastic_figures(Path(name), threads, STEPS, binding, seconds_of)
         say("a whole small run")
         return figures | run_seconds(folder, binding, seconds_of)
 

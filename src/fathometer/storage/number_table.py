@@ -55,7 +55,8 @@ def _chosen(path: Path, found: list[str], names: Collection[str]) -> dict[str, i
             chosen[name] = number
     if not chosen:
         told = ", ".join(repr(name[:40]) for name in found[:_MOST_NAMES])
-        raise InputError(f"{path}: found the columns {told}; known: {', '.join(names)}")
+        told = f"the columns {told}" if any(found) else "no columns"
+        raise InputError(f"{path}: found {told}; known: {', '.join(names)}")
     return chosen
 
 

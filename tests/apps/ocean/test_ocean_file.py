@@ -6,10 +6,10 @@ import argparse
 from types import SimpleNamespace
 
 import pytest
+from input_values import text_of
 from mpi4py import MPI
 from ocean_inputs import BASE, SPHERE, ocean, ocean_values
 from paths import ROOT
-from reactive_flows import text_of
 
 from fathometer.apps.ocean.cases import CASES, earth_text, gyre_text
 from fathometer.apps.ocean.ocean_file import load_ocean, ocean_of

@@ -95,14 +95,6 @@ def test_correction():
         close(whole(more), (1 - THETA) * (before - after))
 
 
-def test_depth():
-    grid = basin(11, 9, 5)
-    sea = moving(grid, Physics())
-    depth = np.zeros_like(sea.state.eta)
-    sea.part.depth(sea.state.eta, depth)
-    close(sea.blocks.whole(depth), plain.thickness_u(grid, sea.blocks.whole(sea.state.eta)).sum(2))
-
-
 def test_uniform_flow_is_not_advected():
     """Exactly, where no wall is near."""
     grid = basin(12, 12, 4, periodic=True, rough=False)

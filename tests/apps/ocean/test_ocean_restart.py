@@ -4,6 +4,7 @@ fields_program.py."""
 from __future__ import annotations
 
 import errno
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs.restart_folder import FILE, FOLDER, LINES
 from fathometer.storage import atomic
 
-PROGRESS = Progress(0.1 + 0.2, 120, {"iterations": 7.0}, [{"step": 60, "speed": 1 / 3}], [1 / 7], [0.0], 1e18, [0, 60])
+PROGRESS = Progress(0.1 + 0.2, 120, [{"step": 60, "speed": 1 / 3}], [1 / 7], [0.0], 1e18, [0, 60])
 GRID = sea()
 LAYOUT = layouts(GRID, 1)[0]
 
@@ -51,6 +52,13 @@ def test_the_same_bits_come_back_and_the_state_before_goes(tmp_path):
     assert files(tmp_path).read(found) == PROGRESS
     assert equal(found, state())
     assert sorted(path.name for path in (tmp_path / FOLDER).iterdir()) == ["00000120", FILE, LINES]
+
+
+def test_what_earlier_versions_wrote_beside_it_is_left_alone(tmp_path):
+    files(tmp_path).write(PROGRESS, state())
+    path = tmp_path / FOLDER / FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"counts": {"iterations": 7.0}}))
+    assert files(tmp_path).read(empty()) == PROGRESS
 
 
 def test_halos_do_not_count(tmp_path):

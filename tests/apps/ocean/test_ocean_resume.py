@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 from cli_support import here
+from input_values import text_of
 from ocean_inputs import ocean, ocean_values
-from reactive_flows import text_of
 
 from fathometer.apps.ocean.case import case_of
 from fathometer.base.errors import InputError

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from cli_support import call, finish, partial, program, start
 from cli_support import here as in_this_process
+from input_values import text_of
 from ocean_inputs import ocean_values
 from patience import PATIENCE
-from reactive_flows import text_of
 
 from fathometer.runs.restart_folder import FILE, FOLDER
 

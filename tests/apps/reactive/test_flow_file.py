@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from reactive_flows import BASE, flow, text_of, values
+from input_values import text_of
+from reactive_flows import BASE, flow, values
 
 from fathometer.apps.reactive.case import case_of
 from fathometer.apps.reactive.flow_file import flow_of, load_flow

@@ -9,7 +9,8 @@ import h5py
 import numpy as np
 import pytest
 from cli_support import call, here
-from reactive_flows import text_of, values
+from input_values import text_of
+from reactive_flows import values
 
 from fathometer.apps.reactive.chemistry.data_file import GIVEN
 from fathometer.runs.restart_folder import FILE, FOLDER

@@ -1,15 +1,15 @@
 """The figures of docs/verification.md of elastic waves; needs ten minutes. Run by tools/figures.py."""
 
-from unittest.mock import patch
+from pathlib import Path
 
+import matplotlib
+import numpy as np
 import test_elastic_laws as laws
 import test_elastic_reciprocity as reciprocity
 import test_product_full_space as full_space
 import test_product_lamb as lamb
 import test_product_layers as layers
 import test_product_loh1 as loh1
-
-from fathometer.seismic.elastic import layers as damping
 
 
 def percent(values):
@@ -24,11 +24,10 @@ def figures():
         print(f"plane {kind} wave: order {order:.2f}")
     distances, found = full_space.errors(full_space.NEAR, 7, 20)
     print(f"double couple, {percent(found)} at {', '.join(f'{one:.1f}' for one in distances)} wavelengths")
-    for ratio in (damping.RATIO, 0.0):
-        with patch.object(damping, "RATIO", ratio):
-            distances, found = full_space.errors(full_space.FAR, 12, 12, dt=0.0015)
+    for correction in ("corrected", "none"):
+        distances, found = full_space.errors(full_space.FAR, 12, 12, time_dispersion=correction)
         words = ", ".join(f"{one:.1f}" for one in distances)
-        print(f"double couple, layers' damping {ratio:g}: {percent(found)} at {words} wavelengths")
+        print(f"double couple, time dispersion {correction}: {percent(found)} at {words} wavelengths")
     for name, force in (("vertical", (0.0, 0, 1)), ("horizontal", (1.0, 0, 0))):
         for points in (6, 8, 10, 15):
             for trace, error in zip(("vx", "vz"), lamb.errors(2, force, (0.5, 1, 2), points), strict=True):
@@ -52,6 +51,7 @@ def figures():
         print(f"reciprocity, {name}, free surface: {reciprocity.force_difference(0.0, name):.1e}")
     for cells, receivers, keys in (
         (4, [2, 4], {"box": loh1.SMALL, "width": 10}),
+        (5, [4, 9], {"width": 10}),
         (5, [4, 9], {"width": 20}),
         (5, [4, 9], {"width": 36}),
         (9, [4, 9], {"width": 20}),
@@ -61,3 +61,34 @@ def figures():
             print(
                 f"LOH.1, {cells} + 1/2 cells in the layer, {keys['width']} around, {receiver + 1} km, {name}: {words}"
             )
+
+
+def picture(path: Path):
+    """LOH.1 at 182 m beside the wavenumber integration: three components, 5 and 10 km away."""
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    found = loh1.modelled(loh1.DEPTH / 5.5, "propagation.boundary='auto'")
+    wanted = loh1.reference(found)
+    figure, rows = plt.subplots(2, 3, figsize=(11, 4.6), sharex=True, sharey="row", layout="constrained")
+    for axes, receiver in zip(rows, (loh1.MIDDLE, loh1.FAR), strict=True):
+        for c, (axis, name) in enumerate(zip(axes, ("north", "east", "down"), strict=True)):
+            axis.plot(found.times, wanted[c, receiver], color="0.55", lw=2.6, label="wavenumber integration")
+            axis.plot(found.times, found.traces[c, receiver], color="#0072b2", lw=0.9, label="fathometer model")
+            axis.plot(
+                found.times,
+                found.traces[c, receiver] - wanted[c, receiver],
+                color="#d55e00",
+                lw=0.9,
+                label="difference",
+            )
+            axis.set_title(f"velocity {name}, {receiver + 1} km away", fontsize=9)
+            axis.tick_params(labelsize=8)
+    for axis in rows[-1]:
+        axis.set_xlabel("time (s)", fontsize=9)
+    for axes in rows:
+        axes[0].set_ylabel("m/s", fontsize=9)
+    lines, labels = rows[0][0].get_legend_handles_labels()
+    figure.legend(lines, labels, loc="outside lower center", ncols=3, fontsize=9, frameon=False)
+    figure.savefig(path, dpi=110)
+    print(f"{path.name}: largest difference {np.abs(found.traces - wanted).max() / np.abs(wanted).max():.3f}")

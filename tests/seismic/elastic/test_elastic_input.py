@@ -1,22 +1,31 @@
 """Elastic input at its limits: what is refused before the first time step, and what a resumed run compares."""
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import pytest
-from elastic_survey_support import random_model, survey_with
+from elastic_survey_support import earth_of, random_model, survey_with
+from mpi4py import MPI
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import Decomposition, best_ranks, choose_ranks
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.closure import ROWS
 from fathometer.seismic.elastic.dependence import words_by_name
+from fathometer.seismic.elastic.layers import LARGEST_SHARE
 from fathometer.seismic.elastic.layout import elastic_layout
-from fathometer.seismic.elastic.sources import point_sources_of
+from fathometer.seismic.elastic.setup import prepare_elastic
+from fathometer.seismic.elastic.sources import point_sources_of, source_points
 from fathometer.seismic.elastic.survey_checks import onset_notes, reference_notes
+from fathometer.seismic.setup.layout import boundary_of
+from fathometer.seismic.survey import PropagationTable
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.traces.wavelet import wavelet_of
+from fathometer.seismic.waves.boundary import MultiaxialPml, Pml
 from fathometer.storage.fingerprint import FileState
+
+THIN = {"boundary": {"kind": "pml", "width": 4}}
 
 
 def layout_of(folder, **changes):
@@ -61,6 +70,43 @@ def test_no_more_snapshots_are_buffered_than_a_run_has(tmp_path):
         assert time.steps // 300 == 3
         sizes.append(layout.shot_bytes(Decomposition(layout.whole.grid.full_shape), time)["snapshots"])
     assert sizes == [3 * 9 * 8 * 7 * 3 * 4] * 2
+
+
+@pytest.mark.parametrize("time_dispersion", ["corrected", "none"])
+def test_series_of_many_sources_take_the_memory_that_is_counted(tmp_path, time_dispersion):
+    rows = [f"0,0,0,{n / 1000},{2 + n / 1000},1" for n in range(400)]
+    (tmp_path / "fault.csv").write_text("\n".join(["x,y,z,onset,rise_time,mxx", *rows, *rows]))
+    layout = layout_of(
+        tmp_path,
+        source={"kind": "table", "path": "fault.csv"},
+        wavelet={"kind": "brune", "rise_time": 1.0, "maximum_frequency": 10.0, "peak_frequency": None},
+        propagation={"time_dispersion": time_dispersion},
+    )
+    whole, time = layout.whole, layout.time(1e-3)
+    said = layout.shot_bytes(Decomposition(whole.grid.full_shape), time)
+    position = whole.acquisition.shots[0].source
+    keys = (time, whole.free_surface, whole.dtype, whole.corrected)
+    _, series = source_points(whole.grid, layout.sources, position, whole.wavelet, *keys)
+    tracemalloc.start()
+    try:
+        series.rows(0, 10, np.arange(400))
+        taken = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    counted = sum(said.get(name, 0) for name in ("source series", "transforms of traces", "moment rates"))
+    assert taken <= 1.1 * counted + 3e6  # what is held while one is computed
+    assert counted <= 1.5 * taken
+
+
+def test_series_are_counted_where_sources_touch_a_block(tmp_path):
+    (tmp_path / "fault.csv").write_text("x,y,z,onset,mxx\n0,0,0,0,1\n70,0,0,0,1\n0,0,70,1,1\n120,0,0,2,1\n")
+    layout = layout_of(tmp_path, source={"kind": "table", "path": "fault.csv"}, propagation=THIN)
+    shape = layout.whole.grid.full_shape
+    assert layout.series(Decomposition(shape)) == 3  # pairs of onset and rise time
+    assert [layout.series(Decomposition(shape, (3, 1, 1), rank)) for rank in range(3)] == [2, 3, 2]
+    along = {"acquisition": {"sources": {"x": [0.0, 20.0, 10.0], "y": 20.0, "z": 20.0}}}
+    several = layout_of(tmp_path, source={"kind": "table", "path": "fault.csv"}, propagation=THIN, **along)
+    assert several.series(Decomposition(shape, (3, 1, 1), 2)) == 2
 
 
 @pytest.mark.parametrize("kind", ["brune", "cosine"])
@@ -110,3 +156,103 @@ def test_files_of_one_name_are_told_apart():
     changed = [FileState(str(Path("a", "m.npy")), 8, 0, 0, 0, 0, "3"), states[1]]
     assert len(words_by_name(states)) == 2
     assert words_by_name(states) != words_by_name(changed)
+
+
+@pytest.mark.parametrize(
+    ("sections", "words"),
+    [
+        (
+            {"acquisition": {"components": []}},
+            "[acquisition] components: found []; allowed: a list of pressure, vx, vy, vz, sxx, syy, szz, sxy, sxz, "
+            "syz, each once",
+        ),
+        ({"source": {"kind": "table", "path": "no.csv"}}, "[source] path: {folder}/no.csv: no such file"),
+        ({"acquisition": {"sources": "no.csv"}}, "[acquisition] sources: {folder}/no.csv: no such file"),
+        ({"acquisition": {"receivers": "no.csv"}}, "[acquisition] receivers: {folder}/no.csv: no such file"),
+    ],
+)
+def test_an_error_names_survey_key_and_file(tmp_path, sections, words):
+    with pytest.raises(InputError) as caught:
+        layout_of(tmp_path, **sections)
+    assert str(caught.value) == f"{tmp_path}/survey.toml: " + words.replace("{folder}", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "advice"),
+    [
+        ({"buffered_steps": 2}, "use fewer [snapshots] buffered_steps, more hosts, a shorter [propagation] duration"),
+        ({"buffered_steps": 1}, "use more hosts, a shorter [propagation] duration"),
+        (None, "use more hosts, a shorter [propagation] duration"),
+    ],
+)
+def test_a_lack_of_memory_is_told_with_what_elastic_runs_have(tmp_path, snapshots, advice):
+    random_model(tmp_path, (17, 16, 14))
+    sections = {"parallel": {"memory_budget": 1e-9}} | ({"snapshots": snapshots} if snapshots else {})
+    with pytest.raises(InputError, match=r"not enough memory: .*each rank") as caught:
+        prepare_elastic(survey_with(tmp_path, **sections), MPI.COMM_SELF)
+    assert f"; {advice}" in str(caught.value)
+    assert "[imaging]" not in str(caught.value)
+
+
+WAYS = {
+    "2D": ((15, 15), {}, [10.0, 8.0], 10.0, "1000 m/s at 100 Hz on 10 m"),
+    "3D": ((15, 15, 15), {"y": 20.0}, [4.0, 5.0, 20.0], 20.0, "1000 m/s at 100 Hz on 20 m"),
+}
+
+
+@pytest.mark.parametrize(("shape", "y", "spacing", "largest", "words"), WAYS.values(), ids=WAYS)
+def test_too_few_cells_in_a_wavelength_are_told_with_what_would_do(tmp_path, shape, y, spacing, largest, words):
+    """The cells that it names are those with which the same survey is taken; so is the peak frequency."""
+    np.save(tmp_path / "vp.npy", np.full(shape, 2000, np.float32))
+
+    def prepared(cells, peak):
+        where = {"sources": {"x": 20.0, **y, "z": 20.0}, "receivers": {"x": 30.0, **y, "z": 8.0}}
+        model = {"vs": 1000.0, "density": 2000.0, "spacing": cells}
+        sections = {"model": model, "acquisition": where | {"sample_interval": 1e-3}}
+        sections |= {"wavelet": {"peak_frequency": peak}, "propagation": {"duration": 0.01}}
+        prepare_elastic(survey_with(tmp_path, **sections), MPI.COMM_SELF)
+
+    with pytest.raises(InputError) as caught:
+        prepared(spacing, 40.0)
+    told = f"{1000 / 100 / largest:g} cells per shortest wavelength ({words}); allowed: at least 2.5, that is "
+    peak = 1000 / (2.5 * largest) / 2.5
+    assert told + f"frequencies up to {2.5 * peak:g} Hz (a peak_frequency of {peak:g} Hz) or cells up to 4 m" in str(
+        caught.value
+    )
+    prepared([4.0] * len(shape), 40.0)
+    prepared(spacing, peak)
+
+
+def test_the_layers_share_follows_the_model_unless_given(tmp_path):
+    values = random_model(tmp_path, (17, 16, 14))
+
+    def share(**changes):
+        return prepare_elastic(survey_with(tmp_path, **changes), MPI.COMM_SELF).scheme.boundary.multiaxial
+
+    earth, grid, _ = earth_of(survey_with(tmp_path))
+    solid = values["vs"] > 0
+    contrast = max(np.ptp(np.log(values["vp"])), np.ptp(np.log(values["vs"][solid])))
+    padded = np.pad(solid, grid.pad, mode="edge")
+    contacts = sum(np.count_nonzero(np.diff(padded, axis=axis)) for axis in range(3)) / (3 * padded.size)
+    assert np.log(earth.contrast) == pytest.approx(contrast, rel=1e-6)
+    assert earth.contacts == pytest.approx(contacts, rel=1e-12)
+    parts = [earth_of(survey_with(tmp_path), ranks=(2, 2, 1), rank=rank)[0].contacts for rank in range(4)]
+    assert sum(parts) == pytest.approx(contacts, rel=1e-12)
+    assert 0.03 < share() <= LARGEST_SHARE
+    uniform = {"vp": 3000.0, "vs": 1500.0}
+    assert share(model=uniform) == 0
+    assert share(model=uniform | {"vs": 0.0}) == 0
+    given = {"boundary": {"kind": "pml", "width": 12, "multiaxial": 0.02}}
+    assert share(propagation=given) == share(model=uniform, propagation=given) == 0.02
+    assert share(model=uniform, propagation={"boundary": {"kind": "pml"}}) == 0
+
+
+def test_layers_have_widths_of_their_own():
+    def boundary(**keys):
+        return boundary_of(PropagationTable(**keys))
+
+    assert boundary(physics="elastic") == boundary(physics="elastic", boundary={"kind": "pml"}) == MultiaxialPml(20)
+    assert boundary() == boundary(boundary={"kind": "pml"}) == Pml(8)
+    assert boundary(physics="elastic", boundary={"kind": "pml", "width": 9}).width == 9
+    with pytest.raises(ValueError, match=r"boundary.multiaxial: found with physics = acoustic; allowed only with el"):
+        PropagationTable(boundary={"kind": "pml", "multiaxial": 0.1})

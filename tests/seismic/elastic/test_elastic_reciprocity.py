@@ -14,6 +14,7 @@ from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.elastic.sources import PointSources, source_points
 from fathometer.seismic.traces.time_axis import time_axis
 from fathometer.seismic.traces.wavelet import RickerWavelet
+from fathometer.seismic.waves.boundary import MultiaxialPml
 
 VP, VS, RHO, SPACING, DT = 3000.0, 1700.0, 2200.0, 5.0, 8e-4
 WAVELET, DTYPE = RickerWavelet(12.0), np.dtype(np.float64)
@@ -28,11 +29,13 @@ def recorded(fields, component, source, receiver, what):
     block = Decomposition(GRID.full_shape)
     shape = (GRID.full_shape[0] + 2, 1, GRID.full_shape[2] + 2)
     vp, vs, rho = (np.full(shape, value, np.float32) for value in (VP, VS, RHO))
-    earth = ElasticEarth(vp, vs, rho, None, None, None, VS, VP, 1.0, 0)
+    earth = ElasticEarth(vp, vs, rho, None, None, None, VS, VP, 1.0, 0, 1.0, 0.0)
     medium = medium_of(earth, GRID, block.lo, DT, DTYPE)
-    wave = ElasticPropagator(GRID, block, medium, ElasticScheme(DT, DTYPE, 16, True, VP, 12.0), True, MPI.COMM_SELF)
+    wave = ElasticPropagator(
+        GRID, block, medium, ElasticScheme(DT, DTYPE, MultiaxialPml(16), True, VP, 12.0), True, MPI.COMM_SELF
+    )
     sources = PointSources(fields, np.array([component], float), np.zeros((1, 3)), np.zeros(1))
-    points, series = source_points(GRID, sources, np.array(source), WAVELET, TIME, True, DTYPE)
+    points, series = source_points(GRID, sources, np.array(source), WAVELET, TIME, True, DTYPE, False)
     injectors = wave.injectors(points)
     samplers = wave.samplers(receiver_points(GRID, np.array([receiver]), [what], True))
     values = np.zeros((TIME.steps, 1))

@@ -1,6 +1,7 @@
 """`fathometer model` of elastic waves: results, bits over ranks, --resume, and what it must not go on with."""
 
 import json
+import os
 import signal
 import time
 
@@ -36,6 +37,7 @@ def test_results(done):
     assert FOLDER not in names
     record = json.loads((out / "run.json").read_text())
     assert record["results"]["physics"] == "elastic"
+    assert record["results"]["boundary"]["kind"] == "pml"
     assert record["results"]["components"] == ["vx", "vz", "sxx"]
     assert all((out.parent / path).exists() for path in record["results"]["files"].values())
     page = (out / "report.html").read_text()
@@ -81,12 +83,15 @@ def killed_after_a_shot(folder, number):
     while process.poll() is None and not list(kept.glob("*.npz")):
         time.sleep(0.01)
     process.send_signal(number)
-    finish(process)
+    done = finish(process)
+    if number != signal.SIGKILL:
+        assert done.code == 75
+        assert done.err == "fathometer: interrupted; --resume goes on with the shots that are not done\n"
     assert 0 < len(list(kept.glob("*.npz"))) < 3
     return path
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, number):
     path = killed_after_a_shot(tmp_path, number)
     refused = here("model", path, "--quiet")
@@ -101,13 +106,41 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, number):
     assert samples(tmp_path / "out") == after
 
 
-def test_a_shot_whose_snapshots_are_gone_is_computed_again(tmp_path):
+def without_arrays(path, **others):
+    """Write a kept shot anew with arrays replaced; None: without it."""
+    with np.load(path) as arrays:
+        kept = dict(arrays) | others
+    np.savez(path, **{name: array for name, array in kept.items() if array is not None})
+
+
+DAMAGE = {
+    "snapshots gone": lambda out, kept: (out / "snapshots-shot-1-vx.rsf@").unlink(),
+    "snapshots cut short": lambda out, kept: os.truncate(out / "snapshots-shot-1-vz.rsf@", 100),
+    "shot cut short": lambda out, kept: kept.write_bytes(kept.read_bytes()[:-50]),
+    "shot with a changed byte": lambda out, kept: kept.write_bytes(kept.read_bytes().replace(b"\x00", b"\x01", 400)),
+    "traces of another shape": lambda out, kept: without_arrays(kept, traces=np.zeros((2, 9, 3), np.float32)),
+    "no peaks": lambda out, kept: without_arrays(kept, peaks=None),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_finished_shot_that_is_damaged_is_computed_again(tmp_path, damage, done_line):
     path = killed_after_a_shot(tmp_path, signal.SIGKILL)
-    (removed,) = (tmp_path / "out").glob("snapshots-shot-1-vx.rsf@")
-    before = removed.read_bytes()
-    removed.unlink()
-    assert here("model", path, "--quiet", "--resume").code == 0
-    assert removed.read_bytes() == before
+    out = tmp_path / "out"
+    damage(out, min((out / FOLDER).glob("*.npz")))
+    resumed = here("model", path, "--resume")
+    assert resumed.code == 0
+    assert resumed.err.count("note: results of finished shots are damaged or missing; computed again: 1\n") == 1
+    assert samples(out) == done_line
+
+
+@pytest.fixture(scope="module")
+def done_line(tmp_path_factory):
+    """What a run that nobody interrupts or damages gives."""
+    folder = tmp_path_factory.mktemp("line")
+    path = elastic_survey(folder, **IN_2D, propagation__dt=SHORT)
+    assert here("model", path, "--quiet").code == 0
+    return samples(folder / "out")
 
 
 def test_a_changed_model_is_not_gone_on_with(tmp_path):

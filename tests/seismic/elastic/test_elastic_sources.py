@@ -9,8 +9,11 @@ from fathometer.grid.grid import Grid
 from fathometer.seismic.elastic.moment_tensors import double_couple
 from fathometer.seismic.elastic.receivers import components_of, first_time
 from fathometer.seismic.elastic.sources import point_sources_of, source_points
-from fathometer.seismic.elastic.survey_checks import check_inside_model, unused_notes
+from fathometer.seismic.elastic.survey_checks import check_inside_model
+from fathometer.seismic.elastic.time_functions import SourceSeries
 from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.traces.moment_rate import BRUNE_LENGTH, RateWavelet, brune, cosine
+from fathometer.seismic.traces.resampling import LowPass
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.traces.wavelet import wavelet_of
 
@@ -85,7 +88,7 @@ def test_what_a_step_adds(tmp_path):
     """A force over the volume of a cell at the time of a step; a moment with -dt, half a step later."""
     survey = survey_with(tmp_path, source={"kind": "force", "vector": [0.0, 0.0, 7.0]})
     wavelet, node = wavelet_of(survey), np.array([150.0, 100.0, 120.0])
-    at = (node, wavelet, TIME, False, np.dtype(np.float64))
+    at = (node, wavelet, TIME, False, np.dtype(np.float64), False)
     points, series = source_points(GRID, point_sources_of(survey, False), *at)
     assert [some.field for some in points] == ["vz"]
     assert points[0].amplitude[0] == pytest.approx(7 / 400)
@@ -116,7 +119,7 @@ def test_a_table_of_point_sources(tmp_path):
         )
     )
     points, series = source_points(
-        GRID, sources, np.array([100.0, 100.0, 80.0]), wavelet, TIME, False, np.dtype(np.float64)
+        GRID, sources, np.array([100.0, 100.0, 80.0]), wavelet, TIME, False, np.dtype(np.float64), False
     )
     assert series.columns == 3  # pairs of onset and rise time
     by_field = {some.field: some for some in points}
@@ -152,6 +155,42 @@ def test_moment_rates_are_as_they_were_up_to_their_highest_frequency(tmp_path, k
     assert wavelet.fmax == highest
 
 
+def test_each_rise_time_of_a_table_is_computed_once():
+    """However many chunks of steps ask for it; and each column is what a wavelet of that rise time alone gives."""
+    computed = []
+
+    def counted(frequency, rise_time):
+        computed.append(rise_time)
+        return brune(frequency, rise_time)
+
+    wavelet = RateWavelet(counted, BRUNE_LENGTH, 0.2, 10.0)
+    rng = np.random.default_rng(3)
+    rises, onset = rng.permutation(np.repeat(np.geomspace(0.01, 3, 7), 2)), np.round(rng.uniform(0, 1, 14), 2)
+    series, column = SourceSeries.of(wavelet, onset, rises, TIME, 0.5, np.dtype(np.float64), False)
+    found = np.concatenate([series.rows(start, 40, column) for start in range(0, 1200, 40)])
+    assert sorted(computed) == sorted(set(rises))
+    t = TIME.first + (np.arange(1200) + 0.5) * TIME.dt
+    for n, rise_time in enumerate(rises):
+        alone = RateWavelet(brune, BRUNE_LENGTH, rise_time, 10.0)
+        assert np.array_equal(found[:, n], alone(t - onset[n]))
+    assert series.rows(0, 40, np.zeros(0, np.int64)).shape == (40, 0)
+
+
+@pytest.mark.parametrize(("spectrum", "length"), [(brune, BRUNE_LENGTH), (cosine, 1.0)])
+@pytest.mark.parametrize("rise_time", [0.001, 0.05, 0.2, 1.3])
+def test_moment_rates_are_the_formulas_low_passed(spectrum, length, rise_time):
+    """The low-pass as an integral over the formula in time, by a rule that knows its kinks."""
+    wavelet = RateWavelet(spectrum, length, rise_time, 5.0)
+    kernel, late = LowPass(5.0, 10.0), length * rise_time
+    s = (np.arange(400_000) + 0.5) / 400_000 * late
+    rate = s / rise_time**2 * np.exp(-s / rise_time)
+    if spectrum is cosine:
+        rate = (1 - np.cos(2 * np.pi * s / rise_time)) / rise_time
+    t = np.append(np.linspace(-wavelet.lead, wavelet.lead + min(late, 5 * rise_time), 23), [-1e3, 1e3])
+    true = np.array([np.mean(rate * kernel(one - s)) * late for one in t])
+    assert np.abs(wavelet(t) - true).max() <= 2e-5 * np.abs(true).max()
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -162,6 +201,8 @@ def test_moment_rates_are_as_they_were_up_to_their_highest_frequency(tmp_path, k
         ("x,y,z,strike,dip,rake,moment\n0,0,0,1,2,3,4\n0,0,0,1,95,3,4\n", "column dip: found 95 in row 2 (from 1)"),
         ("x,y,z,strike,dip,rake,moment\n0,0,0,1,2,3,-4\n", "column moment: found -4"),
         ("x,y,z,mxx\n0,0,0,0\n", "found a moment of 0 in all rows"),
+        ("", "found no columns; known: x, y, z, onset"),
+        ("x,y,z,mxx\n", "holds no rows; needed: at least one"),
         ("x,y,z,mxx,rise_time\n0,0,0,1,0\n", "column rise_time: found 0 in row 1"),
         ("x,y,z,mxx\n0,0,0,nan\n", "column mxx: found nan in row 1"),
     ],
@@ -177,10 +218,10 @@ def test_rise_times_need_a_wavelet_that_has_one(tmp_path):
     text = "x,y,z,mxx,rise_time\n0,0,0,1,0.1\n"
     with pytest.raises(InputError, match='found with the wavelet "ricker", which has none; allowed: with brune or cos'):
         table(tmp_path, text, wavelet={"kind": "ricker"})
-    cosine = {"kind": "cosine", "rise_time": 0.2, "peak_frequency": None}
+    bell = {"kind": "cosine", "rise_time": 0.2, "peak_frequency": None}
     with pytest.raises(InputError, match=r"found 0.1 s; allowed: from \[wavelet\] rise_time, 0.2 s, on"):
-        table(tmp_path, text, wavelet=cosine)
-    assert table(tmp_path, text, wavelet=cosine | {"maximum_frequency": 30.0}).rise_time.tolist() == [0.1]
+        table(tmp_path, text, wavelet=bell)
+    assert table(tmp_path, text, wavelet=bell | {"maximum_frequency": 30.0}).rise_time.tolist() == [0.1]
 
 
 def test_point_sources_outside_the_model(tmp_path):
@@ -203,7 +244,21 @@ def test_components(tmp_path):
     assert first_time("pressure", TIME) == first_time("sxy", TIME) == pytest.approx(-0.02)
 
 
-def test_notes_on_keys_that_are_not_used(tmp_path):
-    assert unused_notes(survey_with(tmp_path)) == ()
-    asked = survey_with(tmp_path, propagation={"time_dispersion": "corrected"})
-    assert "time steps are not corrected" in unused_notes(asked)[0]
+@pytest.mark.parametrize("rises", [None, np.array([0.03, 0.1, 0.5])])
+def test_sources_that_are_active_at_the_end(rises):
+    """Their transformed series do not depend on when the run ends."""
+    wavelet = RateWavelet(brune, BRUNE_LENGTH, 0.2, 15.0)
+    onset = np.array([0.1, 0.6, 0.75])
+
+    def rows(steps):
+        time = TimeAxis(2e-3, 40, steps, 1)
+        series, column = SourceSeries.of(wavelet, onset, rises, time, 0.5, np.dtype(np.float64), True)
+        assert column.tolist() == [0, 1, 2]
+        parts = [series.rows(start, 50, np.arange(3)) for start in range(0, 400, 50)]
+        return np.concatenate(parts)
+
+    short, long = rows(400), rows(4000)
+    plain, _ = SourceSeries.of(wavelet, onset, rises, TimeAxis(2e-3, 40, 400, 1), 0.5, np.dtype(np.float64), False)
+    moved = np.abs(long - plain.rows(0, 400)).max(axis=0)
+    assert (np.abs(short - long).max(axis=0) <= 0.02 * moved).all()
+    assert (moved > 0).all()

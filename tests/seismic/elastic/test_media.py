@@ -134,6 +134,9 @@ def spoiled(tmp_path, name, value, cells):
     np.save(tmp_path / f"{name}.npy", array)
 
 
+PLACE = "2 of 504 cells are out of range, first at x = 20 m, y = 36 m, z = 8 m"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
@@ -142,13 +145,17 @@ def spoiled(tmp_path, name, value, cells):
         (
             "density",
             2.4,
-            "2 of 504 cells are out of range, first at x = 20 m, y = 36 m, z = 8 m; allowed: 100 to 25000",
+            f"{PLACE}; found 2.4 in these; allowed: 100 to 25000",
         ),
         ("density", 0.0, "density in g/cm3? multiply by 1000"),
         ("vs", -1.0, "allowed: 0 (a fluid), or 50 m/s and more"),
         ("vs", 2.0, "is [model] units right?"),
-        ("vs", 3600.0, "below 0.866 vp, where the bulk modulus is positive"),
-        ("qp", 3.0, "2 of 504 cells are out of range, first at x = 20 m, y = 36 m, z = 8 m; allowed: 5 or more"),
+        ("vs", 3600.0, "found 3600 in these; allowed: below 0.866 vp, where the bulk modulus is positive"),
+        (
+            "qp",
+            3.0,
+            f"{PLACE}; found 3 in these; allowed: 5 or more",
+        ),
         ("qp", 1e4, "up to 3/4 (vp / vs)^2 qs"),
     ],
 )

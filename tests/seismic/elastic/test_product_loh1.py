@@ -40,6 +40,6 @@ def test_loh1():
 
 @pytest.mark.skipif(not FULL, reason="full size only (make verify)")
 def test_loh1_ten_kilometres_away():
-    for envelope, phase, _ in errors(5, [NEAR, MIDDLE, FAR], width=36).values():
+    for envelope, phase, _ in errors(5, [NEAR, MIDDLE, FAR]).values():
         assert envelope <= 0.05
         assert phase <= 0.05

@@ -15,7 +15,7 @@ ACOUSTIC = {
 
 def test_defaults_of_elastic_runs(tmp_path):
     survey = survey_with(tmp_path)
-    assert (survey.propagation.order, survey.propagation.time_dispersion) == (4, "none")
+    assert (survey.propagation.order, survey.propagation.time_dispersion) == (4, "corrected")
     assert survey.acquisition.components is None
     assert survey_of(survey.resolved(), survey.path) == survey
 

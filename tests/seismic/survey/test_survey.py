@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from fathometer.base.errors import InputError
 from fathometer.config.reference import BEGIN_MARKER, END_MARKER, reference, with_reference
+from fathometer.seismic.setup.layout import boundary_of
 from fathometer.seismic.survey import AcquisitionTable, ModelTable, Survey, load_survey, survey_of
 
 sys.path.insert(0, str(ROOT / "tools"))
@@ -188,9 +189,8 @@ def test_a_survey_travels_to_other_ranks_and_does_not_change() -> None:
 
 @pytest.mark.parametrize(("kind", "width"), [("sponge", 40), ("pml", 8)], ids=["sponge", "pml"])
 def test_boundary_width_has_a_default_for_each_kind(kind: str, width: int) -> None:
-    boundary = survey_of(changed(GEOMETRY, {"propagation.boundary": {"kind": kind}}), Path()).propagation.boundary
-    assert boundary != "auto"
-    assert boundary.width == width
+    survey = survey_of(changed(GEOMETRY, {"propagation.boundary": {"kind": kind}}), Path())
+    assert boundary_of(survey.propagation).width == width
 
 
 @pytest.mark.parametrize("axes", ["xz", "zx", *("".join(order) for order in itertools.permutations("xyz"))])

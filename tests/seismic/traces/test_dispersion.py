@@ -44,6 +44,30 @@ def test_an_oscillator_moves_as_it_would_in_exact_time(frequency):
     assert np.linalg.norm(corrected - exact) <= 0.01 * size
 
 
+@pytest.mark.parametrize("frequency", [0.3, 0.9, 1.4])
+@pytest.mark.parametrize("half", [0.0, 0.5])
+def test_staggered_leapfrog_moves_as_in_exact_time(frequency, half):
+    """u_t = Omega v + g, v_t = -Omega u + f, u at steps and v in the middle of them, where t = 0 is between samples.
+    half: of the force, f at steps or g in the middle; v(t) = int cos(Omega (t-s)) f(s) - sin(Omega (t-s)) g(s) ds."""
+
+    def force(t):
+        return np.exp(-0.5 * (t / 9.0) ** 2) * np.cos(frequency * t)
+
+    def stepped(force):
+        u, v = 0.0, np.zeros(STEPS)
+        for n in range(STEPS):
+            v[n] = v[n - 1] - frequency * u + (0 if half else force[n])
+            u += frequency * v[n] + (force[n] if half else 0)
+        return v
+
+    t, s = np.arange(STEPS) + 0.5 - ZERO, np.arange(-32 * ZERO, 32 * ZERO) / 32
+    kernel = (lambda x: -np.sin(x)) if half else np.cos
+    exact = np.heaviside(t[:, None] - s, 0.5) * kernel(frequency * (t[:, None] - s)) @ force(s) / 32
+    fed = forward_transform(force(np.arange(STEPS) + half - ZERO)[None], ZERO - half)[0]
+    corrected = inverse_transform(stepped(fed)[None], ZERO - 0.5)[0]
+    assert np.linalg.norm((corrected - exact)[:-30]) <= 1e-5 * np.linalg.norm(exact)
+
+
 @pytest.mark.parametrize("zero", [0, ZERO, STEPS // 2, STEPS - 1])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-6)])
 def test_forward_and_inverse_undo_each_other(zero, dtype, tolerance):

@@ -26,7 +26,6 @@ class OceanApplication:
 
     name = "ocean"
     commands = ("ocean",)
-    resume_hints: Mapping[str, str] = {"ocean": "--resume goes on from the newest restart file"}
     sections = frozenset({"grid", "bathymetry", "time"})
     plan_options = frozenset({"ranks", "nodes", "iterations", "like"})
     equations = ()
@@ -46,6 +45,10 @@ class OceanApplication:
         from fathometer.apps.ocean.ocean_file import load_ocean
 
         return load_ocean(path, settings)
+
+    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
+        """See Application."""
+        return "--resume goes on from the newest restart file"
 
     def protect_inputs(self, input: OceanFile, outputs: Iterable[Path]) -> None:
         """See Application."""

@@ -34,10 +34,7 @@ def course_panel(record: Mapping[str, Any]) -> Panel:
         {
             "label": label,
             "labels": [f"time ({unit})", ""],
-            "log": False,
             "from": "tozero" if zero else "normal",
-            "range": None,
-            "steps": False,
             "lines": [
                 {"name": label, "colour": colour, "x": times, "y": [_mean(part, key, 1.0) for part in bins]},
             ],

@@ -189,7 +189,7 @@ def _write_restart(restart: RestartFiles, course: Course, fields: FieldFiles, mo
     with ledger.phase("write restart"):
         gained = course.gained_by_all(model.comm)
         progress = Progress(
-            course.time, course.steps, course.counts, course.rows, course.contents, gained, course.volume, fields.steps
+            course.time, course.steps, course.rows, course.contents, gained, course.volume, fields.steps
         )
         restart.write(progress, model.arrays())
 

@@ -13,9 +13,8 @@ import numpy as np
 from fathometer.apps.ocean.field_maps import SECTION, FieldFile, Map, Section, layered, thinned
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.report.decimation import encoded
 from fathometer.report.missing import missing
-from fathometer.report.scale import Scale, Values, codes_of, range_of, spread
+from fathometer.report.scale import Scale, Values, field_entry, range_of, spread
 from fathometer.report.times import times_text
 from fathometer.runs.application import Panel
 
@@ -120,15 +119,7 @@ def _coded(label: str, parts: Sequence[Values], scale: Scale, colours: str) -> d
         label = f"{label}: no values"
     elif scale.constant is not None:
         label = f"{label}: {scale.constant:.4g} everywhere"
-    return {
-        "label": label,
-        "low": scale.low,
-        "high": scale.high,
-        "log": False,
-        "plain": scale.plain,
-        "colours": _plotly(colours),
-        "codes": [encoded(codes_of(part.T, scale)) for part in parts],
-    }
+    return field_entry(label, parts, scale) | {"colours": _plotly(colours)}
 
 
 def _plotly(colours: str) -> Any:

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
@@ -15,17 +15,13 @@ from fathometer.apps.ocean.barotropic.layout import HALO
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.ocean.cost import STATE_DEEP
 from fathometer.apps.ocean.solver.memory import model_bytes
-from fathometer.base.errors import FathometerError
 from fathometer.base.own_program import own_program
 from fathometer.launch.copies import run_copies
-from fathometer.plan.machine_file import GradientRate, OceanRates, Rate
+from fathometer.plan.machine_file import GradientRate, OceanRates
 from fathometer.record.ranks import seconds
-from fathometer.runs.probes import SecondsOf, StepCost, Stepper
+from fathometer.runs.probes import SecondsOf, WithoutSteps
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
-    from fathometer.parallel.decomposition import Index3
     from fathometer.parallel.threads import Binding, ThreadCounts
 
 CELLS, STEPS = (48, 32, 8), 20  # of a run as users start it
@@ -36,22 +32,10 @@ LAST = ("draw", "finish", "report")
 Times = Mapping[str, Any]  # of measure.py
 
 
-class OceanProbes:
-    """See runs/probes.py. There are no explicit time steps of the kind that is measured there."""
+class OceanProbes(WithoutSteps):
+    """See runs/probes.py."""
 
-    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
-        """There is none."""
-        raise FathometerError(f"{equation}: an ocean has no such equation")
-
-    def stepper(
-        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
-    ) -> Stepper:
-        """There is none."""
-        raise FathometerError(f"{equation}: an ocean has no such equation")
-
-    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
-        """None."""
-        return iter(())
+    subject = "an ocean"
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]

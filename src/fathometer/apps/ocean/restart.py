@@ -36,13 +36,12 @@ class Progress:
     """What of a run is in its restart file, beside the arrays.
 
     Attributes:
-        time: s. steps: taken. counts: of the run that wrote it. rows: of the time series.
+        time: s. steps: taken. rows: of the time series.
         contents, gained, volume: as of course.Course. written: steps whose fields are there.
     """
 
     time: float
     steps: int
-    counts: Mapping[str, float]
     rows: Sequence[Mapping[str, Any]]
     contents: Sequence[float]
     gained: Sequence[float]

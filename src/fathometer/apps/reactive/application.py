@@ -26,7 +26,6 @@ class ReactiveApplication:
 
     name = "reactive"
     commands = ("reactive",)
-    resume_hints: Mapping[str, str] = {"reactive": "--resume goes on from the newest restart file"}
     sections = frozenset({"grid", "chemistry", "water", "initial", "time"})
     plan_options = frozenset({"ranks", "nodes", "iterations", "like"})
     equations = ()
@@ -46,6 +45,10 @@ class ReactiveApplication:
         from fathometer.apps.reactive.flow_file import load_flow
 
         return load_flow(path, settings)
+
+    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
+        """See Application."""
+        return "--resume goes on from the newest restart file"
 
     def protect_inputs(self, input: FlowFile, outputs: Iterable[Path]) -> None:
         """See Application."""

@@ -14,9 +14,8 @@ from fathometer.apps.reactive.sections import block_centres, check_files, sectio
 from fathometer.apps.reactive.shown import Shown, chosen, is_plane, lines_of, show
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.report.decimation import encoded
 from fathometer.report.missing import missing
-from fathometer.report.scale import codes_of, spread
+from fathometer.report.scale import field_entry, spread
 from fathometer.report.times import times_text
 from fathometer.runs.application import Panel
 
@@ -95,17 +94,7 @@ def _sections(shown: Sequence[Shown], grid: Mapping[str, Any], times: Sequence[f
         "ratio": ratio,
         "choice": "time",
         "choices": times_text(times),
-        "fields": [
-            {
-                "label": one.label,
-                "low": one.scale.low,
-                "high": one.scale.high,
-                "log": one.scale.log,
-                "plain": one.scale.plain,
-                "codes": [encoded(codes_of(part.T, one.scale)) for part in one.parts],
-            }
-            for one in shown
-        ],
+        "fields": [field_entry(one.label, one.parts, one.scale) for one in shown],
     }
 
 
@@ -121,11 +110,9 @@ def _lines(shown: Sequence[Shown], grid: Mapping[str, Any], times: Sequence[floa
                 "label": one.label,
                 "labels": [drawn.across, ""],
                 "log": one.scale.log,
-                "from": "normal",
                 "range": None
                 if one.scale.constant is None and not one.scale.empty
                 else [one.scale.low, one.scale.high],
-                "steps": False,
                 "lines": [
                     {"name": name, "colour": colour, "x": x.tolist(), "y": [_number(value) for value in y]}
                     for (name, x, y), colour in zip(drawn.lines, colours, strict=True)

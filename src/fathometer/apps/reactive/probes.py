@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
@@ -13,38 +13,22 @@ from typing import TYPE_CHECKING, Any
 from fathometer.apps.reactive.demo import demo_text
 from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
-from fathometer.base.errors import FathometerError
 from fathometer.base.own_program import own_program
 from fathometer.launch.copies import run_copies
-from fathometer.plan.machine_file import ImplicitRates, Rate
+from fathometer.plan.machine_file import ImplicitRates
 from fathometer.record.ranks import seconds
-from fathometer.runs.probes import SecondsOf, StepCost, Stepper
+from fathometer.runs.probes import SecondsOf, WithoutSteps
 
 if TYPE_CHECKING:
-    from mpi4py import MPI
-
-    from fathometer.parallel.decomposition import Index3
     from fathometer.parallel.threads import Binding, ThreadCounts
 
 CELLS, STEPS = 32, 3
 
 
-class ReactiveProbes:
-    """See runs/probes.py. There are no explicit time steps."""
+class ReactiveProbes(WithoutSteps):
+    """See runs/probes.py."""
 
-    def step_cost(self, equation: str, order: int, shape: Index3, ranks: int) -> StepCost:
-        """There is none."""
-        raise FathometerError(f"{equation}: reactive flow has no such equation")
-
-    def stepper(
-        self, equation: str, order: int, shape: Index3, ranks: Index3, threads: ThreadCounts, comm: MPI.Intracomm
-    ) -> Stepper:
-        """There is none."""
-        raise FathometerError(f"{equation}: reactive flow has no such equation")
-
-    def step_rates(self, threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
-        """None."""
-        return iter(())
+    subject = "reactive flow"
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]

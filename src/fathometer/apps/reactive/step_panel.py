@@ -42,7 +42,6 @@ def step_panel(record: Mapping[str, Any]) -> Panel:
                 "labels": ["step", ""],
                 "log": log,
                 "from": "tozero",
-                "range": None,
                 "steps": True,
                 "lines": [{"name": "step", "colour": colour, "x": places, "y": values}],
             }

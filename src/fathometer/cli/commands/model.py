@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups
-from fathometer.cli.application_run import application_command
-from fathometer.cli.command import Options
-
-if TYPE_CHECKING:
-    from fathometer.runs.options import RunOptions
+from fathometer.cli.application_run import application_command, resume_or_overwrite
 
 DESCRIPTION = """\
 Model the shots of a geometry ([acquisition] sources and receivers: ranges, or tables in CSV or Parquet) and write
@@ -38,15 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     argument_groups.add_run(parser)
 
 
-def run_options(options: Options) -> RunOptions:
-    """What is to become of an earlier run in the same folder. Raises InputError for options that contradict."""
-    from fathometer.runs.options import RunOptions
-
-    if options.resume and options.overwrite:
-        raise InputError("--overwrite: found together with --resume; allowed: one of them")
-    return RunOptions(resume=options.resume, overwrite=options.overwrite)
-
-
 COMMAND = application_command(
-    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments, run_options
+    "model", "synthetic shot gathers by forward modelling", DESCRIPTION, EXAMPLES, add_arguments, resume_or_overwrite
 )

@@ -5,39 +5,29 @@ So each rank makes its own block, on any decomposition, and knows every byte tha
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.volumes.boxes import extent, slabs, within
+from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 
 KINDS = ("noise", "wavefield")
 PIECE_CELLS = 1 << 16  # cells made at a time: they stay in the cache
 WAVES = 4  # of a wavefield
 SHORTEST_CELLS = 12.0  # cells of the shortest wavelength, as well-sampled waves have
 
+Piece = tuple[Box, NDArray[np.float32]]  # a box and its values
 
-class Pattern:
-    """A volume of `shape` cells, float32, of two or three axes, slowest first.
 
-    noise: finite values of all magnitudes below 2, 31 of whose 32 bits are random. wavefield: a sum of windowed waves.
-    """
+class Expected(ABC):
+    """What an array should hold, known of every cell."""
 
-    def __init__(self, shape: Sequence[int], seed: int, kind: str = "noise") -> None:
-        self.shape, self.kind = tuple(shape), kind
-        random = np.random.default_rng(seed)
-        self._mix = random.integers(0, 1 << 63, 2, dtype=np.uint64)
-        self._row = random.integers(0, 1 << 32, self.shape[-1], dtype=np.uint32)
-        self._waves = [[_wave(n, random) for n in self.shape] for _ in range(WAVES)] if kind == "wavefield" else []
-
-    def block(self, lo: Sequence[int], hi: Sequence[int]) -> NDArray[np.float32]:
-        """The values of the box [lo, hi), shape hi - lo."""
-        values_of_box = np.empty(extent((tuple(lo), tuple(hi))), np.float32)
-        for box, values in self._pieces(lo, hi):
-            values_of_box[within(box, lo)] = values
-        return values_of_box
+    @abstractmethod
+    def _pieces(self, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Piece]:
+        """Boxes that tile the box [lo, hi), with their values."""
 
     def differing(self, block: NDArray[np.float32], lo: Sequence[int]) -> int:
         """How many cells of a block at `lo` have other bits than they should; nothing is rounded."""
@@ -58,9 +48,28 @@ class Pattern:
             energy += float(np.sum(wanted**2))
         return deviation, energy
 
-    def _pieces(
-        self, lo: Sequence[int], hi: Sequence[int]
-    ) -> Iterator[tuple[tuple[tuple[int, ...], tuple[int, ...]], NDArray[np.float32]]]:
+
+class Pattern(Expected):
+    """A volume of `shape` cells, float32, of two or three axes, slowest first.
+
+    noise: finite values of all magnitudes below 2, 31 of whose 32 bits are random. wavefield: a sum of windowed waves.
+    """
+
+    def __init__(self, shape: Sequence[int], seed: int, kind: str = "noise") -> None:
+        self.shape, self.kind = tuple(shape), kind
+        random = np.random.default_rng(seed)
+        self._mix = random.integers(0, 1 << 63, 2, dtype=np.uint64)
+        self._row = random.integers(0, 1 << 32, self.shape[-1], dtype=np.uint32)
+        self._waves = [[_wave(n, random) for n in self.shape] for _ in range(WAVES)] if kind == "wavefield" else []
+
+    def block(self, lo: Sequence[int], hi: Sequence[int]) -> NDArray[np.float32]:
+        """The values of the box [lo, hi), shape hi - lo."""
+        values_of_box = np.empty(extent((tuple(lo), tuple(hi))), np.float32)
+        for box, values in self._pieces(lo, hi):
+            values_of_box[within(box, lo)] = values
+        return values_of_box
+
+    def _pieces(self, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Piece]:
         make = self._wavefield if self._waves else self._noise
         for box in slabs(lo, hi, PIECE_CELLS):
             yield box, make(*box)

@@ -40,13 +40,8 @@ class Failed:
     why: str
     buffer: int = 0
 
-    @property
-    def way(self) -> str:
-        """The strategy, with the steps that are written together."""
-        return way(self.strategy, self.buffer)
-
     def __str__(self) -> str:
-        return f"{self.operation} {self.format} {self.way}: {self.why}"
+        return f"{self.operation} {self.format} {way(self.strategy, self.buffer)}: {self.why}"
 
 
 @dataclass
@@ -242,10 +237,7 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
             places = ranked(rows, operation, compressed)
             if places:
                 text += _table([rows[place] for place in places], compressed)
-        text += [
-            f"  failed: {way(case['strategy'], case.get('buffer', 0))}, {case['format']}: {case['why']}"
-            for case in failures(results, operation)
-        ]
+        text += [f"  failed: {way_of(case)}, {case['format']}: {case['why']}" for case in failures(results, operation)]
         again = results["winners_again"].get(operation)
         if again is None:
             text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")

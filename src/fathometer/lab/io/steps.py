@@ -9,7 +9,7 @@ A file has the axes step, x, y, z. What it holds is known of every node and step
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,11 +20,9 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.ledger import now
 from fathometer.lab.io.cases import Case, usual_read
-from fathometer.lab.io.pattern import Pattern
+from fathometer.lab.io.pattern import Expected, Pattern, Piece
 from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Sample
-from fathometer.parallel.collectives import barrier
 from fathometer.storage.volumes.block import TIME, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.reader import open_shared
@@ -70,7 +68,7 @@ def with_buffers(cases: Sequence[Case], steps: Steps) -> list[Case]:
     return [replace(case, buffer=buffer) for case in cases for buffer in steps.buffers]
 
 
-class StepPattern:
+class StepPattern(Expected):
     """What a file holds from some step on: a volume of which some nodes differ from step to step and file to file."""
 
     def __init__(self, volume: Pattern, files: int, file: int) -> None:
@@ -89,16 +87,8 @@ class StepPattern:
             self.mark(values[number], step, lo[-1])
         return values
 
-    def differing(self, block: NDArray[np.float32], lo: Sequence[int]) -> int:
-        """As Pattern.differing."""
-        wanted = self.block(lo, [a + n for a, n in zip(lo, block.shape, strict=True)])
-        read = np.ascontiguousarray(block, np.float32)
-        return int(np.count_nonzero(read.view(np.uint32) != wanted.view(np.uint32)))
-
-    def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float]:
-        """As Pattern.error."""
-        wanted = self.block(lo, [a + n for a, n in zip(lo, block.shape, strict=True)]).astype(np.float64)
-        return float(np.sum((block - wanted) ** 2)), float(np.sum(wanted**2))
+    def _pieces(self, lo: Sequence[int], hi: Sequence[int]) -> Iterator[Piece]:
+        yield (tuple(lo), tuple(hi)), self.block(lo, hi)
 
 
 @dataclass
@@ -185,9 +175,7 @@ class StepsBench(Bench):
                     writer.flush()
             with clock.phase("close"):
                 opened.close()
-        own = now() - clock.start - clock.idle
-        barrier(self.comm)
-        seconds = now() - begin
+        own, seconds = self._ended(clock, begin)
         stored = sum(self._stored(path) for path in paths)
         wrong, error = self._read_back(case, paths, patterns)
         for path in paths:

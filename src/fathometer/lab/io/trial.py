@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from fathometer.base import ledger
 from fathometer.base.ledger import now
 from fathometer.lab.io.cases import Case, source_of, usual_read
 from fathometer.lab.io.page_cache import drop, stored_bytes
-from fathometer.lab.io.pattern import Pattern
+from fathometer.lab.io.pattern import Expected, Pattern
 from fathometer.parallel.collectives import allgather, allreduce, barrier, collective_errors
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.storage import atomic
@@ -39,14 +39,6 @@ COPY = "copy"  # a phase more, where what is written is taken from a larger arra
 MOST_RESIDENT = 0.01  # share of a file in memory up to which it counts as dropped from the page cache
 WRITTEN = "written"  # name, without suffix, of a file that a write creates
 SPACING = 10.0  # m, of the cells of a made volume
-
-
-class Expected(Protocol):
-    """What an array should hold: see Pattern."""
-
-    def differing(self, block: NDArray[np.float32], lo: Sequence[int]) -> int: ...
-
-    def error(self, block: NDArray[np.float32], lo: Sequence[int]) -> tuple[float, float]: ...
 
 
 @dataclass(frozen=True)
@@ -165,9 +157,7 @@ class Bench:
                 writer.flush()
             with clock.phase("close"):
                 writer.close()
-        own = now() - clock.start - clock.idle
-        barrier(self.comm)
-        seconds = now() - begin
+        own, seconds = self._ended(clock, begin)
         stored = self._stored(path)
         box = self.box((self.comm.rank + 1) % self.comm.size)
         with open_shared(str(path), Path(), self.comm, usual_read(case.form)) as volume, ledger.phase("verify"):
@@ -182,6 +172,13 @@ class Bench:
         begin = now()
         barrier(self.comm)
         return begin
+
+    def _ended(self, clock: Clock, begin: float) -> tuple[float, float]:
+        """Collective, after the last phase. This rank's seconds without its waiting for others, and those from `begin`
+        until all ranks had ended."""
+        own = now() - clock.start - clock.idle
+        barrier(self.comm)
+        return own, now() - begin
 
     def source(self, case: Case) -> Path:
         """Collective. The file that is read, written where it is not there yet."""
@@ -214,9 +211,7 @@ class Bench:
                 values = volume.read(*box)
             with clock.phase("close"):
                 opened.close()
-        own = now() - clock.start - clock.idle
-        barrier(self.comm)
-        seconds = now() - begin
+        own, seconds = self._ended(clock, begin)
         wrong, error = self._verified(values, box, case.lossy)
         stored = self._stored(path)
         return self._sample(seconds, clock, own, stored, wrong, error, kept, shifted)

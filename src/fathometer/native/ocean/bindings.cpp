@@ -84,12 +84,6 @@ class OceanKernel {
   public:
     OceanKernel(Grid g, Numbers n) : grid(std::move(g)), numbers(n) {}
 
-    void depth(In3 eta, Out3 depth) const {
-        flat({{&eta, "eta"}});
-        flat_out({{&depth, "depth"}});
-        depth_u(grid, eta.data(), depth.data());
-    }
-
     void pressure(In5 tracers, In3 eta, Out4 p) const {
         counted(tracers, "tracers");
         flat({{&eta, "eta"}});
@@ -231,8 +225,6 @@ void bind_ocean(nb::module_ &m) {
             "reference_salinity"_a, "advect_momentum"_a,
             "The blocks of a rank, halos included (native/ocean/grid.hpp), and the numbers of Physics; curvature = "
             "1/R².")
-        .def("depth", &OceanKernel::depth, "eta"_a.noconvert(), "depth"_a.noconvert(), Unlocked(),
-             "Depth of the water at U points, m: of owned columns and two rings around them.")
         .def("pressure", &OceanKernel::pressure, "tracers"_a.noconvert(), "eta"_a.noconvert(), "p"_a.noconvert(),
              Unlocked(),
              "Hydrostatic pressure over the density of reference, m²/s², of owned cells and those east and north.")

@@ -155,13 +155,4 @@ void correct(const Grid &grid, const Numbers &numbers, double dt, double theta, 
         });
 }
 
-void depth_u(const Grid &grid, const double *eta, double *depth) {
-    for (int64_t b = 0; b < grid.blocks; ++b)
-        for (int64_t x = halo - 2; x < halo + grid.extents[2 * b] + 2; ++x)
-            for (int64_t y = halo - 2; y < halo + grid.extents[2 * b + 1] + 2; ++y) {
-                const int64_t column = grid.column(b, x, y), n = grid.levels_u[column];
-                depth[column] = n ? grid.bottoms[n] + (grid.top_u(eta, column) - grid.thickness[0]) : 0;
-            }
-}
-
 } // namespace fathometer::ocean

@@ -38,7 +38,4 @@ void momentum(const Grid &grid, const Numbers &numbers, const MomentumStep &step
 void correct(const Grid &grid, const Numbers &numbers, double dt, double theta, const double *d, double *u, double *v,
              double *shift_u, double *shift_v);
 
-// Depth of the water at U points, 0 where there are none: of owned columns and two rings around them.
-void depth_u(const Grid &grid, const double *eta, double *depth);
-
 } // namespace fathometer::ocean

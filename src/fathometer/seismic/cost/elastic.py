@@ -1,12 +1,12 @@
 """What a run of elastic waves will cost: see cost/predict.py. Rates of time steps are those of elastic or viscoelastic
-waves with absorbing layers; what surrounds the steps is in the machine's `elastic`."""
+waves without absorbing layers; what surrounds the steps is in the machine's `elastic`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 from fathometer.parallel.decomposition import Index3, halo_cells
 from fathometer.plan.elastic_rates import ElasticRates
@@ -18,9 +18,11 @@ from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
+from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names
+from fathometer.seismic.elastic.time_functions import LENGTH
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.storage.traces.headers import HEADER
 
@@ -28,6 +30,8 @@ FLOPS: Mapping[str, Callable[[int, bool], int]] = {
     name: partial(lambda relaxing, order, flat: flops_per_point(flat, relaxing), relaxing)
     for name, relaxing in EQUATIONS.items()
 }
+
+OF_SERIES = 2.0  # what a sample of a source's series takes to compute and transform, in samples of traces
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,28 @@ class ElasticWorkload(Workload):
     def flops(self) -> Mapping[str, Callable[[int, bool], int]]:
         """See Workload."""
         return FLOPS
+
+    @property
+    def work(self) -> float:
+        """Of a step of the block with most of it, in cells without layers."""
+        layout, rates = self.layout, self.machine.elastic or ElasticRates()
+        layer = rates.layer_work_2d if layout.grid.two_dimensional else rates.layer_work_3d
+        if self.elastic.attenuates:  # the layers' own is the same, a cell's more
+            flat = layout.grid.two_dimensional
+            layer *= flops_per_point(flat, False) / flops_per_point(flat, True)
+        shape, width, free = layout.grid.full_shape, layout.boundary.width, layout.free_surface
+        return max(
+            math.prod(block.local_shape) + layer * cells_in_layers(block, shape, width, free) for block in self.blocks
+        )
+
+    @cached_property
+    def series_seconds(self) -> float:
+        """Of the transforms of the sources' series, of all shots, by one thread of the rank that has most."""
+        if not self.layout.corrected:
+            return 0.0
+        most = max(self.elastic.elastic.series(block) for block in self.blocks)
+        samples = LENGTH * self.time.steps
+        return self.shots * most * samples * OF_SERIES * self.machine.trace_step_seconds
 
     @property
     def snapshot_file_bytes(self) -> int:
@@ -81,7 +107,7 @@ def predict_elastic(
         *_start_phases(run, rates),
         Phase(
             "source propagation",
-            run.steps * run.points / run.points_per_second + run.stops * machine.step_seconds,
+            run.steps * run.work / run.points_per_second + run.stops * machine.step_seconds,
             calls=run.stops,
         ),
         *_exchange_phase(run),
@@ -116,7 +142,10 @@ def _start_phases(run: ElasticWorkload, rates: ElasticRates) -> list[Phase]:
             run.stored_seconds(model_bytes, machine.read_bytes_per_second) + run.points * rates.model_cell_seconds,
             model_bytes,
         ),
-        Phase("set up", rates.setup_seconds + run.points * medium + points * machine.point_seconds),
+        Phase(
+            "set up",
+            rates.setup_seconds + run.points * medium + points * machine.point_seconds + run.series_seconds,
+        ),
     ]
 
 

@@ -10,13 +10,14 @@ import numpy as np
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
 from fathometer.seismic.elastic.earth import WEIGHT_SUM, attenuation_of, p_modulus
 from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
-from fathometer.seismic.elastic.survey_checks import check_wavelengths, unused_notes
+from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.model.earth import ELASTIC_NAMES
-from fathometer.seismic.model.limits import DENSITIES, FASTEST, SLOWEST
+from fathometer.seismic.model.limits import DENSITIES
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.survey import Survey
@@ -50,8 +51,7 @@ class ElasticSurveyLayout(SurveyLayout):
     def notes(self, slowest: float, dt: float) -> tuple[str, ...]:
         """What a run would note. Raises InputError where waves or traces are sampled too coarsely."""
         survey = self.survey
-        notes = unused_notes(survey)
-        notes += check_wavelengths(survey, slowest, self.grid, self.wavelet, self.acquisition, dt)
+        notes = check_wavelengths(survey, slowest, self.grid, self.wavelet, self.acquisition, dt)
         return notes + self.elastic.sources.notes
 
 
@@ -92,13 +92,10 @@ def elastic_velocities(layout: ElasticSurveyLayout, given: tuple[float, float] |
         fastest = np.full((1, 1, 1), given[1], np.float32)
         one = {"vp": fastest, "density": np.ones_like(fastest), "qp": np.full_like(fastest, assumed)}
         limit = _limit(one, 2, layout.grid, attenuation)
-        _refuse_velocity(survey, "--velocities", *given)
+        check_velocities(survey, "--velocities", *given)
         return ElasticVelocities(*given, limit, f"assumed from {given[0]:g} (S waves) to {given[1]:g} m/s (P waves)")
     names = ELASTIC_NAMES if attenuation is not None else ELASTIC_NAMES[:3]
-    try:
-        arrays, rows = files.sample(names)
-    except InputError as error:
-        raise InputError(f"{error}; a plan needs some rows of them, or --velocities LOWEST,HIGHEST") from None
+    arrays, rows = sampled(files, names)
     values = dict(zip(names, arrays, strict=True))
     _check(survey, values)
     vp, vs = values["vp"], values["vs"]
@@ -109,7 +106,7 @@ def elastic_velocities(layout: ElasticSurveyLayout, given: tuple[float, float] |
 
 def _check(survey: Survey, values: dict[str, np.ndarray]) -> None:
     vp, vs, density = (values[name] for name in ("vp", "vs", "density"))
-    _refuse_velocity(survey, "[model] vp", float(vp.min()), float(vp.max()))
+    check_velocities(survey, "[model] vp", float(vp.min()), float(vp.max()))
     low, high = DENSITIES
     if not (density.min() >= low and density.max() <= high):
         raise InputError(
@@ -120,14 +117,6 @@ def _check(survey: Survey, values: dict[str, np.ndarray]) -> None:
         raise InputError(
             f"{survey.path}: [model] vs: found {vs.min():g} to {vs.max():g} m/s; allowed: 0, or below "
             f"{LARGEST_RATIO:.4g} vp"
-        )
-
-
-def _refuse_velocity(survey: Survey, name: str, low: float, high: float) -> None:
-    if not (low >= SLOWEST and high <= FASTEST):
-        raise InputError(
-            f"{survey.path}: {name}: found {low:g} to {high:g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} m/s; is "
-            "[model] units right?"
         )
 
 

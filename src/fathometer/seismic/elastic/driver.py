@@ -15,7 +15,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.early_signals import INTERRUPTED
-from fathometer.base.errors import InputError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.progress import Progress
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.parallel.heartbeat import watched
@@ -41,8 +41,10 @@ from fathometer.storage import atomic
 from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
 from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import open_volume
 
 PEAKS = "peak-velocity"  # what maps are called
+NAMED = 10  # of the shots that are computed again
 KINDS = ("shots ", "peak velocity ", "snapshots ")  # with which kinds of results begin
 
 
@@ -75,7 +77,7 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
 def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outcome:
     run, comm, folder = setup.run, setup.comm, setup.survey.output_directory
     shots = run.acquisition.shots
-    done = _whole(setup, finished)
+    done = _whole(setup, finished, context)
     left = [shot for shot in shots if shot.index not in done]
     if len(left) < len(shots):
         context.say(f"resumed: {len(shots) - len(left)} of {len(shots)} shots are done")
@@ -185,13 +187,35 @@ def _snapshots(setup: ElasticSetup, shot: Shot) -> list[Path]:
     return [survey.output_directory / f"{prefix}-{name}.{keys.format}" for name in field_names(setup.run.grid, keys)]
 
 
-def _whole(setup: ElasticSetup, finished: FinishedTasks) -> set[int]:
-    """Collective. The finished shots but those whose snapshots somebody has removed since."""
-    missing: set[int] = set()
-    if setup.comm.rank == 0:
-        for shot in setup.run.acquisition.shots:
-            parts = [part for path in _snapshots(setup, shot) for part in parts_of(path)]
-            if not all(part.exists() for part in parts):
-                missing.add(shot.index)
-    missing = setup.comm.bcast(missing)
+def _whole(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> set[int]:
+    """Collective. The finished shots but those of which something is damaged or missing, with a note on these."""
+    shots, grid = {shot.index: shot for shot in setup.run.acquisition.shots}, setup.run.grid
+
+    def shapes_of(shot: int) -> dict[str, tuple[int, ...]]:
+        if shot not in shots:
+            return {}
+        receivers, samples = len(shots[shot].receivers), setup.run.acquisition.samples
+        return {"traces": (len(setup.components), receivers, samples), "peaks": (2, *grid.shape[:2])}
+
+    with ledger.phase("set up"):
+        again = set(finished.drop_damaged(shapes_of)) & shots.keys()
+        missing: set[int] = set()
+        if setup.comm.rank == 0:
+            for shot in shots.values():
+                if shot.index in finished.done and not all(_readable(path) for path in _snapshots(setup, shot)):
+                    missing.add(shot.index)
+        missing = setup.comm.bcast(missing)
+    again |= missing
+    if again:
+        numbers = ", ".join(str(shot + 1) for shot in sorted(again)[:NAMED]) + ", …" * (len(again) > NAMED)
+        context.say(f"note: results of finished shots are damaged or missing; computed again: {numbers}")
     return finished.done - missing
+
+
+def _readable(path: Path) -> bool:
+    """Whether a volume is there, its values as many as its header says."""
+    try:
+        open_volume(path.name, path.parent, steps=True).close()
+    except FathometerError:
+        return False
+    return True

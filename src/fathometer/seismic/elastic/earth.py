@@ -36,6 +36,8 @@ class ElasticEarth:
         slowest, fastest: velocities of the whole model, m/s: the slowest of S waves, and of P waves in fluids.
         time_step_limit: largest stable dt, s.
         lossy: cells of the model where Q is too low for its fit to be within 5 %.
+        contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
+        contacts: of all pairs of cells side by side, the share that is a fluid and a solid.
     """
 
     vp: np.ndarray
@@ -48,6 +50,8 @@ class ElasticEarth:
     fastest: float
     time_step_limit: float
     lossy: int
+    contrast: float
+    contacts: float
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -95,6 +99,11 @@ def read_earth(
     if attenuation is not None:
         low = (parts["qp"] < GOOD_QUALITY) | ((parts["qs"] < GOOD_QUALITY) & (vs > 0))
         lossy = allreduce(comm, int(low[checks.own].sum()), "SUM")
+    fastest = allreduce(comm, float(vp.max()), "MAX")
+    fastest_shear = allreduce(comm, float(vs.max()), "MAX")
+    slowest_shear = allreduce(comm, float(np.where(vs > 0, vs, np.inf).min()), "MIN")  # inf: all is fluid
+    contrast = max(fastest / allreduce(comm, float(vp.min()), "MIN"), fastest_shear / slowest_shear)
+    contacts = allreduce(comm, _contacts(arrays["vs"], grid), "SUM") / (math.prod(grid.full_shape) * len(grid.axes))
     eigenvalue = allreduce(comm, _largest_eigenvalue(arrays, attenuation, grid), "MAX")
     return ElasticEarth(
         arrays["vp"],
@@ -104,9 +113,11 @@ def read_earth(
         arrays.get("qs"),
         attenuation,
         allreduce(comm, slowest, "MIN"),
-        allreduce(comm, float(vp.max()), "MAX"),
+        fastest,
         2 / math.sqrt(eigenvalue),
         lossy,
+        contrast,
+        contacts,
     )
 
 
@@ -126,6 +137,17 @@ def p_modulus(vp: np.ndarray, density: np.ndarray, qp: np.ndarray | None, fit: A
     if qp is None or fit is None:
         return np.asarray(modulus)
     return np.asarray(modulus * fit.stiffening(np.where(velocity > 0, qp, np.inf)))
+
+
+def _contacts(vs: np.ndarray, grid: Grid) -> int:
+    """Pairs of a rank's cell and the next one along an axis of which one is fluid. vs: on the extended box."""
+    solid, own = vs > 0, inner(grid.two_dimensional)
+    count = 0
+    for axis in grid.axes:
+        following = list(own)
+        following[axis] = slice(2, None)
+        count += int(np.count_nonzero(solid[own] != solid[tuple(following)]))
+    return count
 
 
 def _largest_eigenvalue(arrays: dict[str, np.ndarray], fit: Attenuation | None, grid: Grid) -> float:

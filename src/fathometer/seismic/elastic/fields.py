@@ -10,9 +10,11 @@ Am. 86(4)). A free surface is the plane k = 0 of the nodes: vx, vy, sxx, syy, sz
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 VELOCITY, STRESS = 0, 1  # stages of a step
+VELOCITIES, NORMAL, SHEAR = ("vx", "vy", "vz"), ("sxx", "syy", "szz"), ("sxy", "sxz", "syz")
 REACH = 2  # cells that the derivatives of order 4 reach
 
 
@@ -36,10 +38,15 @@ def _field(name: str) -> Field:
     return Field(name, (x, y, z), VELOCITY if kind == "v" else STRESS)
 
 
-FIELDS = tuple(map(_field, ("vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz")))
+FIELDS = tuple(map(_field, (*VELOCITIES, *NORMAL, *SHEAR)))
 BY_NAME = {field.name: field for field in FIELDS}
 
 
 def fields_of(two_dimensional: bool) -> tuple[Field, ...]:
     """The fields that a run steps, in the kernels' order; in two dimensions those of P and SV waves in x and z."""
-    return tuple(field for field in FIELDS if not (two_dimensional and "y" in field.name))
+    return tuple(BY_NAME[name] for name in of_dimension(BY_NAME, two_dimensional))
+
+
+def of_dimension(names: Iterable[str], two_dimensional: bool) -> tuple[str, ...]:
+    """Those of these names that a run has: in two dimensions none along y."""
+    return tuple(name for name in names if not (two_dimensional and "y" in name))

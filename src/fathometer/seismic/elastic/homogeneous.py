@@ -10,10 +10,12 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.earth import WEIGHT_SUM
+from fathometer.seismic.elastic.fields import SHEAR, VELOCITIES, of_dimension
 from fathometer.seismic.elastic.media import MECHANISMS
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.scheme import ElasticScheme
+from fathometer.seismic.waves.boundary import MultiaxialPml
 
 SPACING, VP, VS, DENSITY, FREQUENCY, QUALITY = 10.0, 3000.0, 1700.0, 2200.0, 15.0, 50.0
 SHARE_OF_LIMIT = 0.9  # that the time step is
@@ -40,12 +42,12 @@ def homogeneous(shape: Index3, width: int, free_surface: bool, relaxing: bool) -
         defect = float(attenuation.defects(np.array(QUALITY)).sum()) / MECHANISMS
         relaxation = Relaxation(attenuation.decay(dt), array(defect), array(defect))
     medium = Medium(
-        {name: array(dt / DENSITY) for name in (("vx", "vz") if flat else ("vx", "vy", "vz"))},
+        {name: array(dt / DENSITY) for name in of_dimension(VELOCITIES, flat)},
         array(dt * p_modulus),
         array(dt * (p_modulus - 2 * mu)),
-        {name: array(dt * mu) for name in (("sxz",) if flat else ("sxy", "sxz", "syz"))},
+        {name: array(dt * mu) for name in of_dimension(SHEAR, flat)},
         relaxation,
     )
-    scheme = ElasticScheme(dt, dtype, width, free_surface, VP, FREQUENCY)
+    scheme = ElasticScheme(dt, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
     grid = Grid(shape, (SPACING,) * 3)
     return ElasticPropagator(grid, Decomposition(shape), medium, scheme, False, MPI.COMM_SELF)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,10 +17,13 @@ from fathometer.seismic.elastic.receivers import components_of, receiver_points
 from fathometer.seismic.elastic.snapshots import buffer_bytes, check_every
 from fathometer.seismic.elastic.sources import PointSources, point_sources_of
 from fathometer.seismic.elastic.survey_checks import check_inside_model
+from fathometer.seismic.elastic.time_functions import TOGETHER, transform_bytes
 from fathometer.seismic.setup.checks import check_steps
 from fathometer.seismic.setup.layout import SurveyLayout, distinct_positions, padding, survey_layout
 from fathometer.seismic.survey import Survey
+from fathometer.seismic.traces.moment_rate import RateWavelet
 from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
+from fathometer.seismic.waves.points import HALF_WIDTH
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +55,44 @@ class ElasticLayout:
         return wavefield_bytes(self.whole, block) | self._snapshot_bytes(block, steps=1)
 
     def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
-        """Bytes of a rank's traces, of all components, and of its snapshots."""
-        traces = {name: len(self.components) * size for name, size in self.whole.shot_bytes(block, time).items()}
-        return traces | self._snapshot_bytes(block, time.steps)
+        """Bytes of a rank's traces, of all components, of the series of its sources, and of its snapshots."""
+        parts = self.whole.shot_bytes(block, time)
+        for name in ("traces", "weights of receivers"):
+            parts[name] *= len(self.components)
+        mine, wavelet = self._touching(block), self.whole.wavelet
+        rise_times = np.zeros(0)
+        if self.sources.rise_time is not None:
+            rise_times = np.unique(self.sources.rise_time[mine])
+        if self.whole.corrected:  # some at a time
+            series, rise_times = self.sources.series(mine), rise_times[-TOGETHER:]
+            parts["source series"] = time.steps * series * self.whole.dtype.itemsize
+            parts["transforms of traces"] = max(parts["transforms of traces"], transform_bytes(series, time.steps))
+        if len(rise_times) and isinstance(wavelet, RateWavelet):
+            parts["moment rates"] = wavelet.table_bytes(rise_times)
+        return parts | self._snapshot_bytes(block, time.steps)
+
+    def series(self, block: Decomposition) -> int:
+        """Most series that a block's part of a shot's sources has; of many shots an estimate from above."""
+        return self.sources.series(self._touching(block))
+
+    def _touching(self, block: Decomposition) -> np.ndarray:
+        """(n,) which of a shot's sources touch a block, wherever between the outermost shots the shot is."""
+        if len(self.sources.onset) == 1:
+            return np.ones(1, bool)
+        offset, low, high = self._places
+        touching = np.ones(len(offset), bool)
+        for axis in self.whole.grid.axes:
+            touching &= offset[:, axis] + high[axis] >= block.lo[axis] - HALF_WIDTH
+            touching &= offset[:, axis] + low[axis] < block.hi[axis] + HALF_WIDTH
+        return touching
+
+    @cached_property
+    def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """In cells: the sources' offsets (n, 3) from their shot, lower and upper end (3,) of where shots are."""
+        grid = self.whole.grid
+        zero = grid.to_cells(np.zeros((1, 3)))
+        shots = grid.to_cells(np.stack([shot.source for shot in self.whole.acquisition.shots]))
+        return grid.to_cells(self.sources.offset) - zero, shots.min(axis=0), shots.max(axis=0)
 
     def _snapshot_bytes(self, block: Decomposition, steps: int) -> dict[str, int]:
         survey = self.whole.survey

@@ -14,7 +14,7 @@ from fathometer.grid.arrays import allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.elastic.earth import ElasticEarth, inner, p_modulus
-from fathometer.seismic.elastic.fields import FIELDS
+from fathometer.seismic.elastic.fields import FIELDS, SHEAR, VELOCITIES, of_dimension
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 
 _BEFORE = len(FIELDS)  # offsets of the stagger that the fields use
@@ -28,9 +28,7 @@ def medium_of(earth: ElasticEarth, grid: Grid, lo: Index3, dt: float, dtype: np.
         earth: of the block. grid: padded. lo: first cell of the block, which tells each cell's mechanism.
         dt: time step, s. dtype: of the result.
     """
-    velocities, shears = (
-        (("vx", "vz"), ("sxz",)) if grid.two_dimensional else (("vx", "vy", "vz"), ("sxy", "sxz", "syz"))
-    )
+    velocities, shears = (of_dimension(names, grid.two_dimensional) for names in (VELOCITIES, SHEAR))
     box = inner(grid.two_dimensional)
     shape = earth.vp[box].shape
     rows: Index3 = (shape[0], shape[1], padded(shape[2], dtype.itemsize))

@@ -21,7 +21,7 @@ from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
 from fathometer.grid.tuning import tune
 from fathometer.launch.copies import run_copies
-from fathometer.parallel.decomposition import Index3
+from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Rate
@@ -29,13 +29,15 @@ from fathometer.record.ranks import seconds
 from fathometer.runs.probes import SecondsOf
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.homogeneous import EQUATIONS, homogeneous
+from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.peak_map import write_peaks
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.survey import survey_of
-from fathometer.seismic.waves.boundary import Pml
+from fathometer.seismic.waves.boundary import MultiaxialPml
 
 # Of the machine file: cells, layers included; few sizes, since a calibration is to be short.
 SIZES: dict[int, tuple[Index3, ...]] = {3: ((48, 48, 48), (100, 100, 100)), 2: ((120, 1, 120), (1000, 1, 800))}
+LAYERED: dict[int, Index3] = {3: (80, 80, 80), 2: (400, 1, 400)}
 SMALL, LARGE = (16, 16, 16), (60, 60, 60)  # cells of the model of small runs
 FIRST, MIDDLE = ("start-up",), ("set up", "read model")  # phases of a run
 STEPPING = ("source propagation", "between time steps", "tuning")
@@ -65,10 +67,10 @@ directory = "out"
 
 
 def elastic_step_rates(threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> Iterator[Rate]:
-    """Time steps in both dimensions, with and without attenuation, with absorbing layers and no search for a tiling."""
+    """Time steps in both dimensions, with and without attenuation, without absorbing layers and without a search."""
     for (equation, relaxing), (dimensions, shapes) in itertools.product(EQUATIONS.items(), SIZES.items()):
         for shape in shapes:
-            wave = homogeneous(shape, Pml().width, True, relaxing)
+            wave = homogeneous(shape, 0, True, relaxing)
             wave.threads = threads
             tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
             points = float(math.prod(shape))
@@ -83,7 +85,23 @@ def elastic_step_rates(threads: ThreadCounts, steps: int, seconds_of: SecondsOf)
             )
 
 
-def elastic_figures(folder: Path, binding: Binding, seconds_of: SecondsOf) -> dict[str, Any]:
+def layer_work(dimensions: int, threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> float:
+    """What a layer adds to the steps of a cell in it, in steps of a cell without."""
+    shape, times = LAYERED[dimensions], []
+    width = MultiaxialPml().width
+    for cells in (0, width):
+        wave = homogeneous(shape, cells, False, False)
+        wave.threads = threads
+        tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
+        times.append(seconds_of(partial(wave.advance, steps), 2))
+        wave.close()
+    alone = Decomposition(shape)
+    return max(0.0, times[1] / times[0] - 1) * math.prod(shape) / cells_in_layers(alone, shape, width, False)
+
+
+def elastic_figures(
+    folder: Path, threads: ThreadCounts, steps: int, binding: Binding, seconds_of: SecondsOf
+) -> dict[str, Any]:
     """What an elastic run costs beside its time steps; nothing where the small run fails."""
     with tempfile.TemporaryDirectory(dir=folder, prefix=".elastic-") as name:
         here = Path(name)
@@ -102,6 +120,8 @@ def elastic_figures(folder: Path, binding: Binding, seconds_of: SecondsOf) -> di
         model_cell_seconds=checks,
         medium_cell_seconds=medium,
         relaxation_cell_seconds=max(0.0, lossy - medium),
+        layer_work_3d=layer_work(3, threads, steps, seconds_of),
+        layer_work_2d=layer_work(2, threads, steps, seconds_of),
         map_seconds=draw,
     )
     return {"elastic": rates.model_dump()}

@@ -26,7 +26,7 @@ from fathometer.seismic.elastic.layers import elastic_layers
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.waves.points import WEIGHTS, halo_depth
-from fathometer.seismic.waves.stepped import PointSet, SteppedFields
+from fathometer.seismic.waves.stepped import PointSet, SteppedFields, at_points
 
 STAGES = 2
 DERIVATIVE = np.array([9 / 8, -1 / 24])  # between two neighbours, and the two beyond
@@ -173,8 +173,7 @@ class ElasticPropagator(SteppedFields):
 
     def reset(self) -> None:
         """Back to rest, at step 0."""
-        memories = [memory for layer in self._layers for memory in layer.memory]
-        for array in (*self._arrays, *self._zeta, *memories, *(self.peak or ())):
+        for array in (*self._changing(), *(self.peak or ())):
             array.fill(0)
         self.step = 0
 
@@ -185,8 +184,11 @@ class ElasticPropagator(SteppedFields):
     @property
     def changing_bytes(self) -> int:
         """Of the fields with their halos and of all memories."""
-        memories = [memory for layer in self._layers for memory in layer.memory]
-        return sum(array.nbytes for array in (*self._arrays, *self._zeta, *memories))
+        return sum(array.nbytes for array in self._changing())
+
+    def _changing(self) -> list[np.ndarray]:
+        """All that changes from step to step: fields, memories of attenuation and of the layers."""
+        return [*self._arrays, *self._zeta, *(memory for layer in self._layers for memory in layer.memory)]
 
     def advance(
         self,
@@ -205,12 +207,7 @@ class ElasticPropagator(SteppedFields):
         """
 
         def make_job(some: slice) -> Any:
-            arguments: dict[str, Any] = {}
-            if sources is not None and injected is not None and len(sources.indices):
-                arguments |= {"sources": sources.native, "injected": injected[some]}
-            if receivers is not None and recorded is not None and len(receivers.indices):
-                arguments |= {"receivers": receivers.native, "recorded": recorded[some]}
-            return self._job(**arguments)
+            return self._job(**at_points(some, sources, injected, receivers, recorded))
 
         self._take(steps, make_job, self._flops, "source")
 

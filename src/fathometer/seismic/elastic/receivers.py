@@ -9,7 +9,7 @@ import numpy as np
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.elastic.field_points import FieldPoints
-from fathometer.seismic.elastic.fields import BY_NAME, VELOCITY, fields_of
+from fathometer.seismic.elastic.fields import BY_NAME, NORMAL, VELOCITY, fields_of, of_dimension
 from fathometer.seismic.elastic.points import weights_of
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
@@ -42,10 +42,10 @@ def receiver_points(
         free_surface: whether the plane k = 0 is one.
     """
     cells = grid.to_cells(np.atleast_2d(positions))
-    normal = [name for name in ("sxx", "syy", "szz") if not (grid.two_dimensional and "y" in name)]
+    normal = of_dimension(NORMAL, grid.two_dimensional)
     points = []
     for number, component in enumerate(components):
-        fields = normal if component == PRESSURE else [component]
+        fields = normal if component == PRESSURE else (component,)
         amplitude = -1 / len(normal) if component == PRESSURE else 1.0
         for name in fields:
             weights = weights_of(name, cells, free_surface, injecting=False)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from fathometer.seismic.waves.boundary import MultiaxialPml
+
 
 @dataclass(frozen=True)
 class ElasticScheme:
@@ -14,14 +16,14 @@ class ElasticScheme:
 
     Attributes:
         dt: s. dtype: float32 or float64.
-        width: cells of the absorbing layers at each side (not above a free surface); 0: sides reflect.
+        boundary: the absorbing layers at each side (not above a free surface); of width 0: sides reflect.
         free_surface: whether the plane k = 0 is one.
         vmax: largest P velocity of the model, m/s. frequency: peak frequency of the source, Hz; layers depend on both.
     """
 
     dt: float
     dtype: np.dtype[Any]
-    width: int
+    boundary: MultiaxialPml
     free_surface: bool
     vmax: float
     frequency: float

@@ -5,7 +5,7 @@ layout -> this rank's part of the model -> dt -> time axis -> medium -> memory
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mpi4py import MPI
 
@@ -15,7 +15,8 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.parallel.memory_budget import require_memory, spare_memory, usable_memory
 from fathometer.seismic.elastic.attenuation import Attenuation
-from fathometer.seismic.elastic.earth import attenuation_of, read_earth
+from fathometer.seismic.elastic.earth import ElasticEarth, attenuation_of, read_earth
+from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
@@ -27,13 +28,14 @@ from fathometer.seismic.elastic.survey_checks import (
     check_wavelengths,
     onset_notes,
     reference_notes,
-    unused_notes,
 )
 from fathometer.seismic.setup.checks import check_amplitude, time_step
 from fathometer.seismic.setup.grazing import peak_frequency
-from fathometer.seismic.setup.setup import ADVICE, Setup
-from fathometer.seismic.survey import Survey
+from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.setup import MODELLING_ADVICE, Setup
+from fathometer.seismic.survey import PmlTable, Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.scheme import Scheme
 
 
@@ -96,20 +98,20 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     with collective_errors(comm):
         parts = own.wavefield_bytes(block)
-    require_memory(parts, usable, comm, ADVICE)
+    require_memory(parts, usable, comm, _advice(survey))
     with ledger.phase("read model"):
         earth = read_earth(layout.files, grid, block, attenuation, comm)
     with collective_errors(comm):
         check_solid(survey, own.sources, layout.acquisition.shots, earth, grid, block)
         dt = time_step(survey, earth.time_step_limit)
-        notes = unused_notes(survey)
-        notes += check_wavelengths(survey, earth.slowest, grid, layout.wavelet, layout.acquisition, dt)
+        notes = check_wavelengths(survey, earth.slowest, grid, layout.wavelet, layout.acquisition, dt)
         notes += earth.notes + own.sources.notes
         time = own.time(dt)
         notes += onset_notes(survey, own.sources, time) + reference_notes(attenuation)
         check_amplitude(survey, layout.wavelet, time, layout.dtype)
-    memory = require_memory(parts | own.shot_bytes(block, time), usable, comm, ADVICE)
-    scheme = Scheme(dt, layout.radius, layout.dtype, layout.boundary, layout.free_surface, earth.fastest, frequency)
+    memory = require_memory(parts | own.shot_bytes(block, time), usable, comm, _advice(survey))
+    boundary = _boundary(layout, earth)
+    scheme = Scheme(dt, layout.radius, layout.dtype, boundary, layout.free_surface, earth.fastest, frequency)
     run = Setup(
         layout,
         comm,
@@ -126,5 +128,21 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
         spare_memory(memory, usable, comm),
         notes + layout.acquisition.notes,
     )
-    elastic = ElasticScheme(dt, layout.dtype, layout.boundary.width, layout.free_surface, earth.fastest, frequency)
+    elastic = ElasticScheme(dt, layout.dtype, boundary, layout.free_surface, earth.fastest, frequency)
     return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), elastic, attenuation, own)
+
+
+def _boundary(layout: SurveyLayout, earth: ElasticEarth) -> MultiaxialPml:
+    """The layers that the survey names, their multi-axial share from the model if left out."""
+    boundary, keys = layout.boundary, layout.survey.propagation.boundary
+    assert isinstance(boundary, MultiaxialPml)
+    if isinstance(keys, PmlTable) and keys.multiaxial is not None:
+        return boundary
+    return replace(boundary, multiaxial=multiaxial_share(earth.contrast, earth.contacts))
+
+
+def _advice(survey: Survey) -> str:
+    """What takes less memory."""
+    keys = survey.snapshots
+    fewer = "fewer [snapshots] buffered_steps, " * (keys is not None and keys.buffered_steps > 1)
+    return f"use {fewer}{MODELLING_ADVICE}"

@@ -13,6 +13,7 @@ from fathometer.seismic.elastic.snapshots import SnapshotWriter
 from fathometer.seismic.elastic.sources import source_points
 from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.traces.dispersion import inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 
@@ -31,8 +32,11 @@ def model_shot(
     """
     run, time, dtype, free = setup.run, setup.time, setup.scheme.dtype, setup.scheme.free_surface
     with ledger.phase("set up"):
-        points, series = source_points(run.grid, setup.sources, shot.source, run.wavelet, time, free, dtype)
+        points, series = source_points(
+            run.grid, setup.sources, shot.source, run.wavelet, time, free, dtype, run.corrected
+        )
         sources = wavefield.injectors(points)
+        series.prepare(sources.indices)
         receivers = wavefield.samplers(receiver_points(run.grid, shot.receivers, setup.components, free))
         recorded = np.zeros((time.steps, len(receivers.indices)), dtype)
         wavefield.reset()
@@ -73,6 +77,8 @@ def _resampled(
 
         def sampled(stepped: np.ndarray, first: float = first_time(component, time)) -> np.ndarray:
             start, interval, samples = acquisition.start, acquisition.sample_interval, acquisition.samples
+            if run.corrected:
+                stepped = inverse_transform(stepped, -first / time.dt)
             with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
                 values = resample(stepped, first, time.dt, start, interval, samples, run.wavelet.fmax)
                 return np.asarray(values.astype(np.float32))

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 PHASE, FILES = "write snapshots", "snapshots"  # in the ledger
+DTYPE = np.dtype(np.float32)  # of the values in the files
 
 
 class Stepped(Protocol):
@@ -81,7 +82,7 @@ class SnapshotWriter:
         grid: of the run. block: this rank's part of its padded cells.
         fields: names; None: as the keys say.
         steps: of the whole run. dt: s. first_time: of the beginning of step 0, s.
-        folder: of the files PREFIX-FIELD.SUFFIX. dtype: of the values in the files.
+        folder: of the files PREFIX-FIELD.SUFFIX.
 
     Raises InputError: a field that the run does not have, no snapshot within the run, keys for another dimension;
     FathometerError: the system refuses a file, memory is short. The same on all ranks.
@@ -100,7 +101,6 @@ class SnapshotWriter:
         prefix: str,
         strategy: Strategy | None,
         comm: MPI.Intracomm,
-        dtype: np.dtype[Any] | type[np.floating[Any]] = np.float32,
     ) -> None:
         self.every, self.count, self._taken = keys.every_steps, steps // keys.every_steps, 0
         self._comm, self._first, self._filled = comm, 0, 0  # the buffer's first snapshot, and how many it holds
@@ -112,24 +112,24 @@ class SnapshotWriter:
         with collective_errors(comm):
             try:
                 held = (min(keys.buffered_steps, self.count), *self.nodes.local_shape)
-                self._buffers = {name: np.empty(held, dtype) for name in self.names}
+                self._buffers = {name: np.empty(held, DTYPE) for name in self.names}
             except MemoryError:
                 raise FathometerError("[snapshots] buffered_steps: not enough memory for so many snapshots") from None
         with ExitStack() as opened, ledger.phase(PHASE), ledger.file(FILES, "write"):
             self._writers = {
                 name: opened.enter_context(
-                    VolumeWriter(path, self._info(grid, BY_NAME[name], dt, first_time, np.dtype(dtype)), comm, strategy)
+                    VolumeWriter(path, self._info(grid, BY_NAME[name], dt, first_time), comm, strategy)
                 )
                 for name, path in self.paths.items()
             }
             self._opened = opened.pop_all()
 
-    def _info(self, grid: Grid, field: Field, dt: float, first_time: float, dtype: np.dtype[Any]) -> VolumeInfo:
+    def _info(self, grid: Grid, field: Field, dt: float, first_time: float) -> VolumeInfo:
         axes, every = self.nodes.axes, self.nodes.every
         before = 0.5 if field.stage == VELOCITY else 0.0
         return VolumeInfo(
             (self.count, *self.nodes.shape),
-            dtype,
+            DTYPE,
             (self.every * dt, *(grid.spacing[axis] * every[axis] for axis in axes)),
             (
                 first_time + (self.every - before) * dt,
@@ -193,9 +193,7 @@ def field_names(grid: Grid, keys: SnapshotsTable) -> tuple[str, ...]:
     return tuple(keys.fields)
 
 
-def buffer_bytes(
-    grid: Grid, block: Decomposition, keys: SnapshotsTable, itemsize: int = 4, steps: int | None = None
-) -> int:
+def buffer_bytes(grid: Grid, block: Decomposition, keys: SnapshotsTable, steps: int | None = None) -> int:
     """Memory that the snapshots of a block take, as SnapshotWriter with the keys' own fields.
 
     steps: of the whole run, which may have fewer snapshots than are buffered; None: it has not.
@@ -203,7 +201,7 @@ def buffer_bytes(
     nodes = math.prod(Nodes(grid, block, keys).local_shape)
     most = keys.buffered_steps if steps is None else max(1, steps // keys.every_steps)
     held = min(keys.buffered_steps, most)
-    return held * nodes * len(field_names(grid, keys)) * itemsize
+    return held * nodes * len(field_names(grid, keys)) * DTYPE.itemsize
 
 
 def _every(grid: Grid, keys: SnapshotsTable) -> tuple[int, int, int]:

@@ -8,13 +8,15 @@ f and M are the force and the moment rate: components times the wavelet.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
 from fathometer.seismic.elastic.field_points import FieldPoints
+from fathometer.seismic.elastic.fields import NORMAL, SHEAR, VELOCITIES
 from fathometer.seismic.elastic.moment_tensors import double_couple
 from fathometer.seismic.elastic.points import weights_of
 from fathometer.seismic.elastic.source_table import SourceRows, read_sources
@@ -28,11 +30,12 @@ from fathometer.seismic.survey import (
     Survey,
 )
 from fathometer.seismic.survey.source import TENSOR
+from fathometer.seismic.traces.moment_rate import RateWavelet
 from fathometer.seismic.traces.time_axis import TimeAxis
-from fathometer.seismic.traces.wavelet import RateWavelet, Wavelet, wavelet_of
+from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
 
-FORCES = ("vx", "vy", "vz")
-STRESSES = ("sxx", "syy", "szz", "sxy", "sxz", "syz")
+FORCES = VELOCITIES
+STRESSES = (*NORMAL, *SHEAR)
 _NOTHING = 1e-9  # of a tensor's largest component: rounding of the angles
 
 
@@ -55,6 +58,17 @@ class PointSources:
     rise_time: np.ndarray | None = None
     notes: tuple[str, ...] = ()
 
+    def series(self, some: np.ndarray) -> int:
+        """How many different time functions some of them have."""
+        return int(np.count_nonzero(np.bincount(self._numbers[some])))
+
+    @cached_property
+    def _numbers(self) -> np.ndarray:
+        """(n,) which time function each has: looked for once, since whoever plans asks for many blocks."""
+        rise_time = np.zeros_like(self.onset) if self.rise_time is None else self.rise_time
+        _, number = np.unique(np.stack([self.onset, rise_time], axis=1), axis=0, return_inverse=True)
+        return np.asarray(number.reshape(-1))
+
     def lead(self, wavelet: Wavelet) -> float:
         """Time before t = 0 at which the first of them begins, s."""
         return max(0.0, wavelet.lead - float(self.onset.min()))
@@ -64,7 +78,8 @@ def point_sources_of(survey: Survey, two_dimensional: bool) -> PointSources:
     """What [source] names. Raises InputError where its table cannot be used, and where nothing is left of it in 2D."""
     keys = survey.needed_source
     if isinstance(keys, SourceFileTable):
-        sources = _of_table(survey, keys, two_dimensional)
+        with naming(f"{survey.path}: [source] path"):
+            sources = _of_table(survey, keys, two_dimensional)
     elif isinstance(keys, ForceTable):
         sources = _single(FORCES, np.array(keys.vector))
     elif isinstance(keys, ExplosionTable):
@@ -145,17 +160,19 @@ def source_points(
     time: TimeAxis,
     free_surface: bool,
     dtype: np.dtype[Any],
+    corrected: bool,
 ) -> tuple[list[FieldPoints], SourceSeries]:
     """Where a shot's source touches the fields, and the series of its columns.
 
     Args:
         grid: padded. position: (3,), of the shot's source, m. free_surface: whether the plane k = 0 is one.
-        time: of the propagation. dtype: of the series.
+        time: of the propagation. dtype: of the series. corrected: whether time dispersion is.
     """
     cells = grid.to_cells(np.asarray(position, float) + sources.offset)
     forces = sources.fields[0] in FORCES
     scale = (1.0 if forces else -time.dt) / grid.cell_volume
-    series, column = SourceSeries.of(wavelet, sources.onset, sources.rise_time, time, 0.0 if forces else 0.5, dtype)
+    shift = 0.0 if forces else 0.5
+    series, column = SourceSeries.of(wavelet, sources.onset, sources.rise_time, time, shift, dtype, corrected)
     points = []
     largest = np.abs(sources.component).max()
     for n, name in enumerate(sources.fields):

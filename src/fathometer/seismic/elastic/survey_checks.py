@@ -106,10 +106,3 @@ def reference_notes(attenuation: Attenuation | None) -> tuple[str, ...]:
         f"[model] reference_frequency: {attenuation.reference:g} Hz lies outside {low:g} to {high:g} Hz, where Q is "
         "constant: velocities in this band will not be those of constant Q",
     )
-
-
-def unused_notes(survey: Survey) -> tuple[str, ...]:
-    """Notes on keys that are given and that elastic runs do not use."""
-    if survey.propagation.time_dispersion == "corrected":
-        return ('[propagation] time_dispersion: "corrected" is for acoustic runs: time steps are not corrected',)
-    return ()

@@ -56,7 +56,7 @@ class ModelChecks:
             also = " (or a slowness squared that is not positive)" if squared else ""
             raise InputError(
                 f"{self.survey}: {self.source(name)}: NaN or infinity{also} in {count} of "
-                f"{math.prod(self.grid.shape)} cells, first at {first}; allowed: finite numbers"
+                f"{self.cells} cells, first at {first}; allowed: finite numbers"
             )
 
     @property
@@ -72,7 +72,7 @@ class ModelChecks:
         count, first = self.count_and_first(~((part >= SLOWEST) & (part <= FASTEST)))
         if count:
             raise InputError(
-                f"{self.survey}: {self.source('vp')}: {count} of {math.prod(self.grid.shape)} cells lie outside "
+                f"{self.survey}: {self.source('vp')}: {count} of {self.cells} cells lie outside "
                 f"{SLOWEST:g} to {FASTEST:g} m/s (from {low:g} to {high:g} m/s when read as {self.units}), first at "
                 f'{first}; is [model] units = "{self.units}" right? allowed: "m/s", "km/s", "s2/km2"'
             )
@@ -84,7 +84,7 @@ class ModelChecks:
             count, first = self.count_and_first(~((part > low) & (part <= high)))
             if count:
                 raise InputError(
-                    f"{self.survey}: {self.source(name)}: {count} of {math.prod(self.grid.shape)} cells lie outside "
+                    f"{self.survey}: {self.source(name)}: {count} of {self.cells} cells lie outside "
                     f"{low:g} to {high:g}, first at {first}; allowed: above {low:g}, up to {high:g}, as fractions, "
                     "not percent"
                 )
@@ -97,7 +97,7 @@ class ModelChecks:
         deficit = delta[self.own] - epsilon[self.own]
         count, worst = self.count_and_first(~(deficit <= 0), deficit)
         largest = allreduce(self.comm, float(deficit.max(initial=0.0)), "MAX")
-        weak = WeakEpsilon(handling, count, math.prod(self.grid.shape), largest, worst)
+        weak = WeakEpsilon(handling, count, self.cells, largest, worst)
         if handling != REFUSE:
             return weak
         if count:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.report.decimation import encoded
 from fathometer.report.panels_beside import OWNERS
-from fathometer.report.scale import codes_of, range_of, spread
+from fathometer.report.scale import field_entry, range_of, spread
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.run_data import FILES, RunData
 from fathometer.storage.volumes.volume import Volume, open_volume
@@ -65,20 +62,7 @@ def _maps(
     step: list[float],
     caption: str,
 ) -> Panel:
-    fields: list[dict[str, Any]] = []
-    for name, parts in maps.items():
-        scale = range_of([*parts, np.zeros((1, 1))])
-        fields.append(
-            {
-                "label": f"{name} (m/s)",
-                "low": scale.low,
-                "high": scale.high,
-                "log": False,
-                "plain": scale.plain,
-                "colours": "Viridis",
-                "codes": [encoded(codes_of(part.T, scale)) for part in parts],
-            }
-        )
+    fields = [field_entry(f"{name} (m/s)", parts, range_of([*parts, np.zeros((1, 1))])) for name, parts in maps.items()]
     nx, ny = maps[COMPONENTS[0]][0].shape
     extent = ny * step[1] / (nx * step[0])
     return {
@@ -111,10 +95,7 @@ def _curves(
             {
                 "label": name,
                 "labels": ["x (m)", "m/s"],
-                "log": False,
                 "from": "tozero",
-                "range": None,
-                "steps": False,
                 "lines": lines,
             }
         )

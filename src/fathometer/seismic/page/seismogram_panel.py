@@ -45,10 +45,6 @@ def seismogram_panel(run: RunData) -> Panel:
                 {
                     "label": component,
                     "labels": ["time (s)", UNITS[component[0]]],
-                    "log": False,
-                    "from": "normal",
-                    "range": None,
-                    "steps": False,
                     "lines": lines,
                 }
             )

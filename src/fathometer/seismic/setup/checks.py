@@ -14,7 +14,7 @@ from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
-from fathometer.seismic.traces.wavelet import Wavelet
+from fathometer.seismic.traces.wavelet import RickerWavelet, Wavelet
 
 MOST_STEPS = 1e9  # in time; beyond, a unit is wrong
 FEWEST_POINTS, FEW_POINTS = 2.5, 4.0  # grid cells per shortest wavelength: an error below, a warning below
@@ -59,10 +59,13 @@ def check_sampling(
     size = max(grid.spacing[axis] for axis in grid.axes)
     where = f"{points:.2g} cells per shortest wavelength ({slowest:.0f} m/s at {wavelet.fmax:g} Hz on {size:g} m)"
     if not points >= FEWEST_POINTS:
+        highest = slowest / (FEWEST_POINTS * size)
+        # What the user gives of a Ricker wavelet is another frequency.
+        peak = wavelet.peak_frequency / wavelet.fmax if isinstance(wavelet, RickerWavelet) else None
+        given = f" (a peak_frequency of {peak * highest:.3g} Hz)" if peak is not None else ""
         raise InputError(
             f"{survey.path}: [wavelet]: {where}; allowed: at least {FEWEST_POINTS:g}, that is frequencies up to "
-            f"{slowest / (FEWEST_POINTS * size):.3g} Hz or cells up to "
-            f"{slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
+            f"{highest:.3g} Hz{given} or cells up to {slowest / (FEWEST_POINTS * wavelet.fmax):.3g} m"
         )
     with naming(f"{survey.path}: [wavelet]"):
         low_pass(wavelet.fmax, dt, acquisition.sample_interval)  # raises where traces cannot hold fmax

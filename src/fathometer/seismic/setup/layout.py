@@ -29,7 +29,7 @@ from fathometer.seismic.traces.dispersion import workspace_bytes
 from fathometer.seismic.traces.series import STRATEGIES, WholeSeries
 from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
-from fathometer.seismic.waves.boundary import BOUNDARIES, Boundary, Pml
+from fathometer.seismic.waves.boundary import Boundary, MultiaxialPml, Pml, Sponge
 from fathometer.seismic.waves.memory import wavefield_bytes
 from fathometer.seismic.waves.physics import ELASTIC, ELASTIC_2D, ISOTROPIC, VTI, Physics
 from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points, weights_bytes
@@ -222,9 +222,11 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
 
 def boundary_of(propagation: PropagationTable) -> Boundary:
     """The absorbing boundaries that the survey names; auto is the PML, by far the cheaper at equal reflection."""
+    pml = MultiaxialPml if propagation.elastic else Pml
     if propagation.boundary == "auto":
-        return Pml()
-    return BOUNDARIES[propagation.boundary.kind](width=propagation.boundary.width)
+        return pml()
+    keys = propagation.boundary.model_dump(exclude={"kind"}, exclude_none=True)
+    return (pml if propagation.boundary.kind == "pml" else Sponge)(**keys)
 
 
 def wanted_ranks(survey: Survey, grid: Grid) -> Index3 | None:

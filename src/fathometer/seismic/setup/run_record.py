@@ -19,6 +19,7 @@ from fathometer.record.roofline import measure_roofline
 from fathometer.runs.context import Context
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
+from fathometer.seismic.waves.boundary import Sponge
 from fathometer.storage.volumes.registry import format_of, format_to_read
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.strategy_cache import resolve_auto
@@ -189,7 +190,7 @@ def _facts(setup: Setup) -> dict[str, Any]:
         "weak_epsilon": None if setup.weak_epsilon is None else setup.weak_epsilon.as_dict(),
         "slowest_metres_per_second": setup.slowest,
         "fastest_metres_per_second": setup.fastest,
-        "boundary": {"kind": type(boundary).__name__.lower()} | vars(boundary),
+        "boundary": {"kind": "sponge" if isinstance(boundary, Sponge) else "pml"} | vars(boundary),
         "space_weights": survey.propagation.space_weights,
         "time_step_seconds": time.dt,
         "time_step_limit_seconds": setup.time_step_limit,

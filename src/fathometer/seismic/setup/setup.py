@@ -38,10 +38,10 @@ from fathometer.seismic.waves.propagator import Propagator
 from fathometer.seismic.waves.scheme import Scheme
 
 MODEL_BYTES = 24  # of a cell while the model is read and checked
-ADVICE = (
-    "use more hosts, a larger [imaging] every, a shorter [propagation] duration, larger cells, a smaller model or a "
-    "larger [parallel] memory_budget"
+MODELLING_ADVICE = (
+    "more hosts, a shorter [propagation] duration, larger cells, a smaller model or a larger [parallel] memory_budget"
 )
+IMAGING_ADVICE = f"a larger [imaging] every, {MODELLING_ADVICE}"
 
 
 SummingMemory = Callable[[SurveyLayout, int], Mapping[str, int]]
@@ -163,13 +163,14 @@ def prepare(
     Raises InputError, the same on all ranks, for whatever is wrong with it.
     """
     usable = usable_memory(comm, survey.parallel.memory_budget)
+    advice = f"use {IMAGING_ADVICE if imaging else MODELLING_ADVICE}"
     with collective_errors(comm):
         layout = survey_layout(survey, imaging, ranks=comm.size)
         ranks, cannot = _image_ranks(layout, comm.size) if imaging else (layout.ranks(comm.size), None)
     grid, wavelet, acquisition = layout.grid, layout.wavelet, layout.acquisition
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
-    require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, ADVICE)
+    require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, advice)
     if before_reading is not None:
         before_reading(layout)
     with ledger.phase("read model"):
@@ -194,8 +195,8 @@ def prepare(
                 raise cannot
             largest, place = layout, block
     if apart and summing is not None:
-        require_memory(summing(layout, math.prod(layout.image_shape(block))), usable, comm, ADVICE)
-    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm, ADVICE)
+        require_memory(summing(layout, math.prod(layout.image_shape(block))), usable, comm, advice)
+    memory = require_memory(largest.wavefield_bytes(place) | largest.shot_bytes(place, time), usable, comm, advice)
     with collective_errors(comm):
         check_amplitude(survey, wavelet, time, layout.dtype)
     weights = survey.propagation.space_weights

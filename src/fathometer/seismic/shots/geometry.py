@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, naming
 from fathometer.seismic.shots.position_tables import RECEIVER_COLUMNS, SOURCE_COLUMNS, PositionTable, read_positions
 from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.survey import ReceiversTable, SourcesTable, Survey
@@ -35,12 +35,14 @@ def shots_of_geometry(survey: Survey, dimension: int | None) -> tuple[tuple[Shot
         positions = _product(keys.sources.x, keys.sources.y, keys.sources.z)
         numbers = np.arange(1, len(positions) + 1, dtype=np.int64)
     else:
-        table = read_positions(survey.directory / keys.sources, SOURCE_COLUMNS, dimension)
+        with naming(f"{survey.path}: [acquisition] sources"):
+            table = read_positions(survey.directory / keys.sources, SOURCE_COLUMNS, dimension)
         positions, numbers, notes = table.positions, _shot_numbers(table), table.notes
     if isinstance(keys.receivers, ReceiversTable):
         spread_of = _spread_of_ranges(keys.receivers)
     else:
-        table = read_positions(survey.directory / keys.receivers, RECEIVER_COLUMNS, dimension)
+        with naming(f"{survey.path}: [acquisition] receivers"):
+            table = read_positions(survey.directory / keys.receivers, RECEIVER_COLUMNS, dimension)
         spread_of, notes = _spread_of_table(table, numbers), notes + table.notes
     shots = []
     for index, (number, source) in enumerate(zip(numbers.tolist(), positions, strict=True)):

@@ -1,10 +1,11 @@
 """The section [acquisition]: recorded gathers and their conditioning, or a geometry to model."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, get_args
 
 from annotated_types import Ge, Le, MinLen
 from pydantic import Field, model_validator
 
+from fathometer.config.constraints import Allowed
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FileName, Loose, NotNegative, Positive, Range
 from fathometer.seismic.survey.types import Corners, Numbers, Offsets, SampleInterval
@@ -86,6 +87,9 @@ class ReceiversTable(Table):
 
 
 Component = Literal["pressure", "vx", "vy", "vz", "sxx", "syy", "szz", "sxy", "sxz", "syz"]
+Components = Annotated[
+    tuple[Component, ...], Loose, MinLen(1), Allowed(f"a list of {', '.join(get_args(Component))}, each once")
+]
 
 
 class AcquisitionTable(Table):
@@ -122,7 +126,7 @@ class AcquisitionTable(Table):
         "s",
         0.004,
     )
-    components: Annotated[tuple[Component, ...], Loose, MinLen(1)] | None = key(
+    components: Components | None = key(
         "what receivers record, in the order in which it is written: velocities (m/s), stresses, pressure (Pa); left "
         'out: ["vx", "vy", "vz"] of an elastic run (2D: without vy); acoustic: ["pressure"] alone',
         "",

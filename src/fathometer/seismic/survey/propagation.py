@@ -20,7 +20,15 @@ class PmlTable(Table):
     """Perfectly matched layer."""
 
     kind: Literal["pml"] = key("perfectly matched layer")
-    width: Annotated[int, Ge(4), Le(200)] = key("thickness of the layer", "cells", 8)
+    width: Annotated[int, Ge(4), Le(200)] | None = key(
+        "thickness of the layer; left out: 8, elastic: 20", "cells", None
+    )
+    multiaxial: Annotated[float, Ge(0), Le(1)] | None = key(
+        "elastic runs: share of the damping that acts along the layer too, so that nothing grows in it, for some more "
+        "reflection; 0: none; left out: 0 in homogeneous models to 0.15 where velocities differ most",
+        "",
+        None,
+    )
 
 
 ELASTIC, ELASTIC_ORDER = "elastic", 4
@@ -51,7 +59,7 @@ class PropagationTable(Table):
     dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
     time_dispersion: Literal["corrected", "none"] = key(
         "time dispersion, the error of the time steps; corrected: by transforms of injected and recorded series; none: "
-        "no correction, the only choice of elastic runs",
+        "no correction",
         "",
         "corrected",
     )
@@ -74,12 +82,14 @@ class PropagationTable(Table):
     def _of_elastic_runs(cls, values: Any) -> Any:
         """What an elastic run has where the keys are left out."""
         if isinstance(values, dict) and values.get("physics") == ELASTIC:
-            return {"order": ELASTIC_ORDER, "time_dispersion": "none"} | values
+            return {"order": ELASTIC_ORDER} | values
         return values
 
     @model_validator(mode="after")
     def _elastic_agrees(self) -> Self:
         if not self.elastic:
+            if isinstance(self.boundary, PmlTable) and self.boundary.multiaxial is not None:
+                raise ValueError("boundary.multiaxial: found with physics = acoustic; allowed only with elastic")
             return self
         if self.order != ELASTIC_ORDER:
             raise ValueError(f"order: found {self.order}; allowed with physics = elastic: {ELASTIC_ORDER}, or left out")

@@ -46,19 +46,19 @@ Real = TypeVar("Real", np.float32, np.float64)
 Array = npt.NDArray[np.float64]
 
 
-def forward_transform(series: npt.NDArray[Real], zero: int) -> npt.NDArray[Real]:
+def forward_transform(series: npt.NDArray[Real], zero: float) -> npt.NDArray[Real]:
     """Forward time-dispersion transform, for series to inject: adds leapfrog's error in time.
 
     Args:
         series: (n, ns), float32 or float64, any unit, sampled at the time steps, zero outside.
-        zero: index of the sample at t = 0.
+        zero: index of the sample at t = 0; between two samples where they lie in the middle of time steps.
     Returns:
         Series of the same shape, dtype and unit, sample k at step k. It does not depend on dt.
     """
     return _warped(series, zero, 2, _true_frequency, _taper)
 
 
-def inverse_transform(series: npt.NDArray[Real], zero: int) -> npt.NDArray[Real]:
+def inverse_transform(series: npt.NDArray[Real], zero: float) -> npt.NDArray[Real]:
     """Inverse time-dispersion transform, for recorded series: removes leapfrog's error in time.
 
     The inverse of `forward_transform`, with the same arguments. Samples near an end are right only where the record
@@ -96,7 +96,7 @@ def _taper(omega: Array) -> Array:
 
 
 def _warped(
-    series: npt.NDArray[Real], zero: int, periods: int, warp: Callable[[Array], Array], gain: Callable[[Array], Array]
+    series: npt.NDArray[Real], zero: float, periods: int, warp: Callable[[Array], Array], gain: Callable[[Array], Array]
 ) -> npt.NDArray[Real]:
     """Series whose spectrum at f is gain(f) times that of `series` at warp(f); both are angular frequencies times dt.
 
@@ -105,8 +105,9 @@ def _warped(
     from fathometer import _native
 
     n, ns = series.shape
-    reach = max(zero, ns - 1 - zero) + 1
-    times = np.arange(ns) - zero
+    whole = math.floor(zero)
+    reach = max(whole, ns - 1 - whole) + 1
+    times = np.arange(ns) - whole
 
     # Spectrum of the series, oversampled: the period is at least twice the span of -reach to reach.
     padded = fast_length(max(4 * reach, 16 * _TAPS))
@@ -120,6 +121,7 @@ def _warped(
     first = np.floor(position) + (1 - _TAPS // 2)
     column = first[:, None] + np.arange(_TAPS)
     weight = gain(f)[:, None] * _window(position[:, None] - column)
+    turn = np.exp(1j * (zero - whole) * (warp(f) - f))  # from t = 0 to the sample before it, and back
     before = _TAPS // 2  # samples at negative frequencies
     cells = (first + before).astype(np.int64)
 
@@ -135,7 +137,8 @@ def _warped(
             part[:, before:] = values
             part[:, :before] = sign * values[:, before:0:-1]
         _native.banded(cells, weight, parts.reshape(2 * _TOGETHER, -1), warped.reshape(2 * _TOGETHER, -1))
-        result[start : start + _TOGETHER] = np.fft.irfft(warped[0] + 1j * warped[1], period)[: len(rows), times]
+        changed = np.fft.irfft(turn * (warped[0] + 1j * warped[1]), period)
+        result[start : start + _TOGETHER] = changed[: len(rows), times]
     return result
 
 

@@ -4,14 +4,11 @@ A wavelet f(t) is a function of time; a zero-phase one has its peak at t = 0 of 
 
     Ricker    f(t) = (1 - 2 a) exp(-a),    a = (pi fp t)^2                    (Ricker 1953, Geophysics 18(1))
     Ormsby    f(t) = four sinc^2, a trapezoid in frequency, times a window    (Ryan 1994, CSEG Recorder 19(7))
-    Brune     f(t) = t / T^2 exp(-t / T), t > 0                               (Brune 1970, J. Geophys. Res. 75(26))
-    cosine    f(t) = (1 - cos(2 pi t / T)) / T, 0 < t < T
+    moment rates                                                              (moment_rate.py)
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -19,14 +16,11 @@ import numpy.typing as npt
 
 from fathometer.base.errors import InputError, naming
 from fathometer.seismic.survey import BruneTable, CosineTable, OrmsbyTable, RickerTable, Survey
-from fathometer.seismic.traces.resampling import LowPass, interpolate, low_pass
+from fathometer.seismic.traces.moment_rate import BRUNE_LENGTH, RateWavelet, brune, cosine
+from fathometer.seismic.traces.resampling import interpolate, low_pass
 from fathometer.seismic.traces.wavelet_file import read_series
 
 _NEGLIGIBLE = 1e-6  # of the peak
-STOPS = 2.0  # times its highest frequency a moment rate is gone: a shorter filter than that of traces
-BRUNE_LENGTH = 30.0  # rise times, after which 3e-12 of Brune's moment is left
-_SAMPLES = 200  # of a rise time, and of the shortest period: straight lines between them are off by 1e-4
-_RANGE = 1e3  # shortest and longest rise time, in shortest periods: what is sampled so finely must fit into memory
 
 Times = npt.NDArray[np.float64]
 
@@ -121,77 +115,6 @@ class SeriesWavelet:
     def __call__(self, t: Times) -> Times:
         """Values f(t) at the times t (s), float64, in the shape of t."""
         return interpolate(self.series, self.first, self.interval, t, self.fmax)
-
-
-def brune(t: Times, rise_time: float | Times) -> Times:
-    """Brune's moment rate, 1/s, at times t (s) for rise times (s), in the shape of both together."""
-    x = np.maximum(np.asarray(t, dtype=np.float64) / rise_time, 0.0)
-    return np.asarray(x * np.exp(-x) / rise_time)
-
-
-def cosine(t: Times, rise_time: float | Times) -> Times:
-    """The bell, 1/s, at times t (s) for rise times (s), in the shape of both together."""
-    x = np.asarray(t, dtype=np.float64) / rise_time
-    return np.asarray(np.where((x > 0) & (x < 1), (1 - np.cos(2 * np.pi * x)) / rise_time, 0.0))
-
-
-@dataclass(frozen=True, eq=False)
-class RateWavelet:
-    """A moment rate of unit area that begins at t = 0, low-passed: up to fmax it is as it was, from STOPS fmax on it is
-    gone. What a grid cannot carry would else stay on it as noise.
-
-    Attributes:
-        rate: 1/s, of times and a rise time in s. length: after which nothing is left, in rise times.
-    """
-
-    rate: Callable[[Times, float], Times]
-    length: float
-    rise_time: float  # s
-    fmax: float  # Hz
-
-    @property
-    def lead(self) -> float:
-        """Half width of the low-pass, s."""
-        return self._kernel.half_width
-
-    def __call__(self, t: Times) -> Times:
-        """Values f(t) at the times t (s), float64, 1/s, in the shape of t."""
-        return self.of_rise_time(t, self.rise_time)
-
-    def of_rise_time(self, t: Times, rise_time: float) -> Times:
-        """The same of another rise time, s."""
-        if rise_time not in self._tables:
-            self._tables[rise_time] = self._table(rise_time)
-        return np.asarray(self._tables[rise_time](np.asarray(t, dtype=np.float64)))
-
-    @property
-    def rise_times(self) -> tuple[float, float]:
-        """The shortest and the longest rise time that can be computed, s."""
-        return 1 / (_RANGE * self.fmax), _RANGE / self.fmax
-
-    @cached_property
-    def _kernel(self) -> LowPass:
-        return LowPass(self.fmax, STOPS * self.fmax)
-
-    @cached_property
-    def _tables(self) -> dict[float, Callable[[Times], Times]]:
-        return {}
-
-    def _table(self, rise_time: float) -> Callable[[Times], Times]:
-        step = min(rise_time / _SAMPLES, 1 / (_SAMPLES * self.fmax))
-        reach = math.ceil(self.lead / step)
-        kernel = self._kernel(step * np.arange(-reach, reach + 1, dtype=np.float64))
-        rate = self.rate(step * np.arange(math.ceil(self.length * rise_time / step) + 1, dtype=np.float64), rise_time)
-        samples = len(rate) + len(kernel) - 1
-        values = step * np.fft.irfft(np.fft.rfft(rate, samples) * np.fft.rfft(kernel, samples), samples)
-        values[[0, -1]] = 0.0  # and beyond
-
-        def between(t: Times) -> Times:
-            place = np.clip(t / step + reach, 0, samples - 1)
-            before = np.minimum(place.astype(np.int64), samples - 2)
-            return np.asarray(values[before] + (place - before) * (values[before + 1] - values[before]))
-
-        return between
 
 
 def wavelet_of(survey: Survey) -> Wavelet:

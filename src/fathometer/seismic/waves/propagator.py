@@ -26,7 +26,7 @@ from fathometer.seismic.waves.layers import Layer, damping_profiles, pml_layers
 from fathometer.seismic.waves.physics import physics_of
 from fathometer.seismic.waves.points import SincPoints, halo_depth
 from fathometer.seismic.waves.scheme import Scheme
-from fathometer.seismic.waves.stepped import PointSet, SteppedFields
+from fathometer.seismic.waves.stepped import PointSet, SteppedFields, at_points
 
 
 @dataclass(frozen=True)
@@ -251,13 +251,11 @@ class Propagator(SteppedFields):
         imaging: Mapping[int, AtStep],
     ) -> Any:
         """The job of the steps `steps` of an advance. imaging: what is done after which of the advance's steps."""
-        arguments: dict[str, Any] = {}
+        arguments = at_points(steps, sources, injected, receivers, recorded)
+        if "sources" in arguments:
+            arguments["scale"] = self._scale
         if self._active is not None:
             arguments |= {"active": self._active, "start": self.step + (steps.start or 0)}
-        if sources is not None and injected is not None and len(sources.indices):
-            arguments |= {"sources": sources.native, "injected": injected[steps], "scale": self._scale}
-        if receivers is not None and recorded is not None and len(receivers.indices):
-            arguments |= {"receivers": receivers.native, "recorded": recorded[steps]}
         job = self._job(**arguments)
         for step in range(steps.start, steps.stop):
             if step in imaging:

@@ -39,6 +39,22 @@ class PointSet:
     native: Any
 
 
+def at_points(
+    steps: slice,
+    sources: PointSet | None,
+    injected: np.ndarray | None,
+    receivers: PointSet | None,
+    recorded: np.ndarray | None,
+) -> dict[str, Any]:
+    """Arguments of the kernels' job of these of the steps: what it injects and records at points of this rank."""
+    arguments: dict[str, Any] = {}
+    if sources is not None and injected is not None and len(sources.indices):
+        arguments |= {"sources": sources.native, "injected": injected[steps]}
+    if receivers is not None and recorded is not None and len(receivers.indices):
+        arguments |= {"receivers": receivers.native, "recorded": recorded[steps]}
+    return arguments
+
+
 class SteppedFields:
     """Fields of this rank's block of a grid, zero at first. Subclasses make the kernels' view of them, `_wave`.
 

@@ -17,6 +17,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.datasets.dataset import FILL, Attribute, Dataset, Variable, numbers_of
+from fathometer.storage.shared_writer import Opened
 from fathometer.storage.volumes.collective_file import check_opening
 from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
@@ -32,19 +33,12 @@ KINDS = {"int32": pnetcdf.INT, "float32": pnetcdf.FLOAT, "float64": pnetcdf.DOUB
 LARGEST_CLASSIC = (1 << 31) - 4  # bytes of a variable of CDF-2 as SciPy writes it
 
 
-class Output(Protocol):
+class Output(Opened, Protocol):
     """A file being written by the ranks that have it open; errors of one rank are OSErrors there, raised after all
     collective calls."""
 
     def put(self, variable: Variable, boxes: Boxes) -> None:
         """Write this rank's boxes, C-contiguous, writeable and of the variable's type."""
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    def abandon(self) -> None:
-        """Close after a failure."""
 
 
 class PnetcdfOutput:
@@ -116,7 +110,7 @@ class PnetcdfOutput:
         for array, check in self._checks.values():
             check.verify_raw(array)
 
-    def abandon(self) -> None:
+    def abandon(self, error: FathometerError) -> None:
         """See Output."""
         self._file.close()
 
@@ -166,7 +160,7 @@ class ScipyOutput:
     def close(self) -> None:
         """See Output."""
 
-    def abandon(self) -> None:
+    def abandon(self, error: FathometerError) -> None:
         """See Output."""
 
 

@@ -6,28 +6,27 @@
     root-broadcast      rank 0 gathers the boxes and writes them
 
 The first three write CDF-5. Where there is no PnetCDF, rank 0 gathers the boxes and SciPy writes them: CDF-2, at most
-2 GiB a variable, all of the file in the memory of rank 0. As in volumes/writer.py the ranks agree on the outcome of
+2 GiB a variable, all of the file in the memory of rank 0. As in shared_writer.py the ranks agree on the outcome of
 each step.
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import LARGEST_MESSAGE, allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.datasets.dataset import Dataset, Variable
 from fathometer.storage.datasets.outputs import Boxes, Output, PnetcdfOutput, ScipyOutput
+from fathometer.storage.shared_writer import SharedWriter
 from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.strategy import AUTO, COLLECTIVE, INDEPENDENT, NONBLOCKING, ROOT, Strategy
 
@@ -56,7 +55,7 @@ def chosen_strategy(path: Path, strategy: Strategy | None = None) -> Strategy:
     return strategy
 
 
-class DatasetWriter:
+class DatasetWriter(SharedWriter[Output]):
     """A NetCDF file being written by all ranks; collective, each of its methods too. A context manager, which closes.
 
     Args:
@@ -72,45 +71,23 @@ class DatasetWriter:
         with collective_errors(comm):
             dataset.check(path)
             self.strategy = chosen_strategy(path, strategy)
-        self.path, self.dataset, self.comm = path, dataset, comm
+        super().__init__(path, comm, self.strategy.sync != "none")
+        self.dataset = dataset
         self._variables = {variable.name: variable for variable in dataset.variables}
         self._cells = dict.fromkeys(self._variables, 0)
         self._through_root = self.strategy.name == ROOT
-        self._parts = atomic.Parts(self.strategy.sync != "none")  # filled on rank 0 only
-        self._output: Output | None = None
         self._failure: OSError | None = None  # of rank 0, while it gathers
-        with self._step():
-            part = self._parts.create(atomic.NewFile(path)) if comm.rank == 0 else None
-        with ledger.communication():
-            part = comm.bcast(part, root=0)
-        assert part is not None
+        part = self._create(lambda: [atomic.NewFile(path)])
         with self._step():
             if self._through_root and comm.rank == 0 and pnetcdf.missing():
-                self._output = ScipyOutput(part, path, dataset, self.strategy)
+                self._file = ScipyOutput(part, path, dataset, self.strategy)
             elif not self._through_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._through_root else comm
-                self._output = PnetcdfOutput(part, path, dataset, ranks, self.strategy)
+                self._file = PnetcdfOutput(part, path, dataset, ranks, self.strategy)
         for variable in dataset.variables:
             if variable.values is not None:
                 whole = [((0,) * variable.values.ndim, variable.values)]
                 self.write(variable.name, whole if comm.rank == 0 else [])
-
-    @contextlib.contextmanager
-    def _step(self) -> Iterator[None]:
-        """Collective. One step of all ranks; where it fails on one, all abandon the file and raise the same error."""
-        try:
-            with collective_errors(self.comm), atomic.writing(self.path):
-                yield
-        except FathometerError:
-            self._parts.discard()
-            output, self._output = self._output, None
-            if output is not None:
-                with contextlib.suppress(OSError, FathometerError):
-                    output.abandon()
-            raise
-        except BaseException:  # an interrupt, of this rank alone: nothing collective
-            self._parts.discard()
-            raise
 
     def write(self, name: str, boxes: Boxes) -> None:
         """Write this rank's boxes of a variable, perhaps none: first cell and values, of any type of numbers.
@@ -125,8 +102,8 @@ class DatasetWriter:
         self._cells[name] += sum(values.size for _, values in ready)
         if not self._through_root:
             with self._step():
-                if self._output is not None:
-                    self._output.put(variable, ready)
+                if self._file is not None:
+                    self._file.put(variable, ready)
             return
         for rank, many in enumerate(allgather(self.comm, [(lo, values.shape) for lo, values in ready])):
             for number, (lo, shape) in enumerate(many):
@@ -157,8 +134,8 @@ class DatasetWriter:
                     with ledger.communication():
                         comm.Recv(message, rank, TAG)
             try:
-                if self._failure is None and self._output is not None:
-                    self._output.put(variable, [(lo, values)])
+                if self._failure is None and self._file is not None:
+                    self._file.put(variable, [(lo, values)])
             except OSError as error:
                 self._failure = error
 
@@ -182,27 +159,8 @@ class DatasetWriter:
                 cells, whole = sum(one[name] for one in found), math.prod(self.dataset.shape(variable))
                 if cells != whole:
                     raise InputError(f"{self.path}:{name}: the ranks' boxes hold {cells} cells, the variable {whole}")
-        with self._step():
-            if self._output is not None:
-                self._output.flush()
-        with self._step():
-            output, self._output = self._output, None
-            if output is not None:
-                output.close()
-        with self._step():
-            if self.comm.rank == 0:
-                self._parts.place()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.close()
-        else:  # perhaps of this rank alone: nothing collective
-            self._parts.discard()
+        self._flush()
+        self._end()
 
 
 def _messages(values: npt.NDArray[Any]) -> list[npt.NDArray[np.uint8]]:

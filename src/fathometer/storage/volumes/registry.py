@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
 from fathometer.storage.atomic import NewFile
+from fathometer.storage.shared_writer import Opened
 from fathometer.storage.traces.detect import holds_traces
 from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
@@ -47,7 +48,7 @@ class Source(Protocol):
     def close(self) -> None: ...
 
 
-class Sink(Protocol):
+class Sink(Opened, Protocol):
     """A volume being written by several ranks; its calls are collective over them.
 
     Errors of one rank are OSErrors, MemoryErrors or FathometerErrors there, raised after all collective calls of the
@@ -56,13 +57,6 @@ class Sink(Protocol):
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block, C-contiguous and of the volume's dtype, from cell `lo` on; it may be empty."""
-
-    def flush(self) -> None: ...
-
-    def close(self) -> None: ...
-
-    def abandon(self, error: FathometerError) -> None:
-        """Close after a step that failed with `error` on all ranks; errors raised here are ignored."""
 
 
 @dataclass(frozen=True)

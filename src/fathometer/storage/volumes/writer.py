@@ -5,27 +5,23 @@
     flush   to the device
     close   all ranks close the file, rank 0 renames it into place
 
-After every step that can fail on one rank, the ranks agree on the outcome, so that none waits for another that has
-failed: all return, or all raise the same FathometerError, and none of the new files is left.
+After every step that can fail on one rank the ranks agree on the outcome (storage/shared_writer.py).
 """
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import allgather, collective_errors
-from fathometer.storage import atomic
+from fathometer.storage.shared_writer import SharedWriter
 from fathometer.storage.volumes.block import VolumeInfo, check_info_names, check_shape
 from fathometer.storage.volumes.boxes import Box, extent, slabs, surrounding
 from fathometer.storage.volumes.exchange import exchange
@@ -53,7 +49,7 @@ def check_writable(path: Path, strategy: Strategy, ranks: int) -> tuple[Format, 
     return form, form.chosen(path, strategy, "write", ranks)
 
 
-class VolumeWriter:
+class VolumeWriter(SharedWriter[Sink]):
     """A volume being written by all ranks; collective, each of its methods too. A context manager, which closes.
 
     Values are written as float32 or float64 (info.dtype), in native byte order unless the format prescribes another.
@@ -69,45 +65,23 @@ class VolumeWriter:
         if dtype not in (np.float32, np.float64):
             raise InputError(f"{path}: values of type {info.dtype} cannot be written (allowed: float32, float64)")
         check_info_names(path, info)
-        self.path, self.comm = path, comm
         with collective_errors(comm):
             form, _ = check_writable(path, strategy or Strategy(), comm.size)
             self.info = replace(info, dtype=dtype, shape=check_shape(str(path), info.shape, form.axes))
         wanted = resolve_auto_on_ranks(path, form, "write", strategy, comm)
         with collective_errors(comm):
             self.strategy = form.chosen(path, wanted, "write", comm.size)
-        assert form.new_files is not None
-        assert form.sink is not None
+        super().__init__(path, comm, self.strategy.sync != "none")
+        new_files, sink = form.new_files, form.sink
+        assert new_files is not None
+        assert sink is not None
         self._through_root = self.strategy.name == ROOT
-        self._parts = atomic.Parts(self.strategy.sync != "none")  # filled on rank 0 only
-        self._sink: Sink | None = None
         self._cells = 0
-        with self._step():
-            if comm.rank == 0:
-                parts = [self._parts.create(new) for new in form.new_files(path, self.info)]
-        with ledger.communication():
-            part = comm.bcast(parts[0] if comm.rank == 0 else None, root=0)
+        part = self._create(lambda: new_files(path, self.info))
         with self._step():
             if not self._through_root or comm.rank == 0:
                 ranks = MPI.COMM_SELF if self._through_root else comm
-                self._sink = form.sink(part, path, self.info, ranks, self.strategy)
-
-    @contextlib.contextmanager
-    def _step(self) -> Iterator[None]:
-        """Collective. One step of all ranks; where it fails on one, all abandon the file and raise the same error."""
-        try:
-            with collective_errors(self.comm), atomic.writing(self.path):
-                yield
-        except FathometerError as error:
-            self._parts.discard()
-            sink, self._sink = self._sink, None
-            if sink is not None:
-                with contextlib.suppress(OSError, FathometerError):
-                    sink.abandon(error)
-            raise
-        except BaseException:  # an interrupt, of this rank alone: nothing collective
-            self._parts.discard()
-            raise
+                self._file = sink(part, path, self.info, ranks, self.strategy)
 
     def write(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         """Write this rank's block [lo, lo + block.shape), which may be empty.
@@ -121,16 +95,16 @@ class VolumeWriter:
         self._cells += values.size
         if not self._through_root:
             with self._step():
-                if self._sink is not None:
-                    self._sink.write(values, lo)
+                if self._file is not None:
+                    self._file.write(values, lo)
             return
         for box in _filled(allgather(self.comm, _box(values, lo))):
             for slab_lo, slab_hi in slabs(*box, SLAB_BYTES // self.info.dtype.itemsize):
                 wanted = (slab_lo, slab_hi) if self.comm.rank == 0 else (slab_lo, slab_lo)
                 slab = exchange(self.comm, values, lo, *wanted)
                 with self._step():
-                    if self._sink is not None:
-                        self._sink.write(slab, slab_lo)
+                    if self._file is not None:
+                        self._file.write(slab, slab_lo)
 
     def _check_block(self, block: NDArray[Any], lo: Sequence[int]) -> None:
         inside = block.ndim == len(self.info.shape) == len(lo) and all(
@@ -143,9 +117,7 @@ class VolumeWriter:
 
     def flush(self) -> None:
         """Flush to the device what was written, as the strategy's `sync` says."""
-        with self._step():
-            if self._sink is not None:
-                self._sink.flush()
+        self._flush()
 
     def close(self) -> None:
         """Close the file and rename it into place. InputError where the ranks' blocks do not fill the volume."""
@@ -155,24 +127,7 @@ class VolumeWriter:
                 raise InputError(
                     f"{self.path}: the ranks' blocks hold {cells} cells, the volume {math.prod(self.info.shape)}"
                 )
-        with self._step():
-            sink, self._sink = self._sink, None
-            if sink is not None:
-                sink.close()
-        with self._step():
-            if self.comm.rank == 0:
-                self._parts.place()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None:
-            self.close()
-        else:  # perhaps of this rank alone: nothing collective
-            self._parts.discard()
+        self._end()
 
 
 def _box(block: NDArray[Any], lo: Sequence[int]) -> Box:

@@ -68,13 +68,6 @@ class Baroclinic:
             advect_momentum=physics.advect_momentum,
         )
 
-    def depth(self, eta: Floats, depth: Floats) -> None:
-        """Put the depth of the water at U points into `depth` (nb, X, Y), m: of owned points and two rings around.
-
-        Reads eta (nb, X, Y) in three rings.
-        """
-        self._kernel.depth(eta, depth)
-
     def pressure(self, state: State) -> None:
         """Put the hydrostatic pressure into state.p: of owned cells and those next to them in the east and north.
 

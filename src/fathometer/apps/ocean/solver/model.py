@@ -11,9 +11,8 @@ tracer halo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,15 +22,14 @@ from fathometer.apps.ocean.barotropic.solver import BarotropicSolver
 from fathometer.apps.ocean.solver.baroclinic import Baroclinic
 from fathometer.apps.ocean.solver.problem import TRACERS, Problem
 from fathometer.apps.ocean.solver.state import Floats, State
+from fathometer.apps.ocean.solver.watch import Watch
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
-from fathometer.parallel.collectives import allgather
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
 TRACER_WIDTH = 2  # cells that a step reads beyond its own
-COURANT = 1.0  # largest part of a cell's water that may leave it along an axis in a step
 
 
 @dataclass(frozen=True)
@@ -46,18 +44,6 @@ class Step:
     gained: tuple[float, ...]
 
 
-class Worst(NamedTuple):
-    """Of the steps since the last look, on a rank: the largest Courant number, the thinnest uppermost level, whether
-    all was finite."""
-
-    courant: float
-    thinnest: float
-    finite: bool
-
-
-_NOTHING = Worst(0.0, math.inf, True)
-
-
 class OceanModel:
     """The state of a rank's blocks, and its steps; all methods are collective.
 
@@ -65,7 +51,7 @@ class OceanModel:
         keys: of the barotropic solver, see BarotropicSolver.
 
     Attributes:
-        state: the arrays. sound: whether no look has found anything wrong.
+        state: the arrays.
     """
 
     def __init__(self, problem: Problem, layout: Layout, comm: MPI.Intracomm, **keys: Any) -> None:
@@ -87,15 +73,11 @@ class OceanModel:
         self._change = np.zeros(self._kernels.columns)
         self._right = np.zeros(self._kernels.columns)
         self._wet = layout.blocked(grid.levels) > 0
-        self._own_wet = np.zeros_like(self._wet)
-        for number in range(len(layout.own)):
-            layout.owned(self._own_wet, number)[...] = layout.owned(self._wet, number)
         self._dx_u, self._area = layout.rows(grid.dx_u), layout.rows(grid.area)
         self._halos = self._make_halos()
         self._restored = 0  # steps of earlier runs
         self._turn = 0  # of arrays that change places
-        self._worst = _NOTHING
-        self.sound = True
+        self._watch = Watch(problem, layout, comm, self._kernels, self.state)
 
     def _make_halos(self) -> dict[str, list[BlockHalo]]:
         """Exchanges by name; of arrays that change places after each step, for even and odd ones."""
@@ -201,7 +183,7 @@ class OceanModel:
             kernels.correct(state, dt, theta, self._change)
             self._exchange("velocity")
             kernels.fluxes(state, dt)
-            self._worst = self._worse(self._worst)
+            self._watch.note_step()
             kernels.surface_flux(state, self._given, self._target, self._rate, self._surface_flux)
             gained = self._gained(dt)
             kernels.tracers(state, dt, self._surface_flux)
@@ -209,16 +191,6 @@ class OceanModel:
             state.advance()
             self._turn ^= 1
         return Step(state.step * dt, solve.iterations, solve.reductions, solve.halos, gained)
-
-    def _worse(self, before: Worst) -> Worst:
-        """What is worst in this step, before its tracers, or was before."""
-        lateral, vertical, finite = self._kernels.courant(self.state, self.problem.step)
-        top = self.state.eta_next[self._own_wet] + self.problem.grid.thickness[0]
-        return Worst(
-            max(before.courant, lateral, vertical),
-            min(before.thinnest, float(top.min(initial=math.inf))),
-            before.finite and finite,
-        )
 
     def _divergence(self, dt: float) -> None:
         """The right-hand side: -dt times what the transport takes out of each cell, m³."""
@@ -244,67 +216,20 @@ class OceanModel:
 
     def contents(self) -> list[float]:
         """Content of each tracer in the whole ocean, its unit x m³."""
-        return [self._content(tracer) for tracer in self.state.tracers]
+        return self._watch.contents()
 
     def volume(self) -> float:
         """Of the whole ocean, m³."""
-        return self._content(None)
-
-    def _content(self, tracer: Floats | None) -> float:
-        """Sums of columns are added as exact numbers, so that the sum is the same for any blocks."""
-        grid, columns = self.problem.grid, []
-        for number, block in enumerate(self.layout.own):
-            part = tuple(slice(a, b) for a, b in zip(block.lo, block.hi, strict=True))
-            wet = np.arange(grid.shape[2]) < grid.levels[part][..., None]
-            thickness = np.where(wet, grid.thickness, 0.0)
-            thickness[..., 0] += np.where(wet[..., 0], self.layout.owned(self.state.eta, number), 0.0)
-            values = thickness if tracer is None else thickness * self.layout.owned(tracer, number)
-            columns += (values.sum(-1) * grid.area[part[1]]).ravel().tolist()
-        return math.fsum(_all(allgather(self.comm, columns)))
+        return self._watch.volume()
 
     def diagnostics(self) -> dict[str, float]:
-        """What a row of the time series has: kinetic energy and largest speed, means of temperature and salinity, the
-        largest Courant number of the steps since the last row.
+        """What a row of the time series has; FathometerError where the state has come apart: see Watch.look."""
+        return self._watch.look()
 
-        Raises FathometerError where the state is not finite, the uppermost level has run dry, or a step is too long for
-        the velocities.
-        """
-        grid, state = self.problem.grid, self.state
-        energy, speed = [], 0.0
-        for number, block in enumerate(self.layout.own):
-            u, v = (self.layout.owned(w, number) for w in (state.u, state.v))
-            square = u * u + v * v
-            speed = max(speed, math.sqrt(float(square.max(initial=0.0))))
-            area = grid.dx_u[block.lo[1] : block.hi[1]] * grid.dy
-            energy.append(float((square @ grid.thickness * area).sum()))
-        rows = allgather(self.comm, (math.fsum(energy), speed, *self._worst))
-        self._worst = _NOTHING
-        courant, thinnest = max(row[2] for row in rows), min(row[3] for row in rows)
-        self.sound = False  # until the end of this look
-        if not all(row[4] for row in rows):
-            raise FathometerError(
-                f"step {state.step}: the state is not finite; allowed: a shorter step, more viscosity or diffusivity"
-            )
-        if thinnest <= 0:
-            raise FathometerError(
-                f"step {state.step}: the surface has fallen through the uppermost level by {-thinnest:.3g} m; allowed: "
-                "a thicker one ([grid] levels)"
-            )
-        if courant > COURANT:
-            allowed = self.problem.step / courant
-            raise FathometerError(
-                f"step {state.step}: {courant:.3g} of a cell's water leaves it along an axis in a step of "
-                f"{self.problem.step:g} s; allowed: up to {allowed:.3g} s at these velocities"
-            )
-        self.sound = True
-        volume, contents = self.volume(), self.contents()
-        return {
-            "kinetic_energy_joules": 0.5 * self.problem.physics.density * math.fsum(row[0] for row in rows),
-            "largest_speed": max(row[1] for row in rows),
-            "largest_courant": courant,
-            "mean_temperature": contents[0] / volume,
-            "mean_salinity": contents[1] / volume,
-        }
+    @property
+    def sound(self) -> bool:
+        """Whether no look has found anything wrong."""
+        return self._watch.sound
 
     def close(self) -> None:
         """Free the halo exchanges."""
@@ -312,8 +237,3 @@ class OceanModel:
             for halo in halos:
                 halo.close()
         self.solver.close()
-
-
-def _all(parts: Iterable[list[float]]) -> Iterable[float]:
-    for part in parts:
-        yield from part
