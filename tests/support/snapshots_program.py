@@ -65,7 +65,7 @@ def run(folder, case, way, buffered, ranks, comm, end=None, suffix="rsf"):
     table = SnapshotsTable(**keys, every_steps=EVERY, buffered_steps=buffered, format=suffix)
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     field = Field(block, end)
-    with SnapshotWriter(grid, block, None, table, STEPS, DT, -1.0, folder, case, Strategy.of(way), comm) as writer:
+    with SnapshotWriter(grid, block, table, STEPS, DT, -1.0, folder, case, Strategy.of(way), comm) as writer:
         while field.step < STEPS:
             left = writer.due(field.step)
             field.step = min(STEPS, field.step + (STEPS if left is None else left))

@@ -97,7 +97,7 @@ def test_a_run_that_is_killed_leaves_no_file_that_looks_finished(tmp_path):
 
 def one_rank(folder, table, steps=STEPS, grid=CASES["plane"][0]):
     block = Decomposition(grid.full_shape)
-    return SnapshotWriter(grid, block, None, table, steps, DT, 0.0, folder, "s", None, MPI.COMM_SELF), Field(block)
+    return SnapshotWriter(grid, block, table, steps, DT, 0.0, folder, "s", None, MPI.COMM_SELF), Field(block)
 
 
 def test_the_run_is_told_when_the_next_snapshot_is_due(tmp_path):

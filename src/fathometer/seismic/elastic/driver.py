@@ -17,11 +17,11 @@ from fathometer.base import ledger
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.progress import Progress
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_tasks import FinishedTasks, finished_tasks
-from fathometer.runs.journal_folder import has_journal, results_of
+from fathometer.runs.journal_folder import results_of
 from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.seismic.elastic.dependence import depends_on
 from fathometer.seismic.elastic.peak_map import gathered_peaks, peak_paths, write_peaks
@@ -30,8 +30,15 @@ from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.results import facts
 from fathometer.seismic.elastic.setup import ElasticSetup, prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
-from fathometer.seismic.elastic.snapshots import SnapshotWriter, field_names
-from fathometer.seismic.setup.run_files import announce, finish, protect_inputs, publish, shot_progress
+from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths
+from fathometer.seismic.setup.run_files import (
+    announce,
+    finish,
+    protect_inputs,
+    publish,
+    refuse_migration,
+    shot_progress,
+)
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
@@ -54,12 +61,7 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
     Raises InputError and FathometerError, the same on all ranks.
     """
     output = survey.output_directory
-    with ledger.phase("set up"):
-        migrated = any(allgather(comm, comm.rank == 0 and has_journal(output)))
-    if migrated:  # its record would be replaced
-        raise InputError(
-            f"{survey.path}: [output] directory: found a migration in {output}; allowed: another directory"
-        )
+    refuse_migration(survey, comm)
     with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
         with ledger.phase("set up"):
             setup = prepare_elastic(survey, comm)
@@ -143,7 +145,6 @@ def _model(
                 SnapshotWriter(
                     run.grid,
                     run.block,
-                    None,
                     survey.snapshots,
                     run.time.steps,
                     run.time.dt,
@@ -184,7 +185,7 @@ def _snapshots(setup: ElasticSetup, shot: Shot) -> list[Path]:
     if keys is None:
         return []
     prefix = _prefix(setup, "snapshots", shot)
-    return [survey.output_directory / f"{prefix}-{name}.{keys.format}" for name in field_names(setup.run.grid, keys)]
+    return list(snapshot_paths(setup.run.grid, keys, survey.output_directory, prefix).values())
 
 
 def _whole(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> set[int]:

@@ -12,7 +12,6 @@ from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, NORMAL, VELOCITY, fields_of, of_dimension
 from fathometer.seismic.elastic.points import weights_of
 from fathometer.seismic.survey import Survey
-from fathometer.seismic.traces.time_axis import TimeAxis
 
 PRESSURE = "pressure"
 
@@ -54,7 +53,6 @@ def receiver_points(
     return points
 
 
-def first_time(component: str, time: TimeAxis) -> float:
-    """Time of the first recorded value, s: velocities are recorded in the middle of a step, stresses before it."""
-    velocity = component != PRESSURE and BY_NAME[component].stage == VELOCITY
-    return time.first + 0.5 * time.dt * velocity
+def time_shift(component: str) -> float:
+    """Of recorded values from the begin of their step, in steps: velocities are recorded in its middle."""
+    return 0.5 * (component != PRESSURE and BY_NAME[component].stage == VELOCITY)

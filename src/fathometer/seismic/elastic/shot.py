@@ -7,14 +7,13 @@ import numpy as np
 from fathometer.base import ledger
 from fathometer.base.progress import Progress
 from fathometer.seismic.elastic.propagator import ElasticPropagator
-from fathometer.seismic.elastic.receivers import first_time, receiver_points
+from fathometer.seismic.elastic.receivers import receiver_points, time_shift
 from fathometer.seismic.elastic.setup import ElasticSetup
 from fathometer.seismic.elastic.snapshots import SnapshotWriter
 from fathometer.seismic.elastic.sources import source_points
 from fathometer.seismic.shots.gathering import gather_traces
+from fathometer.seismic.shots.recording import sampled_traces
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.traces.dispersion import inverse_transform
-from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 
 
@@ -75,13 +74,8 @@ def _resampled(
     for number, component in enumerate(setup.components):
         rows = columns // receivers == number
 
-        def sampled(stepped: np.ndarray, first: float = first_time(component, time)) -> np.ndarray:
-            start, interval, samples = acquisition.start, acquisition.sample_interval, acquisition.samples
-            if run.corrected:
-                stepped = inverse_transform(stepped, -first / time.dt)
-            with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
-                values = resample(stepped, first, time.dt, start, interval, samples, run.wavelet.fmax)
-                return np.asarray(values.astype(np.float32))
+        def sampled(stepped: np.ndarray, shift: float = time_shift(component)) -> np.ndarray:
+            return sampled_traces(stepped, time, acquisition, run.wavelet.fmax, run.corrected, shift)
 
         traces[rows] = wavefield.threads.map_rows(sampled, recorded[rows])
     return traces

@@ -9,7 +9,6 @@ own nodes, by a strategy of [storage]; some snapshots may be gathered in memory 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -80,7 +79,6 @@ class SnapshotWriter:
 
     Args:
         grid: of the run. block: this rank's part of its padded cells.
-        fields: names; None: as the keys say.
         steps: of the whole run. dt: s. first_time: of the beginning of step 0, s.
         folder: of the files PREFIX-FIELD.SUFFIX.
 
@@ -92,7 +90,6 @@ class SnapshotWriter:
         self,
         grid: Grid,
         block: Decomposition,
-        fields: Sequence[str] | None,
         keys: SnapshotsTable,
         steps: int,
         dt: float,
@@ -105,14 +102,13 @@ class SnapshotWriter:
         self.every, self.count, self._taken = keys.every_steps, steps // keys.every_steps, 0
         self._comm, self._first, self._filled = comm, 0, 0  # the buffer's first snapshot, and how many it holds
         with collective_errors(comm):
-            self.names = field_names(grid, keys) if fields is None else tuple(fields)
+            self.paths = snapshot_paths(grid, keys, folder, prefix)
             self.nodes = Nodes(grid, block, keys)
             check_every(keys, steps)
-        self.paths = {name: folder / f"{prefix}-{name}.{keys.format}" for name in self.names}
         with collective_errors(comm):
             try:
                 held = (min(keys.buffered_steps, self.count), *self.nodes.local_shape)
-                self._buffers = {name: np.empty(held, DTYPE) for name in self.names}
+                self._buffers = {name: np.empty(held, DTYPE) for name in self.paths}
             except MemoryError:
                 raise FathometerError("[snapshots] buffered_steps: not enough memory for so many snapshots") from None
         with ExitStack() as opened, ledger.phase(PHASE), ledger.file(FILES, "write"):
@@ -193,8 +189,13 @@ def field_names(grid: Grid, keys: SnapshotsTable) -> tuple[str, ...]:
     return tuple(keys.fields)
 
 
+def snapshot_paths(grid: Grid, keys: SnapshotsTable, folder: Path, prefix: str) -> dict[str, Path]:
+    """The file of each field that is kept: PREFIX-FIELD.SUFFIX in the folder. Raises as `field_names`."""
+    return {name: folder / f"{prefix}-{name}.{keys.format}" for name in field_names(grid, keys)}
+
+
 def buffer_bytes(grid: Grid, block: Decomposition, keys: SnapshotsTable, steps: int | None = None) -> int:
-    """Memory that the snapshots of a block take, as SnapshotWriter with the keys' own fields.
+    """Memory that SnapshotWriter takes for the snapshots of a block.
 
     steps: of the whole run, which may have fewer snapshots than are buffered; None: it has not.
     """

@@ -11,6 +11,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.earth import ElasticEarth, inner
+from fathometer.seismic.elastic.fields import NORMAL
 from fathometer.seismic.elastic.sources import STRESSES, PointSources
 from fathometer.seismic.setup.checks import check_sampling
 from fathometer.seismic.shots.acquisition import Acquisition
@@ -22,7 +23,6 @@ from fathometer.seismic.traces.wavelet import Wavelet
 FEW_POINTS = 6.0  # of order 4, grid cells per shortest wavelength; below it there is a note
 _ROUNDING = 1e-3  # m
 _SAME = 1e-6  # of a tensor's largest component: less is rounding
-NORMAL = ("sxx", "syy", "szz")
 
 
 def check_wavelengths(

@@ -8,10 +8,9 @@ continued up to twice the time and faded out there, slowly, so that the fading b
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from fathometer.seismic.traces.wavelet import Wavelet
 
 RISE_TIMES = ("brune", "cosine")  # kinds of wavelets that have one
 LENGTH, FADING = 2.0, 1.5  # end of what is transformed, begin of its fading out, in lengths of the propagation
-Made = TypeVar("Made")
 TOGETHER = 64  # columns that are transformed at a time: bounds the workspace
 _EACH_BYTES = 280  # of workspace for each of them and each step
 
@@ -69,15 +67,15 @@ class SourceSeries:
 
     def prepare(self, columns: np.ndarray) -> None:
         """Make and keep what `rows` of these columns takes."""
-        self.rows(0, 0, columns)
+        self._kept_of(columns)
 
     def rows(self, start: int, count: int, columns: np.ndarray | None = None) -> np.ndarray:
         """Rows of the steps from `start` on, (count, columns) of dtype; columns: indices; None: all."""
         some = np.arange(self.columns) if columns is None else columns
-        if self.corrected:
-            return self._once("rows", some, lambda: self._all_rows(some))[start : start + count]
-        t = self._times(start, count)[:, None] - self.onset[some]
-        return np.ascontiguousarray(self._once("functions", some, lambda: self._function(some))(t), self.dtype)
+        kept = self._kept_of(some)
+        if isinstance(kept, np.ndarray):
+            return kept[start : start + count]
+        return np.ascontiguousarray(kept(self._times(start, count)[:, None] - self.onset[some]), self.dtype)
 
     def _times(self, start: int, count: int) -> np.ndarray:
         return np.asarray(self.time.first + (start + self.shift + np.arange(count)) * self.time.dt)
@@ -106,16 +104,16 @@ class SourceSeries:
             whole[:, some] = forward_transform(sampled, self.time.before - self.shift)[:, :steps].T
         return whole
 
-    def _once(self, what: str, columns: np.ndarray, make: Callable[[], Made]) -> Made:
-        """Made for these columns and kept: all steps of a shot ask for the same."""
-        kept = self._made.get(what)
-        if kept is None or not np.array_equal(kept[0], columns):
-            kept = self._made[what] = (columns.copy(), make())
-        return cast(Made, kept[1])
+    def _kept_of(self, columns: np.ndarray) -> np.ndarray | Wavelet | RateTable:
+        """All rows, or the function, of these columns; kept, since all steps of a shot ask for the same."""
+        if not self._kept or not np.array_equal(self._kept[0][0], columns):
+            made = self._all_rows(columns) if self.corrected else self._function(columns)
+            self._kept[:] = [(columns.copy(), made)]
+        return self._kept[0][1]
 
     @cached_property
-    def _made(self) -> dict[str, tuple[np.ndarray, object]]:
-        return {}
+    def _kept(self) -> list[tuple[np.ndarray, np.ndarray | Wavelet | RateTable]]:
+        return []
 
 
 def transform_bytes(columns: int, steps: int) -> int:

@@ -10,15 +10,21 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import InputError
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
-from fathometer.runs.journal_folder import has_journal
 from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.seismic.modelling.shot import model_shots
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.setup.cone import Cone, Saved, record
-from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish, shot_progress
+from fathometer.seismic.setup.run_files import (
+    finish,
+    prepared,
+    protect_inputs,
+    publish,
+    refuse_migration,
+    shot_progress,
+)
 from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
@@ -38,12 +44,7 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     if context.options.resume:
         raise InputError("--resume: found with acoustic waves; allowed only with [propagation] physics = elastic")
     protect_inputs(survey, [output / f"{NAME}.segy"])
-    with ledger.phase("set up"):
-        migrated = any(allgather(comm, comm.rank == 0 and has_journal(output)))
-    if migrated:  # its record would be replaced
-        raise InputError(
-            f"{survey.path}: [output] directory: found a migration in {output}; allowed: another directory"
-        )
+    refuse_migration(survey, comm)
     with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
         return _model(survey, comm, context)
 

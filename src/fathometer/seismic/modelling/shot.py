@@ -13,8 +13,7 @@ from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Shot
 from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.injection import source_series
-from fathometer.seismic.traces.dispersion import inverse_transform
-from fathometer.seismic.traces.resampling import resample
+from fathometer.seismic.shots.recording import sampled_traces
 from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
 from fathometer.seismic.waves.cone import ActiveRows
 from fathometer.seismic.waves.propagator import Propagator
@@ -63,17 +62,7 @@ def record_shot(
     wavefield.check(shot.name)
 
     def traces(stepped: np.ndarray) -> np.ndarray:
-        with np.errstate(over="ignore"):  # what float32 cannot hold is refused when it is written
-            sampled = resample(
-                inverse_transform(stepped, time.before) if setup.corrected else stepped,
-                time.first,
-                time.dt,
-                acquisition.start,
-                acquisition.sample_interval,
-                acquisition.samples,
-                setup.wavelet.fmax,
-            )
-            return np.asarray(sampled.astype(np.float32))
+        return sampled_traces(stepped, time, acquisition, setup.wavelet.fmax, setup.corrected)
 
     with ledger.phase("resample traces"):
         return receivers.indices, wavefield.threads.map_rows(traces, np.ascontiguousarray(recorded.T))

@@ -15,10 +15,11 @@ from fathometer.base.ledger import now
 from fathometer.base.names import visible_name
 from fathometer.base.progress import Progress
 from fathometer.grid.tiling import Tuned
-from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.record.envelope import PAGE, RECORD, write_record
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.journal_folder import has_journal
 from fathometer.seismic.page.panels import panels
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.input_files import named_files
@@ -64,6 +65,18 @@ def protect_inputs(survey: Survey, results: Iterable[Path], gathers: Sequence[Pa
                 raise InputError(
                     f"{survey.path}: [output]: {result} would replace {key}; allowed: another directory or name"
                 )
+
+
+def refuse_migration(survey: Survey, comm: MPI.Intracomm) -> None:
+    """Collective. Raises InputError, the same on all ranks, where the folder of results holds a migration, whose record
+    would be replaced."""
+    output = survey.output_directory
+    with ledger.phase("set up"):
+        migrated = any(allgather(comm, comm.rank == 0 and has_journal(output)))
+    if migrated:
+        raise InputError(
+            f"{survey.path}: [output] directory: found a migration in {output}; allowed: another directory"
+        )
 
 
 def shot_progress(setup: Setup, context: Context, label: str) -> Progress:
