@@ -6,11 +6,12 @@ from mpi4py import MPI
 
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
-from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.waves.boundary import MultiaxialPml
+from fathometer.seismic.waves.scheme import Scheme
 
 
 def limit(vmax, spacing):
@@ -56,7 +57,7 @@ def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dt
     shape = vp.shape
     dt = share * limit(vp.max(), [h for h, n in zip(spacing, shape, strict=True) if n > 1])
     boundary = boundary or MultiaxialPml(width, multiaxial=share_in(vp, vs))
-    scheme = ElasticScheme(dt, np.dtype(dtype), boundary, free_surface, float(vp.max()), 5.0)
+    scheme = Scheme(dt, REACH, np.dtype(dtype), boundary, free_surface, float(vp.max()), 5.0)
     medium = medium_at(vp, vs, density, dt, dtype)
     return ElasticPropagator(Grid(shape, spacing), Decomposition(shape), medium, scheme, True, MPI.COMM_SELF)
 

@@ -8,12 +8,12 @@ from fathometer.grid.arrays import padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.field_points import FieldPoints
-from fathometer.seismic.elastic.fields import fields_of
+from fathometer.seismic.elastic.fields import REACH, fields_of
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 from fathometer.seismic.elastic.propagator import ElasticPropagator
-from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.points import sinc_points
+from fathometer.seismic.waves.scheme import Scheme
 
 DT, VMAX = 1e-3, 4000.0
 STEPS = 12
@@ -86,7 +86,7 @@ def propagator(
 ):
     block = Decomposition(shape, ranks, comm.rank)
     part = tuple(slice(lo, hi) for lo, hi in zip(block.lo, block.hi, strict=True))
-    scheme = ElasticScheme(DT, np.dtype(dtype), MultiaxialPml(width), free_surface, VMAX, 25.0)
+    scheme = Scheme(DT, REACH, np.dtype(dtype), MultiaxialPml(width), free_surface, VMAX, 25.0)
     medium = medium_of(shape, dtype, relaxing=relaxing, part=part)
     return ElasticPropagator(grid_of(shape), block, medium, scheme, off_grid, comm)
 

@@ -7,14 +7,15 @@ from mpi4py import MPI
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.earth import ElasticEarth
+from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.receivers import receiver_points
-from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.elastic.sources import PointSources, source_points
 from fathometer.seismic.traces.time_axis import time_axis
 from fathometer.seismic.traces.wavelet import RickerWavelet
 from fathometer.seismic.waves.boundary import MultiaxialPml
+from fathometer.seismic.waves.scheme import Scheme
 
 VP, VS, RHO, SPACING, DT = 3000.0, 1700.0, 2200.0, 5.0, 8e-4
 WAVELET, DTYPE = RickerWavelet(12.0), np.dtype(np.float64)
@@ -32,7 +33,7 @@ def recorded(fields, component, source, receiver, what):
     earth = ElasticEarth(vp, vs, rho, None, None, None, VS, VP, 1.0, 0, 1.0, 0.0)
     medium = medium_of(earth, GRID, block.lo, DT, DTYPE)
     wave = ElasticPropagator(
-        GRID, block, medium, ElasticScheme(DT, DTYPE, MultiaxialPml(16), True, VP, 12.0), True, MPI.COMM_SELF
+        GRID, block, medium, Scheme(DT, REACH, DTYPE, MultiaxialPml(16), True, VP, 12.0), True, MPI.COMM_SELF
     )
     sources = PointSources(fields, np.array([component], float), np.zeros((1, 3)), np.zeros(1))
     points, series = source_points(GRID, sources, np.array(source), WAVELET, TIME, True, DTYPE, False)

@@ -10,12 +10,12 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.earth import WEIGHT_SUM
-from fathometer.seismic.elastic.fields import SHEAR, VELOCITIES, of_dimension
+from fathometer.seismic.elastic.fields import REACH, SHEAR, VELOCITIES, of_dimension
 from fathometer.seismic.elastic.media import MECHANISMS
 from fathometer.seismic.elastic.medium import Medium, Relaxation
 from fathometer.seismic.elastic.propagator import ElasticPropagator
-from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.waves.boundary import MultiaxialPml
+from fathometer.seismic.waves.scheme import Scheme
 
 SPACING, VP, VS, DENSITY, FREQUENCY, QUALITY = 10.0, 3000.0, 1700.0, 2200.0, 15.0, 50.0
 SHARE_OF_LIMIT = 0.9  # that the time step is
@@ -48,6 +48,6 @@ def homogeneous(shape: Index3, width: int, free_surface: bool, relaxing: bool) -
         {name: array(dt * mu) for name in of_dimension(SHEAR, flat)},
         relaxation,
     )
-    scheme = ElasticScheme(dt, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
+    scheme = Scheme(dt, REACH, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
     grid = Grid(shape, (SPACING,) * 3)
     return ElasticPropagator(grid, Decomposition(shape), medium, scheme, False, MPI.COMM_SELF)

@@ -20,8 +20,9 @@ import numpy as np
 from fathometer.grid.arrays import CACHE_LINE, allocate, padded
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition, Index3
-from fathometer.seismic.elastic.scheme import ElasticScheme
+from fathometer.seismic.waves.boundary import MultiaxialPml
 from fathometer.seismic.waves.layers import depth_inside
+from fathometer.seismic.waves.scheme import Scheme
 
 SHARE = 0.015  # of the logarithm of the contrast
 SHARE_BESIDE_FLUIDS = 0.03
@@ -74,12 +75,12 @@ def cells_in_layers(block: Decomposition, shape: Index3, width: int, free_surfac
     return count
 
 
-def elastic_layers(grid: Grid, block: Decomposition, scheme: ElasticScheme) -> list[Layer]:
+def elastic_layers(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Layer]:
     """The layers that reach into this rank's block, by axis in increasing order of cells."""
     return [_layer(grid, block, scheme, *place) for axis in grid.axes for place in _places(grid, block, scheme, axis)]
 
 
-def _places(grid: Grid, block: Decomposition, scheme: ElasticScheme, axis: int) -> Iterator[tuple[int, int, int]]:
+def _places(grid: Grid, block: Decomposition, scheme: Scheme, axis: int) -> Iterator[tuple[int, int, int]]:
     """Axis and local half-open ranges of cells. Along z they are whole cache lines, the surplus without damping."""
     n, width = grid.full_shape[axis], scheme.boundary.width
     ranges = [] if scheme.free_surface and axis == 2 else [(0, width)]
@@ -96,7 +97,7 @@ def _places(grid: Grid, block: Decomposition, scheme: ElasticScheme, axis: int) 
             end = hi
 
 
-def _layer(grid: Grid, block: Decomposition, scheme: ElasticScheme, axis: int, lo: int, hi: int) -> Layer:
+def _layer(grid: Grid, block: Decomposition, scheme: Scheme, axis: int, lo: int, hi: int) -> Layer:
     shape = list(block.local_shape)
     shape[axis] = hi - lo
     shape[2] = padded(shape[2], scheme.dtype.itemsize)
@@ -115,10 +116,11 @@ def _layer(grid: Grid, block: Decomposition, scheme: ElasticScheme, axis: int, l
 
 
 def _recursion(
-    grid: Grid, scheme: ElasticScheme, axis: int, position: np.ndarray
+    grid: Grid, scheme: Scheme, axis: int, position: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gain, decay and keep (n,) float64 at positions of the padded axis in cells."""
     n, boundary = grid.full_shape[axis], scheme.boundary
+    assert isinstance(boundary, MultiaxialPml)
     sides = [depth_inside(position, side, n, boundary.width) for side in (0, 1)]
     if scheme.free_surface and axis == 2:
         sides[0] = np.zeros_like(position)

@@ -24,8 +24,8 @@ from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.fields import BY_NAME, REACH, STRESS, VELOCITY, fields_of
 from fathometer.seismic.elastic.layers import elastic_layers
 from fathometer.seismic.elastic.medium import Medium
-from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.waves.points import WEIGHTS, halo_depth
+from fathometer.seismic.waves.scheme import Scheme
 from fathometer.seismic.waves.stepped import PointSet, SteppedFields, at_points
 
 STAGES = 2
@@ -52,7 +52,7 @@ class ElasticPropagator(SteppedFields):
         grid: Grid,
         block: Decomposition,
         medium: Medium,
-        scheme: ElasticScheme,
+        scheme: Scheme,
         off_grid: bool,
         comm: MPI.Intracomm,
     ) -> None:

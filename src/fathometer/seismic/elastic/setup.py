@@ -21,7 +21,6 @@ from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
-from fathometer.seismic.elastic.scheme import ElasticScheme
 from fathometer.seismic.elastic.sources import PointSources
 from fathometer.seismic.elastic.survey_checks import (
     check_solid,
@@ -49,13 +48,16 @@ class ElasticSetup:
 
     run: Setup
     medium: Medium
-    scheme: ElasticScheme
     attenuation: Attenuation | None
     layout: ElasticLayout
 
     @property
     def survey(self) -> Survey:
         return self.run.survey
+
+    @property
+    def scheme(self) -> Scheme:
+        return self.run.scheme
 
     @property
     def grid(self) -> Grid:
@@ -128,8 +130,7 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
         spare_memory(memory, usable, comm),
         notes + layout.acquisition.notes,
     )
-    elastic = ElasticScheme(dt, layout.dtype, boundary, layout.free_surface, earth.fastest, frequency)
-    return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), elastic, attenuation, own)
+    return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, own)
 
 
 def _boundary(layout: SurveyLayout, earth: ElasticEarth) -> MultiaxialPml:
