@@ -6,12 +6,13 @@ import json
 import jsonschema
 import numpy as np
 import pytest
-from cli_support import call, run
+from cli_support import call, run, under_mpirun
 from mpi4py import MPI
 
 from fathometer.lab.io import benchmark
 from fathometer.lab.io.cases import Case
 from fathometer.lab.io.pattern import Pattern
+from fathometer.lab.io.ranking import DeviceRates
 from fathometer.lab.io.steps import MARKED, StepPattern, Steps, StepsBench
 from fathometer.record.envelope import SCHEMA
 from fathometer.storage.volumes.strategy import Strategy
@@ -69,6 +70,54 @@ def test_all_variants_write_the_same_files(tmp_path, capsys, monkeypatch):
     assert sorted(hashes) == ["0-written.rsf", "0-written.rsf@", "1-written.rsf", "1-written.rsf@"]
     assert all(len(found) > 30 and len(set(found)) == 1 for found in hashes.values())
     assert hashes["0-written.rsf@"][0] != hashes["1-written.rsf@"][0]
+
+
+@pytest.mark.parametrize(("strategies", "trials"), [("posix-shared", 2), ("posix-shared,root-broadcast", 4 + 3)])
+def test_a_sole_case_is_not_measured_again(tmp_path, capsys, monkeypatch, strategies, trials):
+    """One trial that does not count and one that does; where there is a choice the winner has three more."""
+    taken, write = [], StepsBench.write
+    monkeypatch.setattr(StepsBench, "write", lambda self, case: taken.append(case) or write(self, case))
+    monkeypatch.setattr(DeviceRates, "bound", lambda self, operation: 1e99)  # nothing is cached
+    out = tmp_path / "io.json"
+    done = run(capsys, "io", tmp_path, *SMALL, "--strategy", strategies, "--json", out, "--budget", "5m")
+    assert done.code == 0, done.err
+    assert len(taken) == trials
+    again = json.loads(out.read_text())["results"]["winners_again"]["write"]
+    assert again["repetitions"] == (1 if trials == 2 else 3)
+    assert ("on fresh files once more" in done.out) == (trials > 2)
+
+
+def test_ranks_share_slabs_of_steps_when_they_read_back(tmp_path):
+    """Slabs smaller than a step, more than ranks have turns: what is wrong is found once, wherever it is."""
+    code = """
+import sys
+from pathlib import Path
+import numpy as np
+from mpi4py import MPI
+from fathometer.lab.io import steps
+from fathometer.lab.io.cases import Case
+from fathometer.lab.io.pattern import Pattern
+from fathometer.lab.io.ranking import DeviceRates
+from fathometer.storage.volumes.strategy import Strategy
+steps.CHUNK_BYTES = 4 * 6 * 5 * 20 // 4
+comm, folder = MPI.COMM_WORLD, Path(sys.argv[1])
+bench = steps.StepsBench(folder, comm, Pattern((6, 5, 20), 1), (1, 1, 3), 0, 1, steps=steps.Steps(5, (2,), 2, 3))
+read_back = bench._read_back
+def damaged(case, paths, patterns):
+    if comm.rank == 0 and wrong:
+        for number, path in enumerate(paths):
+            values = np.memmap(f"{path}@", np.uint32, "r+")
+            values[[0, 1234 + number, values.size - 1]] ^= 1
+    comm.barrier()
+    return read_back(case, paths, patterns)
+bench._read_back = damaged
+for wrong in (False, True):
+    found = bench.write(Case("write", "rsf", Strategy.of("posix-shared"), 2)).wrong
+    if comm.rank == 2:
+        print(found)
+"""
+    done = under_mpirun(3, "-c", code, tmp_path)
+    assert done.stdout.split() == ["0", "6"], done.stderr
 
 
 def test_every_step_and_file_has_values_of_its_own():

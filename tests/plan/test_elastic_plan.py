@@ -94,8 +94,13 @@ def test_the_model_of_costs_by_hand(tmp_path):
     half = -(-nx // 2)
     points, width, free = half * ny * nz, whole.layout.boundary.width, whole.layout.free_surface
     assert width <= half
-    in_layers = width * ny * nz + 2 * width * half * nz + (1 if free else 2) * width * half * ny
-    work = points + 0.5 * in_layers
+    # Along z whole cache lines; before the far end a layer has the half point before its first node, too.
+    row, top = -(-nz // 16) * 16, 0 if free else -(-width // 16) * 16
+    lines = top + row - max((nz - 1 - width) // 16 * 16, top)
+    work = max(
+        n * ny * row + 0.5 * (end * ny * row + n * (2 * width + 1) * row + n * ny * lines)
+        for n, end in ((half, width), (nx - half, width + 1))
+    )
     phases = {phase.name: phase for phase in whole.asked.phases}
     assert whole.asked.threads == 2
     assert phases["source propagation"].seconds == pytest.approx(shots * steps * work / (2e7 / 2), rel=1e-3)
@@ -118,6 +123,23 @@ def test_series_of_many_sources_cost_time(tmp_path):
     seconds = {phase.name: phase.seconds for phase in whole.asked.phases}
     samples = len(whole.layout.acquisition.shots) * 300 * 2 * whole.time.steps
     assert seconds["set up"] - plain["set up"] == pytest.approx(2 * samples * 1e-7, rel=1e-6)
+
+
+def test_short_rows_cost_more_than_long_ones(tmp_path):
+    """Rows are whole cache lines; rates are those of cubes, whose rows have a cost of their own too."""
+    keys = {"layer_work_3d": 0.0, "layer_work_2d": 0.0}
+    machines = [
+        WITH_RATES.model_copy(update={"elastic": BESIDE.model_copy(update=keys | {"row_work_3d": work})})
+        for work in (0.0, 100.0)
+    ]
+    path = elastic_survey(tmp_path)
+    shape = prepare_elastic(load_survey(path), MPI.COMM_SELF).grid.full_shape
+    without, with_rows = (planned(path, machine=machine)[1]["source propagation"] for machine in machines)
+    row, edge = -(-shape[2] // 16) * 16, math.cbrt(1e5)  # of the one cube that was measured
+    assert math.prod(shape) != pytest.approx(1e5, rel=0.1)
+    assert with_rows / without == pytest.approx((1 + 100 / row) / (1 + 100 / edge), rel=1e-3)
+    flat = elastic_survey(tmp_path, **IN_2D)
+    assert planned(flat, machine=machines[0])[1] == planned(flat, machine=machines[1])[1]
 
 
 def test_a_plan_looks_at_sources_once(tmp_path, monkeypatch):
@@ -213,8 +235,13 @@ def test_rates_are_measured_and_read_again(tmp_path, monkeypatch):
     assert load_machine(path).elastic == BESIDE
     monkeypatch.setattr(probes, "LAYERED", {3: (48, 48, 48), 2: (64, 1, 64)})
     taken = iter([1.0, 2.5])
-    inside = 48**3 * 3 * 40 / 48
+    inside = 48**2 * (41 + 41 + 48)  # along z whole cache lines of 16 cells
     assert probes.layer_work(3, threads, 4, lambda task, least=3: next(taken)) == pytest.approx(1.5 * 48**3 / inside)
+    monkeypatch.setattr(probes, "ROWS", ((16, 16, 48), (16, 16, 96)))
+    taken = iter([2.0, 2.5])  # rows (work + cells): work = 144 cells
+    assert probes.row_work(threads, 4, lambda task, least=3: next(taken)) == pytest.approx(144)
+    taken = iter([2.0, 2.0])  # noise
+    assert probes.row_work(threads, 4, lambda task, least=3: next(taken)) == 0
     checks, medium = probes._cell_seconds(tmp_path, {})
     assert checks >= 0
     assert medium >= 0

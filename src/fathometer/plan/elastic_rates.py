@@ -18,6 +18,7 @@ class ElasticRates(Table):
     )
     layer_work_3d: NotNegative = key("of an absorbing layer on a cell in it: added steps of a cell without", "", 0.0)
     layer_work_2d: NotNegative = key("the same in two dimensions", "", 0.0)
+    row_work_3d: NotNegative = key("of a row along z, beside its cells: added steps of a cell", "", 0.0)
     map_seconds: NotNegative = key("of one core: a map of peak velocities, from the second shot on", "s", 0.0)
     finish_seconds: NotNegative = key("traces, a map of peak velocities, record and page at the end", "s", 0.0)
     finish_bytes: NotNegative = key("of a process that has drawn a map, beside its arrays", "bytes", 0.0)

@@ -164,6 +164,16 @@ def test_acoustic_runs_cannot_be_resumed(tmp_path):
     assert "--resume: found with acoustic waves; allowed only with [propagation] physics = elastic" in done.err
 
 
+def test_how_snapshots_are_stored_is_checked_before_the_first_shot(tmp_path):
+    path = elastic_survey(tmp_path)
+    assert here("model", path, "--quiet").code == 0
+    record = (tmp_path / "out" / "run.json").read_bytes()
+    done = here("model", path, "--quiet", "--set", "storage.write=posix-per-rank")
+    assert done.code == 2
+    assert "snapshots-shot-1-vx.rsf: RSF is not written by posix-per-rank (allowed: " in done.err
+    assert (tmp_path / "out" / "run.json").read_bytes() == record  # the run before is left as it was
+
+
 def test_shear_sources_lie_in_solids(tmp_path):
     """What a double couple leaves in a fluid would push for ever: an explosion there is allowed."""
     keys = IN_2D | {"acquisition__sources": {"x": 140.0, "z": 130.0}, "model__vs": 0.0}

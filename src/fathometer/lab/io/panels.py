@@ -47,7 +47,8 @@ def heading(record: Mapping[str, Any]) -> Heading:
             text += "; no winner"
         else:
             rate = formatting.scaled(best["bytes_per_second"], "B/s")
-            text += f"; best: {way_of(best)}, {best['format']}, on fresh files {rate}, "
+            again = "" if best == results["winners"].get(operation) else "on fresh files "
+            text += f"; best: {way_of(best)}, {best['format']}, {again}{rate}, "
             text += f"{formatting.percent(best['ratio_to_raw'])} of it"
         facts.append((NAMES[operation], text))
     return Heading("Storage benchmark", folder.name, facts, kernel=False)

@@ -158,7 +158,7 @@ def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 def figures_of(
     rows: Sequence[Mapping[str, Any]], again: Mapping[str, Mapping[str, Any]], raw: DeviceRates
 ) -> list[Figure]:
-    """The winners' rates on fresh files, what they are of the device's, and the device's."""
+    """The winners' rates, on fresh files where there was a choice, what they are of the device's, and the device's."""
     figures = []
     for operation, row in again.items():
         figures.append(Figure(f"best {operation}", row["bytes_per_second"], "bytes_per_second", "higher"))
@@ -241,7 +241,7 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
         again = results["winners_again"].get(operation)
         if again is None:
             text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")
-        else:
+        elif again != results["winners"].get(operation):
             text.append(
                 f"best: {way_of(again)}, {again['format']}; on fresh files once more "
                 f"{_short(again['bytes_per_second'] / 1e6)} MB/s, {again['ratio_to_raw']:.2f} of the device's"

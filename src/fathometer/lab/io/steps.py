@@ -24,7 +24,7 @@ from fathometer.lab.io.cases import Case, usual_read
 from fathometer.lab.io.pattern import Expected, Pattern, Piece
 from fathometer.lab.io.trial import COPY, PHASES, SPACING, WRITTEN, Bench, Clock, Sample
 from fathometer.storage.volumes.block import TIME, VolumeInfo
-from fathometer.storage.volumes.boxes import Box
+from fathometer.storage.volumes.boxes import Box, slabs
 from fathometer.storage.volumes.reader import open_shared
 from fathometer.storage.volumes.registry import STEPPED
 from fathometer.storage.volumes.writer import VolumeWriter
@@ -32,7 +32,8 @@ from fathometer.storage.volumes.writer import VolumeWriter
 MARKED = 16  # every so many nodes along z one tells its step and file
 FEWEST_STEPS = 2  # of a file: some formats do not keep an axis of one
 INTERVAL = 0.01  # s, between the steps that a file speaks of
-CHUNK_BYTES = 1 << 26  # that are read back at a time
+ITEM_BYTES = 4  # float32
+CHUNK_BYTES = 1 << 25  # that a rank reads back at a time
 
 
 @dataclass(frozen=True)
@@ -185,15 +186,17 @@ class StepsBench(Bench):
     def _read_back(
         self, case: Case, paths: Sequence[Path], patterns: Sequence[StepPattern]
     ) -> tuple[int, float | None]:
-        """Collective. What `_summed` tells of all files: each rank compares the nodes of the next one."""
+        """Collective. What `_summed` tells of all files. They are read in slabs of whole steps, ranks in turns, which
+        are contiguous however short the runs of a block are."""
         wrong, deviation, energy = 0, 0.0, 0.0
-        lo, hi = self.box((self.comm.rank + 1) % self.comm.size)
-        most = max(1, CHUNK_BYTES * self.comm.size // self.step_bytes)
+        shape = self.info.shape
+        all_slabs = list(slabs((0,) * len(shape), shape, CHUNK_BYTES // ITEM_BYTES))
+        nothing: Box = (0,) * len(shape), (0,) * len(shape)
         for path, pattern in zip(paths, patterns, strict=True):
             with open_shared(str(path), Path(), self.comm, usual_read(case.form)) as volume, ledger.phase("verify"):
-                for first in range(0, self.steps.steps, most):
-                    last = min(first + most, self.steps.steps)
-                    box: Box = (first, *lo), (last, *hi)
+                for first in range(0, len(all_slabs), self.comm.size):
+                    mine = first + self.comm.rank
+                    box = all_slabs[mine] if mine < len(all_slabs) else nothing
                     parts: tuple[Any, ...] = self._compared(volume.read(*box), box, case.lossy, pattern)
                     wrong, deviation, energy = wrong + parts[0], deviation + parts[1], energy + parts[2]
         return self._summed(wrong, deviation, energy, case.lossy)

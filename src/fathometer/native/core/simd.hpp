@@ -124,6 +124,17 @@ template <int S, class V> [[gnu::always_inline]] inline V neighbours(V low, V hi
 #endif
 }
 
+// The first N lanes of one vector, followed by the others of another.
+template <int N, class V> [[gnu::always_inline]] inline V first_lanes(V first, V others) {
+    constexpr int n = int(sizeof(V) / sizeof(first[0]));
+    if constexpr (N >= n)
+        return first;
+    else
+        return [&]<int... L>(std::integer_sequence<int, L...>) {
+            return __builtin_shufflevector(first, others, (L < N ? L : n + L)...);
+        }(std::make_integer_sequence<int, n>());
+}
+
 // To halves (IEEE 754 binary16, as bits), rounded to the nearest, and back.
 inline void to_halves(const float *from, int64_t n, uint16_t *to) {
     int64_t k = 0;

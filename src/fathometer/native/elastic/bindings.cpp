@@ -1,5 +1,6 @@
 #include "bindings.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -64,6 +65,9 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
         const std::size_t components = this->w.has_y ? 3 : 2;
         require(axis == 0 || axis == 2 || (axis == 1 && this->w.has_y), "a layer lies along an axis");
         require(lo >= 0 && lo < hi && hi <= this->w.n[axis], "a layer lies in the block");
+        require(axis != 2 || (lo % lanes<T> == 0 && (hi % lanes<T> == 0 || hi == this->w.n[2]) &&
+                              (lo == 0 || hi == this->w.n[2])),
+                "a layer of z is whole vectors at an end of the rows");
         require(memory.size() == 2 * components && gain.size() == 2 && decay.size() == 2 && keep.size() == 2,
                 "a layer has memories of two stages, filters at nodes and at half points");
         const int64_t whole = (hi - lo + lanes<T> - 1) / lanes<T> * lanes<T>;
@@ -86,7 +90,8 @@ template <class T> class BoundElastic : public BoundWavefield<T> {
             }
             layer.gain[half] = gain[half].data();
             layer.decay[half] = decay[half].data();
-            layer.keep[half] = keep[half].data();
+            if (std::any_of(keep[half].data(), keep[half].data() + (hi - lo), [](T share) { return share != 1; }))
+                layer.keep[half] = keep[half].data();
         }
         for (const Layer<T> &other : physics->layers)
             require(other.axis != axis || other.hi <= lo, "layers of an axis follow one another and do not overlap");

@@ -23,7 +23,7 @@ template <class T> struct Layer {
     T *memory[2][3];             // [stage][component of the force or of the velocity]
     std::int64_t stride[2];      // of x and y in the memories
     const T *gain[2], *decay[2]; // at nodes, at half points behind them
-    const T *keep[2];            // likewise
+    const T *keep[2];            // likewise; null: all 1
 
     // The row of a memory, indexed by k as fields are.
     T *row(int stage, int component, std::int64_t i, std::int64_t j) const {

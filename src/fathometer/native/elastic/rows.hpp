@@ -18,32 +18,23 @@ template <bool Y, bool Relaxing, class T> class ElasticRows : public RowStepper<
         const Peaks<T> &peaks = physics.peaks;
         if (w.level == 1 && peaks.plane >= k0 && peaks.plane < k1)
             note_peaks(w, i, j);
-        Crossed<T> crossed[3];
+        AllCrossed<T> crossed;
         bool sides = false;
         for (const Layer<T> &layer : physics.layers) {
             const int64_t at = layer.axis == 0 ? i : j;
-            if (layer.axis < 2 && at >= layer.lo && at < layer.hi) {
-                cross(layer, w.level, i, j, at - layer.lo, crossed[layer.axis]);
+            if (layer.axis == 2) {
+                const bool top = layer.lo == 0;
+                cross(layer, w.level, i, j, -layer.lo, top ? crossed.top : crossed.bottom);
+                (top ? crossed.top_end : crossed.bottom_begin) = top ? layer.hi : layer.lo;
+            } else if (at >= layer.lo && at < layer.hi) {
+                cross(layer, w.level, i, j, at - layer.lo, crossed.sides[layer.axis]);
                 sides = true;
             }
         }
-        for (int64_t k = k0, end; k < k1; k = end) {
-            crossed[2] = {};
-            bool vertical = false;
-            end = k1;
-            for (const Layer<T> &layer : physics.layers)
-                if (layer.axis == 2 && k < layer.hi) {
-                    vertical = k >= layer.lo;
-                    end = std::min(end, vertical ? layer.hi : layer.lo);
-                    if (vertical)
-                        cross(layer, w.level, i, j, -layer.lo, crossed[2]);
-                    break;
-                }
-            if (sides || vertical)
-                piece<true>(w, crossed, i, j, k, end);
-            else
-                piece<false>(w, crossed, i, j, k, end);
-        }
+        if (sides)
+            pieces<true>(w, crossed, i, j, k0, k1);
+        else
+            pieces<false>(w, crossed, i, j, k0, k1);
     }
 
   private:
@@ -58,29 +49,30 @@ template <bool Y, bool Relaxing, class T> class ElasticRows : public RowStepper<
         for (int half = 0; half < 2; ++half) {
             to.gain[half] = layer.gain[half] + offset;
             to.decay[half] = layer.decay[half] + offset;
-            to.keep[half] = layer.keep[half] + offset;
+            if (layer.keep[half])
+                to.keep[half] = layer.keep[half] + offset;
         }
     }
 
-    template <bool Layers>
-    void piece(const Wavefield<T> &w, const Crossed<T> (&crossed)[3], int64_t i, int64_t j, int64_t k0,
-               int64_t k1) const {
+    template <bool Sides>
+    void pieces(const Wavefield<T> &w, const AllCrossed<T> &crossed, int64_t i, int64_t j, int64_t k0,
+                int64_t k1) const {
         constexpr int64_t closed = std::max(lanes<T>, closure_rows);
         if (w.free_surface && k0 < closed) {
             const int64_t end = std::min(k1, closed);
             if (w.level == 0)
-                Piece<Y, Layers, false, true, false, T>(w, physics, crossed, i, j, k0, end).velocities();
+                Piece<Y, Sides, false, true, false, T>(w, physics, crossed, i, j, k0, end).velocities();
             else
-                Piece<Y, Layers, Relaxing, true, false, T>(w, physics, crossed, i, j, k0, end).stresses();
+                Piece<Y, Sides, Relaxing, true, false, T>(w, physics, crossed, i, j, k0, end).stresses();
             k0 = end;
         }
         if (k0 >= k1)
             return;
         in_vectors<T>(k0, k1, [&]<bool Whole>(int64_t from, int64_t to) {
             if (w.level == 0)
-                Piece<Y, Layers, false, false, Whole, T>(w, physics, crossed, i, j, from, to).velocities();
+                Piece<Y, Sides, false, false, Whole, T>(w, physics, crossed, i, j, from, to).velocities();
             else
-                Piece<Y, Layers, Relaxing, false, Whole, T>(w, physics, crossed, i, j, from, to).stresses();
+                Piece<Y, Sides, Relaxing, false, Whole, T>(w, physics, crossed, i, j, from, to).stresses();
         });
     }
 

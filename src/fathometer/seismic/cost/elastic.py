@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from fathometer.parallel.decomposition import Index3, halo_cells
+from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
@@ -18,7 +18,7 @@ from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
-from fathometer.seismic.elastic.layers import cells_in_layers
+from fathometer.seismic.elastic.layers import cells_in_layers, whole_lines
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names
@@ -52,16 +52,31 @@ class ElasticWorkload(Workload):
 
     @property
     def work(self) -> float:
-        """Of a step of the block with most of it, in cells without layers."""
+        """Of a step of the block with most of it, in cells without layers; rows are whole cache lines."""
         layout, rates = self.layout, self.machine.elastic or ElasticRates()
         layer = rates.layer_work_2d if layout.grid.two_dimensional else rates.layer_work_3d
         if self.elastic.attenuates:  # the layers' own is the same, a cell's more
             flat = layout.grid.two_dimensional
             layer *= flops_per_point(flat, False) / flops_per_point(flat, True)
         shape, width, free = layout.grid.full_shape, layout.boundary.width, layout.free_surface
+        item = layout.dtype.itemsize
         return max(
-            math.prod(block.local_shape) + layer * cells_in_layers(block, shape, width, free) for block in self.blocks
+            self._row_share(block) * math.prod(block.local_shape[:2]) * whole_lines(block.local_shape[2], item)
+            + layer * cells_in_layers(block, shape, width, free, item)
+            for block in self.blocks
         )
+
+    def _row_share(self, block: Decomposition) -> float:
+        """Work of a cell in rows as long as the block's over that in the cube whose rate is taken."""
+        if self.layout.grid.two_dimensional:
+            return 1.0
+        measured = [rate.points for rate in self.machine.rates if (rate.physics, rate.dimensions) == (self.equation, 3)]
+        points = float(self.points * self.ranks_per_node)
+        if measured:  # beyond them the rate is that of the nearest
+            points = min(max(points, min(measured)), max(measured))
+        row = (self.machine.elastic or ElasticRates()).row_work_3d
+        cells = whole_lines(block.local_shape[2], self.layout.dtype.itemsize)
+        return (1 + row / cells) / (1 + row / math.cbrt(points))
 
     @cached_property
     def series_seconds(self) -> float:

@@ -49,6 +49,7 @@ from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume
+from fathometer.storage.volumes.writer import check_writable
 
 PEAKS = "peak-velocity"  # what maps are called
 NAMED = 10  # of the shots that are computed again
@@ -67,6 +68,9 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
             setup = prepare_elastic(survey, comm)
             with collective_errors(comm):
                 protect_inputs(survey, _results(setup).values())
+                for shot in setup.run.acquisition.shots[:1]:
+                    for path in _snapshots(setup, shot):
+                        check_writable(path, Strategy.of(survey.storage.write), comm.size)
             announce(setup.run, context)
             input = depends_on(setup, context)
         with (

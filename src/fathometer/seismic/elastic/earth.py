@@ -37,7 +37,8 @@ class ElasticEarth:
         time_step_limit: largest stable dt, s.
         lossy: cells of the model where Q is too low for its fit to be within 5 %.
         contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
-        contacts: of all pairs of cells side by side, the share that is a fluid and a solid.
+        contacts: of all pairs of cells side by side, the share that is a fluid and a solid; or of those in the
+            outermost cells of a side with a layer, which repeats them, where it is more.
     """
 
     vp: np.ndarray
@@ -103,7 +104,7 @@ def read_earth(
     fastest_shear = allreduce(comm, float(vs.max()), "MAX")
     slowest_shear = allreduce(comm, float(np.where(vs > 0, vs, np.inf).min()), "MIN")  # inf: all is fluid
     contrast = max(fastest / allreduce(comm, float(vp.min()), "MIN"), fastest_shear / slowest_shear)
-    contacts = allreduce(comm, _contacts(arrays["vs"], grid), "SUM") / (math.prod(grid.full_shape) * len(grid.axes))
+    contacts = (allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM") / _pairs(grid)).max()
     eigenvalue = allreduce(comm, _largest_eigenvalue(arrays, attenuation, grid), "MAX")
     return ElasticEarth(
         arrays["vp"],
@@ -117,7 +118,7 @@ def read_earth(
         2 / math.sqrt(eigenvalue),
         lossy,
         contrast,
-        contacts,
+        float(contacts),
     )
 
 
@@ -139,15 +140,27 @@ def p_modulus(vp: np.ndarray, density: np.ndarray, qp: np.ndarray | None, fit: A
     return np.asarray(modulus * fit.stiffening(np.where(velocity > 0, qp, np.inf)))
 
 
-def _contacts(vs: np.ndarray, grid: Grid) -> int:
-    """Pairs of a rank's cell and the next one along an axis of which one is fluid. vs: on the extended box."""
+def count_contacts(vs: np.ndarray, grid: Grid, block: Decomposition) -> np.ndarray:
+    """A rank's pairs of cells, next to one another along an axis, of which one is fluid: (7,), of the padded grid; of
+    the first and the last plane of each axis where there is padding, within the plane. vs: on the extended box."""
     solid, own = vs > 0, inner(grid.two_dimensional)
-    count = 0
-    for axis in grid.axes:
+    count = np.zeros(7, np.int64)
+    for along in grid.axes:
         following = list(own)
-        following[axis] = slice(2, None)
-        count += int(np.count_nonzero(solid[own] != solid[tuple(following)]))
+        following[along] = slice(2, None)
+        changes = solid[own] != solid[tuple(following)]
+        count[0] += np.count_nonzero(changes)
+        for axis in grid.axes:
+            for side, plane in enumerate((0, grid.full_shape[axis] - 1)):
+                if axis != along and grid.pad[axis][side] and block.lo[axis] <= plane < block.hi[axis]:
+                    count[1 + 2 * axis + side] += np.count_nonzero(changes.take(plane - block.lo[axis], axis))
     return count
+
+
+def _pairs(grid: Grid) -> np.ndarray:
+    """What count_contacts would count of all ranks if all cells differed from their neighbours, (7,)."""
+    cells, axes = math.prod(grid.full_shape), len(grid.axes)
+    return np.array([cells * axes, *(cells // n * (axes - 1) for n in grid.full_shape for _ in range(2))])
 
 
 def _largest_eigenvalue(arrays: dict[str, np.ndarray], fit: Attenuation | None, grid: Grid) -> float:

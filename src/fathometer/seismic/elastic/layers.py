@@ -65,14 +65,24 @@ def multiaxial_share(contrast: float, contacts: float) -> float:
     return min(max(SHARE * math.log(contrast), fluids), LARGEST_SHARE)
 
 
-def cells_in_layers(block: Decomposition, shape: Index3, width: int, free_surface: bool) -> int:
-    """Cells of a block in layers of a padded grid of this shape; those in layers of several axes count in each."""
-    count = 0
+def cells_in_layers(block: Decomposition, shape: Index3, width: int, free_surface: bool, itemsize: int = 4) -> int:
+    """Cells of a block that kernels take as in layers of a padded grid of this shape: along z whole cache lines; those
+    in layers of several axes count in each."""
+    count, rows = 0, whole_lines(block.local_shape[2], itemsize)
     for axis, n in enumerate(shape):
-        ranges = [(n - width, n)] if free_surface and axis == 2 else [(0, width), (n - width, n)]
-        inside = sum(max(0, min(hi, block.hi[axis]) - max(lo, block.lo[axis])) for lo, hi in ranges) if n > 1 else 0
-        count += inside * math.prod(block.local_shape) // block.local_shape[axis]
+        if n > 1:
+            ranges = _ranges(axis, n, width, free_surface, block, itemsize)
+            inside = sum(hi - lo if axis < 2 else whole_lines(hi - lo, itemsize) for lo, hi in ranges)
+            count += (
+                inside * math.prod((*block.local_shape[:2], rows)) // (rows if axis == 2 else block.local_shape[axis])
+            )
     return count
+
+
+def whole_lines(cells: int, itemsize: int = 4) -> int:
+    """Cells along z that kernels compute at a time are whole cache lines: of so many cells what that makes."""
+    line = CACHE_LINE // itemsize
+    return -(-cells // line) * line
 
 
 def elastic_layers(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Layer]:
@@ -81,19 +91,28 @@ def elastic_layers(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Lay
 
 
 def _places(grid: Grid, block: Decomposition, scheme: Scheme, axis: int) -> Iterator[tuple[int, int, int]]:
-    """Axis and local half-open ranges of cells. Along z they are whole cache lines, the surplus without damping."""
-    n, width = grid.full_shape[axis], scheme.boundary.width
-    ranges = [] if scheme.free_surface and axis == 2 else [(0, width)]
+    """Axis and local half-open ranges of cells."""
+    width = scheme.boundary.width
+    for lo, hi in _ranges(axis, grid.full_shape[axis], width, scheme.free_surface, block, scheme.dtype.itemsize):
+        yield axis, lo, hi
+
+
+def _ranges(
+    axis: int, n: int, width: int, free_surface: bool, block: Decomposition, itemsize: int
+) -> Iterator[tuple[int, int]]:
+    """Local half-open ranges of cells in layers of an axis with n cells. Along z they are whole cache lines, the
+    surplus without damping."""
+    ranges = [] if free_surface and axis == 2 else [(0, width)]
     ranges.append((n - 1 - width, n))  # the half point before the first node in the layer is in it too
     start, local = block.lo[axis], block.local_shape[axis]
-    line = CACHE_LINE // scheme.dtype.itemsize if axis == 2 else 1
+    line = CACHE_LINE // itemsize if axis == 2 else 1
     end = 0
     for first, last in ranges if width else ():
         lo, hi = max(first - start, 0) // line * line, min(last - start, local)
         hi = min(-(-hi // line) * line, local)
         lo = max(lo, end)
         if lo < hi:
-            yield axis, lo, hi
+            yield lo, hi
             end = hi
 
 

@@ -35,9 +35,11 @@ from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.waves.boundary import MultiaxialPml
 
-# Of the machine file: cells, layers included; few sizes, since a calibration is to be short.
-SIZES: dict[int, tuple[Index3, ...]] = {3: ((48, 48, 48), (100, 100, 100)), 2: ((120, 1, 120), (1000, 1, 800))}
+# Of the machine file: cells, layers included, rows of whole cache lines; few sizes, since a calibration is to be short.
+SIZES: dict[int, tuple[Index3, ...]] = {3: ((48, 48, 48), (96, 96, 96)), 2: ((120, 1, 128), (1000, 1, 800))}
 LAYERED: dict[int, Index3] = {3: (80, 80, 80), 2: (400, 1, 400)}
+ROWS: tuple[Index3, Index3] = (96, 96, 48), (96, 96, 96)  # short and long rows: too many for the nearer caches
+MOST_ROW_WORK = 500.0  # in cells: what noise may make of it
 SMALL, LARGE = (16, 16, 16), (60, 60, 60)  # cells of the model of small runs
 FIRST, MIDDLE = ("start-up",), ("set up", "read model")  # phases of a run
 STEPPING = ("source propagation", "between time steps", "tuning")
@@ -70,12 +72,8 @@ def elastic_step_rates(threads: ThreadCounts, steps: int, seconds_of: SecondsOf)
     """Time steps in both dimensions, with and without attenuation, without absorbing layers and without a search."""
     for (equation, relaxing), (dimensions, shapes) in itertools.product(EQUATIONS.items(), SIZES.items()):
         for shape in shapes:
-            wave = homogeneous(shape, 0, True, relaxing)
-            wave.threads = threads
-            tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
             points = float(math.prod(shape))
-            once = seconds_of(partial(wave.advance, steps), 2)
-            wave.close()
+            once = _step_seconds(shape, 0, True, threads, steps, seconds_of, relaxing)
             yield Rate(
                 physics=equation,
                 dimensions=3 if dimensions == 3 else 2,
@@ -87,16 +85,38 @@ def elastic_step_rates(threads: ThreadCounts, steps: int, seconds_of: SecondsOf)
 
 def layer_work(dimensions: int, threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> float:
     """What a layer adds to the steps of a cell in it, in steps of a cell without."""
-    shape, times = LAYERED[dimensions], []
-    width = MultiaxialPml().width
-    for cells in (0, width):
-        wave = homogeneous(shape, cells, False, False)
-        wave.threads = threads
-        tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
-        times.append(seconds_of(partial(wave.advance, steps), 2))
-        wave.close()
+    shape, width = LAYERED[dimensions], MultiaxialPml().width
+    times = [_step_seconds(shape, cells, False, threads, steps, seconds_of) for cells in (0, width)]
     alone = Decomposition(shape)
     return max(0.0, times[1] / times[0] - 1) * math.prod(shape) / cells_in_layers(alone, shape, width, False)
+
+
+def row_work(threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> float:
+    """What a row along z costs beside its cells, in steps of a cell."""
+    short, long = (_step_seconds(shape, 0, True, threads, steps, seconds_of) for shape in ROWS)
+    fewer, more = (shape[2] for shape in ROWS)
+    if long <= short:  # noise, which says nothing
+        return 0.0
+    # From seconds = rows (work + cells of a row).
+    return min(max(0.0, (short * more - long * fewer) / (long - short)), MOST_ROW_WORK)
+
+
+def _step_seconds(
+    shape: Index3,
+    width: int,
+    free_surface: bool,
+    threads: ThreadCounts,
+    steps: int,
+    seconds_of: SecondsOf,
+    relaxing: bool = False,
+) -> float:
+    """Of some steps, without a search."""
+    wave = homogeneous(shape, width, free_surface, relaxing)
+    wave.threads = threads
+    tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
+    seconds = seconds_of(partial(wave.advance, steps), 2)
+    wave.close()
+    return seconds
 
 
 def elastic_figures(
@@ -122,6 +142,7 @@ def elastic_figures(
         relaxation_cell_seconds=max(0.0, lossy - medium),
         layer_work_3d=layer_work(3, threads, steps, seconds_of),
         layer_work_2d=layer_work(2, threads, steps, seconds_of),
+        row_work_3d=row_work(threads, steps, seconds_of),
         map_seconds=draw,
     )
     return {"elastic": rates.model_dump()}
