@@ -97,7 +97,6 @@ from mpi4py import MPI
 from fathometer.lab.io import steps
 from fathometer.lab.io.cases import Case
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import DeviceRates
 from fathometer.storage.volumes.strategy import Strategy
 steps.CHUNK_BYTES = 4 * 6 * 5 * 20 // 4
 comm, folder = MPI.COMM_WORLD, Path(sys.argv[1])

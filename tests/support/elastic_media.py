@@ -6,6 +6,7 @@ from mpi4py import MPI
 
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.earth import contact_share, count_contacts
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.layers import multiaxial_share
 from fathometer.seismic.elastic.medium import Medium
@@ -43,12 +44,14 @@ def medium_at(vp, vs, density, dt, dtype):
     )
 
 
-def share_in(vp, vs):
-    """The multi-axial share that the program gives a model."""
+def share_in(vp, vs, width, free_surface):
+    """The multi-axial share that the program gives a model, from its cells with those in layers."""
     solid = vs[vs > 0]
     contrast = max(vp.max() / vp.min(), solid.max() / solid.min() if solid.size else 1)
-    axes = [axis for axis in range(3) if vs.shape[axis] > 1]
-    contacts = sum(np.count_nonzero(np.diff(vs > 0, axis=axis)) for axis in axes) / (vs.size * len(axes))
+    pad = [(0 if axis == 2 and free_surface else width, width) if n > 1 else (0, 0) for axis, n in enumerate(vs.shape)]
+    grid = Grid(tuple(n - sum(sides) for n, sides in zip(vs.shape, pad, strict=True)), (1.0,) * 3, pad=tuple(pad))
+    around = np.pad(vs, [(1, 1) if n > 1 else (0, 0) for n in vs.shape], mode="edge")
+    contacts = contact_share(count_contacts(around, grid, Decomposition(vs.shape)), grid)
     return multiaxial_share(float(contrast), contacts)
 
 
@@ -56,7 +59,7 @@ def wave_in(vp, vs, density, spacing, share=0.9, width=0, free_surface=False, dt
     """A wavefield at rest. share: of the largest stable time step. boundary: instead of layers of `width` cells."""
     shape = vp.shape
     dt = share * limit(vp.max(), [h for h, n in zip(spacing, shape, strict=True) if n > 1])
-    boundary = boundary or MultiaxialPml(width, multiaxial=share_in(vp, vs))
+    boundary = boundary or MultiaxialPml(width, multiaxial=share_in(vp, vs, width, free_surface))
     scheme = Scheme(dt, REACH, np.dtype(dtype), boundary, free_surface, float(vp.max()), 5.0)
     medium = medium_at(vp, vs, density, dt, dtype)
     return ElasticPropagator(Grid(shape, spacing), Decomposition(shape), medium, scheme, True, MPI.COMM_SELF)

@@ -241,7 +241,7 @@ def test_whole(tmp_path, name):
         pytest.importorskip("petsc4py", reason="PETSc is not installed")
     if name in ("throughput", "mix") and shutil.which("flow") is None:
         pytest.skip("no program flow on PATH: libopm-simulators-bin")
-    # An hour on two cores, most of it in lists of elements: a tenth of the steps here.
+    # An hour on two cores: a tenth of the steps here.
     fewer = {r"steps = \[100\]": "steps = [10]", r"\[1, 10, 100\]": "[1, 10]"} if name == "decimated-steps" else {}
     found, done = measured(copied(f"{name}.toml", tmp_path, fewer))
     assert found.rounds() >= 1

@@ -233,8 +233,8 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
     };
 
     void normal() const {
-        using Kind = std::conditional_t<Y, Derivative<1, 1, false, false>, int>;
         const Derivative<0, 0, false, true> dx(*this, F::vx);
+        const Derivative<1, 1, false, false> dy(*this, F::vy); // in two dimensions not used
         const Derivative<2, 2, false, false> dz(*this, F::vz);
         const Row<const T> p = model(F::p), lame = model(F::lame), defect_p = model(Relaxing ? F::defect_p : F::p),
                            defect_s = model(Relaxing ? F::defect_s : F::p);
@@ -242,12 +242,6 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
                      zyy = zeta(Y ? 1 : 0), zzz = zeta(Y ? 2 : 1);
         const Relaxed relaxed(*this);
         const Kept<-1, -1> kept(*this);
-        Kind dy = [this] {
-            if constexpr (Y)
-                return Kind(*this, F::vy);
-            else
-                return 0;
-        }();
         each([=, this](int64_t k, const Part &part, auto layer) [[gnu::always_inline]] {
             const V xx = dx(k, part, layer);
             V yy{}, across = xx;

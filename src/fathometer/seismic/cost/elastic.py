@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
+from fathometer.grid.arrays import padded
 from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Machine
@@ -18,7 +19,7 @@ from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
-from fathometer.seismic.elastic.layers import cells_in_layers, whole_lines
+from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names
@@ -61,7 +62,7 @@ class ElasticWorkload(Workload):
         shape, width, free = layout.grid.full_shape, layout.boundary.width, layout.free_surface
         item = layout.dtype.itemsize
         return max(
-            self._row_share(block) * math.prod(block.local_shape[:2]) * whole_lines(block.local_shape[2], item)
+            self._row_share(block) * math.prod(block.local_shape[:2]) * padded(block.local_shape[2], item)
             + layer * cells_in_layers(block, shape, width, free, item)
             for block in self.blocks
         )
@@ -75,7 +76,7 @@ class ElasticWorkload(Workload):
         if measured:  # beyond them the rate is that of the nearest
             points = min(max(points, min(measured)), max(measured))
         row = (self.machine.elastic or ElasticRates()).row_work_3d
-        cells = whole_lines(block.local_shape[2], self.layout.dtype.itemsize)
+        cells = padded(block.local_shape[2], self.layout.dtype.itemsize)
         return (1 + row / cells) / (1 + row / math.cbrt(points))
 
     @cached_property

@@ -68,9 +68,8 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
             setup = prepare_elastic(survey, comm)
             with collective_errors(comm):
                 protect_inputs(survey, _results(setup).values())
-                for shot in setup.run.acquisition.shots[:1]:
-                    for path in _snapshots(setup, shot):
-                        check_writable(path, Strategy.of(survey.storage.write), comm.size)
+                for path in _snapshots(setup, setup.run.acquisition.shots[0]):
+                    check_writable(path, Strategy.of(survey.storage.write), comm.size)
             announce(setup.run, context)
             input = depends_on(setup, context)
         with (

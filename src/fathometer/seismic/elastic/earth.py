@@ -104,7 +104,7 @@ def read_earth(
     fastest_shear = allreduce(comm, float(vs.max()), "MAX")
     slowest_shear = allreduce(comm, float(np.where(vs > 0, vs, np.inf).min()), "MIN")  # inf: all is fluid
     contrast = max(fastest / allreduce(comm, float(vp.min()), "MIN"), fastest_shear / slowest_shear)
-    contacts = (allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM") / _pairs(grid)).max()
+    contacts = contact_share(allreduce(comm, count_contacts(arrays["vs"], grid, block), "SUM"), grid)
     eigenvalue = allreduce(comm, _largest_eigenvalue(arrays, attenuation, grid), "MAX")
     return ElasticEarth(
         arrays["vp"],
@@ -118,7 +118,7 @@ def read_earth(
         2 / math.sqrt(eigenvalue),
         lossy,
         contrast,
-        float(contacts),
+        contacts,
     )
 
 
@@ -157,10 +157,11 @@ def count_contacts(vs: np.ndarray, grid: Grid, block: Decomposition) -> np.ndarr
     return count
 
 
-def _pairs(grid: Grid) -> np.ndarray:
-    """What count_contacts would count of all ranks if all cells differed from their neighbours, (7,)."""
+def contact_share(count: np.ndarray, grid: Grid) -> float:
+    """See ElasticEarth.contacts; count: the sum of all ranks' count_contacts."""
     cells, axes = math.prod(grid.full_shape), len(grid.axes)
-    return np.array([cells * axes, *(cells // n * (axes - 1) for n in grid.full_shape for _ in range(2))])
+    pairs = [cells * axes, *(cells // n * (axes - 1) for n in grid.full_shape for _ in range(2))]
+    return float((count / np.array(pairs)).max())
 
 
 def _largest_eigenvalue(arrays: dict[str, np.ndarray], fit: Attenuation | None, grid: Grid) -> float:

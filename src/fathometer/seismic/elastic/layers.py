@@ -68,33 +68,23 @@ def multiaxial_share(contrast: float, contacts: float) -> float:
 def cells_in_layers(block: Decomposition, shape: Index3, width: int, free_surface: bool, itemsize: int = 4) -> int:
     """Cells of a block that kernels take as in layers of a padded grid of this shape: along z whole cache lines; those
     in layers of several axes count in each."""
-    count, rows = 0, whole_lines(block.local_shape[2], itemsize)
+    count, cells = 0, (*block.local_shape[:2], padded(block.local_shape[2], itemsize))
     for axis, n in enumerate(shape):
         if n > 1:
             ranges = _ranges(axis, n, width, free_surface, block, itemsize)
-            inside = sum(hi - lo if axis < 2 else whole_lines(hi - lo, itemsize) for lo, hi in ranges)
-            count += (
-                inside * math.prod((*block.local_shape[:2], rows)) // (rows if axis == 2 else block.local_shape[axis])
-            )
+            inside = sum(padded(hi - lo, itemsize) if axis == 2 else hi - lo for lo, hi in ranges)
+            count += inside * math.prod(cells) // cells[axis]
     return count
-
-
-def whole_lines(cells: int, itemsize: int = 4) -> int:
-    """Cells along z that kernels compute at a time are whole cache lines: of so many cells what that makes."""
-    line = CACHE_LINE // itemsize
-    return -(-cells // line) * line
 
 
 def elastic_layers(grid: Grid, block: Decomposition, scheme: Scheme) -> list[Layer]:
     """The layers that reach into this rank's block, by axis in increasing order of cells."""
-    return [_layer(grid, block, scheme, *place) for axis in grid.axes for place in _places(grid, block, scheme, axis)]
-
-
-def _places(grid: Grid, block: Decomposition, scheme: Scheme, axis: int) -> Iterator[tuple[int, int, int]]:
-    """Axis and local half-open ranges of cells."""
-    width = scheme.boundary.width
-    for lo, hi in _ranges(axis, grid.full_shape[axis], width, scheme.free_surface, block, scheme.dtype.itemsize):
-        yield axis, lo, hi
+    width, free_surface, itemsize = scheme.boundary.width, scheme.free_surface, scheme.dtype.itemsize
+    return [
+        _layer(grid, block, scheme, axis, lo, hi)
+        for axis in grid.axes
+        for lo, hi in _ranges(axis, grid.full_shape[axis], width, free_surface, block, itemsize)
+    ]
 
 
 def _ranges(

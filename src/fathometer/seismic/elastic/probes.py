@@ -35,7 +35,7 @@ from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.waves.boundary import MultiaxialPml
 
-# Of the machine file: cells, layers included, rows of whole cache lines; few sizes, since a calibration is to be short.
+# Of the machine file: cells, in rows of whole cache lines; few sizes, since a calibration is to be short.
 SIZES: dict[int, tuple[Index3, ...]] = {3: ((48, 48, 48), (96, 96, 96)), 2: ((120, 1, 128), (1000, 1, 800))}
 LAYERED: dict[int, Index3] = {3: (80, 80, 80), 2: (400, 1, 400)}
 ROWS: tuple[Index3, Index3] = (96, 96, 48), (96, 96, 96)  # short and long rows: too many for the nearer caches
