@@ -271,9 +271,11 @@ def test_diamonds_by_name(tmp_path):
     st.integers(1, 40),
     st.integers(1, 24),
     st.integers(1, 8),
+    st.integers(1, 2),
 )
-def test_whatever_is_suggested_fits(shape, radius, fields, itemsize, steps, threads, ranks):
-    stepping = Stepping(shape, radius, fields, itemsize, steps, threads, ranks, 2 * fields + (1 if fields == 1 else 3))
+def test_whatever_is_suggested_fits(shape, radius, fields, itemsize, steps, threads, ranks, stages):
+    arrays = 2 * fields + (1 if fields == 1 else 3)
+    stepping = Stepping(shape, radius, fields, itemsize, steps, threads, ranks, arrays, stages=stages)
     assert stepping.fits(stepping.expected(HERE))
     tried = tuning.candidates(stepping, HERE)
     assert PLAIN in tried
@@ -285,6 +287,16 @@ def test_the_model_fills_the_cache_and_no_more():
     assert tiling.depth > 2
     assert 0.7 * HERE.of_thread(2) < STEPPING.bytes_in_flight(tiling) <= HERE.of_thread(2)
     assert replace(STEPPING, shape=(32, 32, 32)).expected(HERE) == PLAIN  # stays in the cache by itself
+
+
+def test_steps_of_stages_are_fewer_and_as_deep():
+    """A step of two stages reaches as far as two steps of one."""
+    diamonds = replace(STEPPING, steps=40)
+    twice = replace(diamonds, stages=2)
+    assert [stepping.expected(HERE).depth for stepping in (diamonds, twice)] == [4, 2]
+    for tiling in (Tiling(6, 4, DIAMONDS, 1), Tiling(6, 4, 16, 1)):
+        half = replace(tiling, depth=3)
+        assert twice.bytes_in_flight(half) == diamonds.bytes_in_flight(tiling)
 
 
 def test_caches_are_read_where_they_are_told(tmp_path):

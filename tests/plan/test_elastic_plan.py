@@ -72,6 +72,8 @@ def test_counts_are_those_of_the_run(tmp_path, changes):
     assert said["asked"]["ranks"] == results["grid"]["decomposition"]
     phases = {phase["phase"]: phase for phase in said["asked"]["phases"]}
     entries = {(p["phase"], p["category"]): p for p in told["phases"]}
+    stepping = "source propagation"
+    assert phases[stepping]["calls"] == entries[stepping, "compute"]["calls"]["max"]
     exchanged = entries["halo exchange", "communication"]["total_bytes"]
     assert phases["halo exchange"]["bytes"] == exchanged
     files = {(f["kind"], f["direction"]): f for f in told["files"]}

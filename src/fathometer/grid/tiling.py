@@ -10,7 +10,8 @@ from fathometer.base.host import Caches
 from fathometer.parallel.decomposition import Index3
 
 DIAMONDS = 0  # a tiling's tile: diamonds, whose width follows from their depth
-HIGHEST = 8  # steps in which a diamond grows that the model of the caches suggests
+DEEP = 8  # stages of a sweep, or in which a diamond grows, at most that the model of the caches suggests
+LOWEST = 3  # of diamonds
 ROWS = 4  # of diamonds in an advance, at least: its ends cut half of a row each
 DEEPEST = 64  # steps a sweep; what is gained by one more falls with their square
 
@@ -96,10 +97,10 @@ class Stepping:
 
     Attributes:
         shape: cells (x, y, z) of a rank with its padding, ny = 1 in two dimensions.
-        radius: R, the stencil's reach. fields: that are stepped. itemsize: bytes of a number. arrays: of a step, time
+        radius: R, the reach of a stage. fields: that are stepped. itemsize: bytes of a number. arrays: of a step, time
             levels of the fields and the model.
         steps: time steps that are taken at a time. threads: of a rank. ranks: that share the host.
-        divided: whether ranks share the grid.
+        divided: whether ranks share the grid. stages: of a step.
     """
 
     shape: Index3
@@ -111,6 +112,7 @@ class Stepping:
     ranks: int
     arrays: int
     divided: bool = False
+    stages: int = 1
 
     @property
     def diamonds(self) -> bool:
@@ -152,10 +154,10 @@ class Stepping:
 
     def bytes_in_flight(self, tiling: Tiling) -> int:
         """Bytes that a tile wants to find in the cache: its cells at all its steps, and what the stencil reaches."""
-        moved = (tiling.depth + 1) * self.radius
+        moved = (tiling.depth * self.stages + 1) * self.radius
         if tiling.tile == DIAMONDS:
             # The last steps of a row of cells lie as far behind the first as it is from the tip.
-            half = tiling.depth * self.radius
+            half = tiling.depth * self.stages * self.radius
             return 2 * half * (half + tiling.block + self.radius) * self.shape[2] * self.cell_bytes
         rows = tiling.tile + moved if self.flat else (tiling.block + moved) * (tiling.tile + moved)
         return rows * self.shape[2] * self.cell_bytes
@@ -172,8 +174,8 @@ class Stepping:
             return PLAIN  # all of it stays in the cache by itself
         share = thread * team
         best = PLAIN
-        for depth in range(2, min(self.steps, 8) + 1):
-            moved = (depth - 1) * self.radius
+        for depth in range(2, min(self.steps, DEEP // self.stages) + 1):
+            moved = (depth * self.stages - 1) * self.radius
             block = min(self.radius, self.shape[0])
             width = self.ranges["tile"][1]
             while width > 1 and self.bytes_in_flight(Tiling(depth, block, width, team)) > share:
@@ -186,7 +188,8 @@ class Stepping:
         """The highest that fit a thread's share, where the steps are enough for some rows of them."""
         if not self.diamonds:
             return None
-        for height in range(min(self.steps // ROWS, HIGHEST), 2, -1):
+        lowest = math.ceil(LOWEST / self.stages)
+        for height in range(min(self.steps // ROWS, DEEP // self.stages), lowest - 1, -1):
             for block in (2 * self.radius, self.radius):
                 tiling = Tiling(height, min(block, self.shape[0]), DIAMONDS, 1)
                 if self.bytes_in_flight(tiling) <= share:

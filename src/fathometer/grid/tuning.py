@@ -20,7 +20,7 @@ from fathometer.base.errors import InputError
 from fathometer.base.host import Caches, caches
 from fathometer.base.ledger import Ledger, now
 from fathometer.config.sections import TuningTable
-from fathometer.grid.tiling import DEEPEST, DIAMONDS, PLAIN, ROWS, Stepping, Tiling, Tuned
+from fathometer.grid.tiling import DEEPEST, DIAMONDS, LOWEST, PLAIN, ROWS, Stepping, Tiling, Tuned
 from fathometer.grid.trials import Trials
 from fathometer.grid.tuning_cache import Kept, recall, remember
 from fathometer.parallel.collectives import barrier
@@ -53,7 +53,11 @@ class TimeStepper(Protocol):
 
     @property
     def radius(self) -> int:
-        """Cells that the stencil reaches."""
+        """Cells that a stage of a step reaches."""
+
+    @property
+    def stages(self) -> int:
+        """Of a step."""
 
     @property
     def itemsize(self) -> int:
@@ -93,6 +97,7 @@ def stepping_of(wavefield: TimeStepper, steps: int, threads: int) -> Stepping:
         ranks,
         wavefield.array_count,
         comm.size > 1,
+        wavefield.stages,
     )
 
 
@@ -289,7 +294,7 @@ def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
     for depth in depths:
         for block, width, team in shapes:
             tilings.append(Tiling(depth, min(block, stepping.shape[0]), min(width, widest), team))
-    for height in (3, 4, 5, 6, 8, 10):
+    for height in sorted({math.ceil(stages / stepping.stages) for stages in (LOWEST, 4, 5, 6, 8, 10)}):
         tilings += [Tiling(height, min(block, stepping.shape[0]), DIAMONDS, 1) for block in blocks]
     room = 2 * here.of_thread(stepping.threads * stepping.ranks)
     return [

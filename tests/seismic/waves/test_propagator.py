@@ -40,6 +40,8 @@ def test_steps_at_a_time_are_whole_imaging_steps():
     assert steps_at_a_time(small, 1, 1000) == 40
     assert steps_at_a_time(small, 1, 30) == 30
     assert steps_at_a_time(small, 1, 1001, 7) == 35
+    for stop, equal in ((50, 25), (25, 25), (41, 21), (1, 1), (1000, 40)):  # all end after so many steps in any case
+        assert steps_at_a_time(small, 1, 1000, stop=stop) == equal
     assert steps_at_a_time(small, 1, 90, 45) == 45  # at least one
     assert steps_at_a_time(large, 8, 1000, 4) == 16  # two thousand million updates of each rank
     assert steps_at_a_time(large, 32, 1000, 4) == 40

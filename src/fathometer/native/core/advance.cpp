@@ -328,17 +328,17 @@ template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &jo
 }
 
 template <class T>
-void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling, int64_t part,
-                    int64_t parts) {
+void advance_inside(const Wavefield<T> &w, int64_t n, int64_t steps, const Job<T> &job, const Tiling &tiling,
+                    int64_t part, int64_t parts) {
     const int64_t s = skew(w, job);
     if (steps == 1) {
         Part piece = inside(w, s);
-        const int64_t lo = piece.cells.lo[0], n = piece.cells.hi[0] - lo, p = half_reach(w);
-        restrict_to(piece, 0, part ? lo + n * part / parts : -beyond,
-                    part + 1 < parts ? lo + n * (part + 1) / parts : beyond, p);
+        const int64_t lo = piece.cells.lo[0], cells = piece.cells.hi[0] - lo, p = half_reach(w);
+        restrict_to(piece, 0, part ? lo + cells * part / parts : -beyond,
+                    part + 1 < parts ? lo + cells * (part + 1) / parts : beyond, p);
         in_team([&] {
-            const auto stepper = w.physics->stepper(w);
-            step_part(w, *stepper, job, 0, piece);
+            Levels<T> levels(w);
+            step_part(levels.step(n), *levels.stepper, job, n, piece);
         });
         return;
     }
@@ -347,7 +347,9 @@ void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, con
 #pragma omp single
         plan = std::make_unique<Sweep<T>>(w, steps, s, tiling, omp_get_num_threads());
         Levels<T> levels(w);
-        plan->run(levels, job, 0, 0, plan->tiles() * part / parts, plan->tiles() * (part + 1) / parts);
+        if (n % 2)
+            levels.swap();
+        plan->run(levels, job, n, 0, plan->tiles() * part / parts, plan->tiles() * (part + 1) / parts);
     });
 }
 
@@ -362,7 +364,8 @@ template <class T> void advance_rim(const Wavefield<T> &w, int64_t n, const Job<
 #define FATHOMETER_INSTANTIATE(T)                                                                                      \
     template int64_t skew<T>(const Wavefield<T> &, const Job<T> &);                                                    \
     template void advance<T>(Wavefield<T> &, int64_t, const Job<T> &, const Tiling &);                                 \
-    template void advance_inside<T>(const Wavefield<T> &, int64_t, const Job<T> &, const Tiling &, int64_t, int64_t);  \
+    template void advance_inside<T>(const Wavefield<T> &, int64_t, int64_t, const Job<T> &, const Tiling &, int64_t,   \
+                                    int64_t);                                                                          \
     template void advance_rim<T>(const Wavefield<T> &, int64_t, const Job<T> &, int64_t, int64_t);
 FATHOMETER_INSTANTIATE(float)
 FATHOMETER_INSTANTIATE(double)

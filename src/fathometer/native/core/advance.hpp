@@ -34,13 +34,13 @@ template <class T> int64_t skew(const Wavefield<T> &w, const Job<T> &job);
 // All steps where no side is cut; `steps` may be more than the tiling's depth.
 template <class T> void advance(Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling);
 
-// Where sides are cut: of the next `steps` steps, what needs no neighbour (region.hpp): the part-th of `parts` pieces
-// of it, to be called in turn. The level is left as it is.
+// Where sides are cut: of `steps` steps from step n on, what needs no neighbour (region.hpp): the part-th of `parts`
+// pieces of it, to be called in turn. n is counted from the level, which is left as it is.
 template <class T>
-void advance_inside(const Wavefield<T> &w, int64_t steps, const Job<T> &job, const Tiling &tiling, int64_t part,
-                    int64_t parts);
+void advance_inside(const Wavefield<T> &w, int64_t n, int64_t steps, const Job<T> &job, const Tiling &tiling,
+                    int64_t part, int64_t parts);
 
-// The cells of step n at least `outer` and less than `inner` away from the cut sides, n counted from the level.
+// The cells of step n at least `outer` and less than `inner` away from the cut sides.
 template <class T> void advance_rim(const Wavefield<T> &w, int64_t n, const Job<T> &job, int64_t outer, int64_t inner);
 
 } // namespace fathometer

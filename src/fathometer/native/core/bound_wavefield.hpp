@@ -87,12 +87,12 @@ template <class T, class Bound> void bind_propagation(nb::class_<Bound> &wavefie
             "steps"_a, "job"_a, "tiling"_a, Unlocked())
         .def(
             "advance_inside",
-            [](const Bound &b, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling, int64_t part,
+            [](const Bound &b, int64_t n, int64_t steps, const BoundJob<T> &job, TilingNumbers tiling, int64_t part,
                int64_t parts) {
-                job.check(b.w, steps);
-                advance_inside(b.w, steps, job.job, tiling_of(tiling), part, parts);
+                job.check(b.w, n + steps);
+                advance_inside(b.w, n, steps, job.job, tiling_of(tiling), part, parts);
             },
-            "steps"_a, "job"_a, "tiling"_a, "part"_a, "parts"_a, Unlocked())
+            "n"_a, "steps"_a, "job"_a, "tiling"_a, "part"_a, "parts"_a, Unlocked())
         .def(
             "advance_rim",
             [](const Bound &b, int64_t n, const BoundJob<T> &job, int64_t outer, int64_t inner) {

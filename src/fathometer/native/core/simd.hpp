@@ -46,24 +46,44 @@ template <class T> [[gnu::always_inline]] inline Vector<T> load(const T *from) {
 template <class T> [[gnu::always_inline]] inline void store(T *to, Vector<T> v) { std::memcpy(to, &v, sizeof v); }
 
 // Only the lanes first..last-1: the others are neither read nor written (a load gives zero there).
-template <class T> inline Vector<T> load_lanes(const T *from, std::int64_t first, std::int64_t last) {
+template <class T>
+[[gnu::always_inline]] inline Vector<T> load_lanes(const T *from, std::int64_t first, std::int64_t last) {
+    if (last - first == lanes<T>)
+        return load(from);
     Vector<T> v{};
     for (std::int64_t l = first; l < last; ++l)
         v[l] = from[l];
     return v;
 }
 
-template <class T> inline void store_lanes(T *to, Vector<T> v, std::int64_t first, std::int64_t last) {
+template <class T>
+[[gnu::always_inline]] inline void store_lanes(T *to, Vector<T> v, std::int64_t first, std::int64_t last) {
+    if (last - first == lanes<T>)
+        return store(to, v);
     for (std::int64_t l = first; l < last; ++l)
         to[l] = v[l];
 }
 
 #if defined(__AVX512F__)
-template <> inline Vector<float> load_lanes<float>(const float *from, std::int64_t first, std::int64_t last) {
+template <>
+[[gnu::always_inline]] inline Vector<float> load_lanes<float>(const float *from, std::int64_t first,
+                                                              std::int64_t last) {
     return Vector<float>(_mm512_maskz_loadu_ps(__mmask16((1u << last) - (1u << first)), from));
 }
-template <> inline void store_lanes<float>(float *to, Vector<float> v, std::int64_t first, std::int64_t last) {
+template <>
+[[gnu::always_inline]] inline Vector<double> load_lanes<double>(const double *from, std::int64_t first,
+                                                                std::int64_t last) {
+    return Vector<double>(_mm512_maskz_loadu_pd(__mmask8((1u << last) - (1u << first)), from));
+}
+template <>
+[[gnu::always_inline]] inline void store_lanes<float>(float *to, Vector<float> v, std::int64_t first,
+                                                      std::int64_t last) {
     _mm512_mask_storeu_ps(to, __mmask16((1u << last) - (1u << first)), __m512(v));
+}
+template <>
+[[gnu::always_inline]] inline void store_lanes<double>(double *to, Vector<double> v, std::int64_t first,
+                                                       std::int64_t last) {
+    _mm512_mask_storeu_pd(to, __mmask8((1u << last) - (1u << first)), __m512d(v));
 }
 #endif
 

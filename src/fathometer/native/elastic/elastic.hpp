@@ -36,7 +36,7 @@ template <class T> struct Peaks {
     T *horizontal = nullptr, *vertical = nullptr;
 };
 
-constexpr int closure_rows = 8, closure_columns = 10;
+constexpr std::int64_t closure_rows = 8, closure_columns = 10;
 
 // Derivatives along z next to a free surface, over the spacing: [to half points][column][row], zero rows beyond.
 template <class T> struct Closure {

@@ -25,10 +25,9 @@ template <class T> struct Layer {
     const T *gain[2], *decay[2]; // at nodes, at half points behind them
     const T *keep[2];            // likewise; null: all 1
 
-    // The row of a memory, indexed by k as fields are.
-    T *row(int stage, int component, std::int64_t i, std::int64_t j) const {
-        return memory[stage][component] + (axis == 0 ? i - lo : i) * stride[0] + (axis == 1 ? j - lo : j) * stride[1] -
-               (axis == 2 ? lo : 0);
+    // Where the row of a memory begins, indexed by k as fields are.
+    std::int64_t row(std::int64_t i, std::int64_t j) const {
+        return (axis == 0 ? i - lo : i) * stride[0] + (axis == 1 ? j - lo : j) * stride[1] - (axis == 2 ? lo : 0);
     }
 };
 

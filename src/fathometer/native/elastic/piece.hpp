@@ -1,12 +1,11 @@
-// Both stages of a time step in a piece of a row: derivatives, what layers add to them, the increments that they make.
+// Both stages of a time step in some cells of a row: derivatives, what layers add to them, the increments that they
+// make.
 //
-// Before a loop over the piece all that it reads of the wavefield and the medium is copied to values of its own: for
+// Before a loop over the cells all that it reads of the wavefield and the medium is copied to values of its own: for
 // the compiler, what is stored in a field might be an address or a stride, which it would load again for every vector.
 #pragma once
 
 #include <algorithm>
-#include <limits>
-#include <type_traits>
 
 #include "core/lanes.hpp"
 #include "elastic.hpp"
@@ -14,32 +13,46 @@
 
 namespace fathometer::elastic {
 
-// What a layer does to the cells of a row.
+// A layer that a row lies in or crosses; null: none.
 template <class T> struct Crossed {
-    T *memory[3] = {};                                    // null: the row is not in such a layer
-    int64_t following = 0;                                // from a memory of the row to that of the next one
-    const T *gain[2] = {}, *decay[2] = {}, *keep[2] = {}; // at nodes and half points; of z by k, else one value
+    const Layer<T> *layer = nullptr;
+    int64_t memory = 0, cell = 0; // k = 0 of the row in memories, and the row in filters; of z, k = 0
 };
 
-// The layers that a row lies in or crosses. Those of z begin at whole vectors: a vector lies in one or not.
+// Those of z begin at whole vectors: a vector lies in one or not.
 template <class T> struct AllCrossed {
     Crossed<T> sides[2], top, bottom; // of x and y, of z
-    int64_t top_end = 0, bottom_begin = std::numeric_limits<int64_t>::max();
 
-    const Crossed<T> &along_z(int64_t k) const { return k < top_end ? top : bottom; }
+    bool in_bottom(int64_t k) const { return bottom.layer && k >= bottom.layer->lo; }
+    bool in_z(int64_t k) const { return in_bottom(k) || (top.layer && k < top.layer->hi); }
+    const Crossed<T> &along_z(int64_t k) const { return in_bottom(k) ? bottom : top; }
 };
 
-// A piece of a row, with all that its cells need. Sides: it lies in a layer of x or y. Surface: its first cells, of
-// which k = 0 lies in the free surface.
-template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> class Piece {
+// Whole vectors away from the free surface, in a layer of z or in none.
+template <bool InZ, class T> struct Inside : Lanes<T, true> {
+    static constexpr bool surface = false, layer = InZ;
+    const Crossed<T> &z;
+};
+
+// Other vectors. Surface: some of their cells are next to it.
+template <class T> struct AtEnd : Lanes<T, false> {
+    const bool surface, layer;
+    const Crossed<T> &z;
+};
+
+// The cells k0..k1 of a row, with all that they need. Sides: it lies in a layer of x or y.
+template <bool Y, bool Sides, bool Relaxing, class T> class Piece {
     using F = Fields<Y>;
     using V = Vector<T>;
-    using Part = Lanes<T, Whole>;
 
   public:
     Piece(const Wavefield<T> &w, const Elastic<T> &physics, const AllCrossed<T> &crossed, int64_t i, int64_t j,
           int64_t k0, int64_t k1)
-        : w(w), physics(physics), crossed(crossed), i(i), j(j), k0(k0), k1(k1) {}
+        : w(w), physics(physics), crossed(crossed), i(i), j(j), k0(k0), k1(k1), at(w.origin + w.at(i, j)),
+          model_at(w.model_at(i, j)), closed(w.free_surface ? closure_rows : 0),
+          begin(std::max<int64_t>(closed, (k0 + lanes<T> - 1) & -lanes<T>)), end(k1 & -lanes<T>),
+          top(std::min(end, crossed.top.layer ? crossed.top.layer->hi : 0)),
+          middle(std::min(end, crossed.bottom.layer ? crossed.bottom.layer->lo : end)) {}
 
     void velocities() const {
         if constexpr (Y) {
@@ -73,9 +86,11 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
     const Wavefield<T> &w;
     const Elastic<T> &physics;
     const AllCrossed<T> &crossed;
-    const int64_t i, j, k0, k1;
+    const int64_t i, j, k0, k1, at, model_at;
+    const int64_t closed, begin, end; // next to the surface; whole vectors
+    const int64_t top, middle;        // where the top layer and what is in no layer of z end, of these
 
-    T *row(int field) const { return w.next(field) + w.at(i, j); }
+    T *row(int field) const { return w.buffer[field][0] + at; }
     int64_t next_row() const { return w.stride[Y ? 1 : 0]; }
 
     // A row that is read or written at its own cells. Rows are too short for the processor to notice where the next one
@@ -84,28 +99,33 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
         U *at;
         int64_t next;
 
-        [[gnu::always_inline]] V load(int64_t k, const Part &part) const {
+        template <class Part> [[gnu::always_inline]] V load(int64_t k, const Part &part) const {
             prefetch(at + next + k);
             return part.load(at + k);
         }
-        [[gnu::always_inline]] void store(int64_t k, V value, const Part &part) const { part.store(at + k, value); }
+        template <class Part> [[gnu::always_inline]] void store(int64_t k, V value, const Part &part) const {
+            part.store(at + k, value);
+        }
     };
     Row<T> field(int number) const { return {row(number), next_row()}; }
-    Row<const T> model(int array) const { return {w.model[array] + w.model_at(i, j), w.model_stride[Y ? 1 : 0]}; }
+    Row<const T> model(int array) const { return {w.model[array] + model_at, w.model_stride[Y ? 1 : 0]}; }
     Row<T> zeta(int stress) const {
-        return {Relaxing ? physics.relaxation.zeta[stress] + w.model_at(i, j) : nullptr, w.model_stride[Y ? 1 : 0]};
+        return {Relaxing ? physics.relaxation.zeta[stress] + model_at : nullptr, w.model_stride[Y ? 1 : 0]};
     }
 
-    // Calls body(k, part, whether the vector lies in a layer of z) for all vectors.
+    // Calls body(k, part) for all vectors.
     template <class Body> [[gnu::always_inline]] void each(const Body &body) const {
-        const int64_t first = k0, last = k1, top = std::min(crossed.top_end, last),
-                      middle = std::min(crossed.bottom_begin, last);
-        int64_t k = first - first % lanes<T>;
+        constexpr int64_t n = lanes<T>;
+        const int64_t first = k0, last = k1;
+        int64_t k = first & -n;
         while (k < last) {
-            for (const int64_t end = k < top ? top : k < middle ? k : last; k < end; k += lanes<T>)
-                body(k, Part(k, first, last), std::true_type{});
-            for (; k < middle; k += lanes<T>)
-                body(k, Part(k, first, last), std::false_type{});
+            for (const int64_t to = k < begin ? std::min(begin, last) : k < end ? k : last; k < to; k += n)
+                body(k, AtEnd<T>{{k, first, last}, k < closed, crossed.in_z(k), crossed.along_z(k)});
+            const Crossed<T> &z = crossed.along_z(k);
+            for (const int64_t to = k < top ? top : k < middle ? k : end; k < to; k += n)
+                body(k, Inside<true, T>{{k, first, last}, z});
+            for (; k < middle; k += n)
+                body(k, Inside<false, T>{{k, first, last}, z});
         }
     }
 
@@ -118,31 +138,35 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
             : stride(Axis == 2 ? 1 : piece.w.stride[Axis]), at(piece.row(field)),
               ahead(piece.next_row() + (Axis == 2 ? 0 : 2 * stride)),
               weight{all_lanes(piece.physics.weights[Axis][0]), all_lanes(piece.physics.weights[Axis][1])},
-              piece(piece) {
+              stage(field < F::velocities), piece(piece) {
             if constexpr (Sides && Axis < 2) {
                 const Crossed<T> &c = piece.crossed.sides[Axis];
-                if ((memory = c.memory[Component])) {
-                    following = c.following;
-                    gain = all_lanes(*c.gain[Half]);
-                    decay = all_lanes(*c.decay[Half]);
+                if (c.layer) {
+                    memory = c.layer->memory[stage][Component] + c.memory;
+                    following = c.layer->stride[Y ? 1 : 0];
+                    gain = all_lanes(c.layer->gain[Half][c.cell]);
+                    decay = all_lanes(c.layer->decay[Half][c.cell]);
                 }
             }
         }
 
-        template <class Layer> [[gnu::always_inline]] V operator()(int64_t k, const Part &part, Layer) const {
+        template <class Part> [[gnu::always_inline]] V operator()(int64_t k, const Part &part) const {
             if constexpr (Fetch)
                 prefetch(at + ahead + k);
             const T *f = at + k - (Half ? 0 : stride);
             V d = madd(weight[1], load(f + 2 * stride) - load(f - stride), weight[0] * (load(f + stride) - load(f)));
-            if constexpr (Surface && Axis == 2)
-                piece.template close<Half>(at, k, d);
-            if constexpr (Axis < 2 && Sides) {
+            if constexpr (Axis == 2) {
+                if (part.surface)
+                    piece.template close<Half>(at, k, d);
+                if (part.layer) {
+                    const Layer<T> &layer = *part.z.layer;
+                    d += remembered(layer.memory[stage][Component] + part.z.memory + k, layer.stride[Y ? 1 : 0],
+                                    part.load(layer.gain[Half] + part.z.cell + k),
+                                    part.load(layer.decay[Half] + part.z.cell + k), d, part);
+                }
+            } else if constexpr (Sides) {
                 if (memory)
                     d += remembered(memory + k, following, gain, decay, d, part);
-            } else if constexpr (Axis == 2 && Layer::value) {
-                const Crossed<T> &c = piece.crossed.along_z(k);
-                d += remembered(c.memory[Component] + k, c.following, part.load(c.gain[Half] + k),
-                                part.load(c.decay[Half] + k), d, part);
             }
             return d;
         }
@@ -152,11 +176,13 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
         const T *const at;
         const int64_t ahead; // from the row to the one that is fetched
         const V weight[2];
+        const int stage;
         const Piece &piece;
         T *memory = nullptr;
         int64_t following = 0;
         V gain{}, decay{};
 
+        template <class Part>
         [[gnu::always_inline]] static V remembered(T *memory, int64_t following, V gain, V decay, V d,
                                                    const Part &part) {
             const V m = madd(decay, part.load(memory), gain * d);
@@ -178,25 +204,25 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
     // What layers leave of a field; A and B: the axes along which it lies at half points, -1: none.
     template <int A, int B> class Kept {
       public:
-        explicit Kept(const Piece &piece) : crossed(piece.crossed) {
+        explicit Kept(const Piece &piece) {
             if constexpr (Sides)
                 for (int axis = 0; axis < 2; ++axis) {
-                    const T *keep = crossed.sides[axis].keep[axis == A || axis == B];
-                    side[axis] = all_lanes(keep ? *keep : T(1));
+                    const Crossed<T> &c = piece.crossed.sides[axis];
+                    const T *keep = c.layer ? c.layer->keep[axis == A || axis == B] : nullptr;
+                    side[axis] = all_lanes(keep ? keep[c.cell] : T(1));
                 }
         }
 
-        template <class Layer> [[gnu::always_inline]] V operator()(V value, int64_t k, const Part &part, Layer) const {
+        template <class Part> [[gnu::always_inline]] V operator()(V value, int64_t k, const Part &part) const {
             if constexpr (Sides)
                 value = value * side[0] * side[1];
-            if constexpr (Layer::value)
-                if (const T *keep = crossed.along_z(k).keep[A == 2 || B == 2])
-                    value *= part.load(keep + k);
+            if (part.layer)
+                if (const T *keep = part.z.layer->keep[A == 2 || B == 2])
+                    value *= part.load(keep + part.z.cell + k);
             return value;
         }
 
       private:
-        const AllCrossed<T> &crossed;
         V side[2]{};
     };
 
@@ -204,9 +230,9 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
     template <int Field, int Buoyancy, int Axis, class... Derivatives>
     [[gnu::always_inline]] void add(const Derivatives &...derivatives) const {
         each([v = field(Field), b = model(Buoyancy), kept = Kept<Axis, -1>(*this),
-              derivatives...](int64_t k, const Part &part, auto layer) [[gnu::always_inline]] {
-            const V force = (... + derivatives(k, part, layer));
-            v.store(k, kept(madd(b.load(k, part), force, v.load(k, part)), k, part, layer), part);
+              derivatives...](int64_t k, const auto &part) __attribute__((always_inline)) {
+            const V force = (... + derivatives(k, part));
+            v.store(k, kept(madd(b.load(k, part), force, v.load(k, part)), k, part), part);
         });
     }
 
@@ -222,6 +248,7 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
             }
         }
 
+        template <class Part>
         [[gnu::always_inline]] V operator()(const Row<T> &zeta, V increment, V r, int64_t k, const Part &part) const {
             const V before = zeta.load(k, part), after = madd(part.load(decay + k), before, part.load(rest + k) * r);
             zeta.store(k, after, part);
@@ -242,18 +269,17 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
                      zyy = zeta(Y ? 1 : 0), zzz = zeta(Y ? 2 : 1);
         const Relaxed relaxed(*this);
         const Kept<-1, -1> kept(*this);
-        each([=, this](int64_t k, const Part &part, auto layer) [[gnu::always_inline]] {
-            const V xx = dx(k, part, layer);
+        each([=, this]<class Part>(int64_t k, const Part &part) __attribute__((always_inline)) {
+            const V xx = dx(k, part);
             V yy{}, across = xx;
             if constexpr (Y) {
-                yy = dy(k, part, layer);
+                yy = dy(k, part);
                 across += yy;
             }
-            V zz = dz(k, part, layer);
+            V zz = dz(k, part);
             const V m = p.load(k, part), l = lame.load(k, part);
-            if constexpr (Surface)
-                if (k == 0)
-                    zz[0] = in_surface(across[0]);
+            if (part.surface && k == 0)
+                zz[0] = in_surface(across[0]);
             const V sum = across + zz, two_mu = m - l, pressure = m * sum;
             V loss_p{}, loss_s{};
             if constexpr (Relaxing) {
@@ -264,7 +290,7 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
                 V increment = madd(-two_mu, others, pressure);
                 if constexpr (Relaxing)
                     increment = relaxed(zeta, increment, madd(loss_p, pressure, -loss_s * (two_mu * others)), k, part);
-                to.store(k, kept(to.load(k, part) + increment, k, part, layer), part);
+                to.store(k, kept(to.load(k, part) + increment, k, part), part);
             };
             if constexpr (Y) {
                 stress(sxx, zxx, yy + zz);
@@ -282,7 +308,7 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
         if constexpr (Relaxing) {
             const Relaxation<T> &relaxation = physics.relaxation;
             const int64_t at = relaxation.row(i, j);
-            const T zeta = relaxation.zeta[F::szz - F::sxx][w.model_at(i, j)], half = relaxation.rest[at] / 2,
+            const T zeta = relaxation.zeta[F::szz - F::sxx][model_at], half = relaxation.rest[at] / 2,
                     rp = half * *model(F::defect_p).at * p, rs = half * *model(F::defect_s).at * (p - lame);
             return ((1 + relaxation.decay[at]) / 2 * zeta + (rp - rs - lame) * across) / (p - rp);
         } else {
@@ -295,13 +321,13 @@ template <bool Y, bool Sides, bool Relaxing, bool Surface, bool Whole, class T> 
         each([da = Derivative<B, A, true, false>(*this, F::component(A)),
               db = Derivative<A, B, true, A == 0>(*this, F::component(B)), mu = model(Modulus),
               loss = model(Relaxing ? F::defect_s : Modulus), to = field(Field), zeta = zeta(Field - F::sxx),
-              relaxed = Relaxed(*this), kept = Kept<A, B>(*this)](int64_t k, const Part &part, auto layer)
-                 [[gnu::always_inline]] {
-                     const V d = da(k, part, layer) + db(k, part, layer);
+              relaxed = Relaxed(*this), kept = Kept<A, B>(*this)](int64_t k, const auto &part)
+                 __attribute__((always_inline)) {
+                     const V d = da(k, part) + db(k, part);
                      V increment = mu.load(k, part) * d;
                      if constexpr (Relaxing)
                          increment = relaxed(zeta, increment, part.load(loss.at + k) * increment, k, part);
-                     to.store(k, kept(to.load(k, part) + increment, k, part, layer), part);
+                     to.store(k, kept(to.load(k, part) + increment, k, part), part);
                  });
     }
 };

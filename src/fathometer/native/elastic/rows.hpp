@@ -1,10 +1,9 @@
-// Both stages of a time step, row by row: which layers a row crosses, and the pieces that it is computed in.
+// Both stages of a time step, row by row: which layers a row crosses.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/row.hpp"
 #include "piece.hpp"
 
 namespace fathometer::elastic {
@@ -21,59 +20,31 @@ template <bool Y, bool Relaxing, class T> class ElasticRows : public RowStepper<
         AllCrossed<T> crossed;
         bool sides = false;
         for (const Layer<T> &layer : physics.layers) {
-            const int64_t at = layer.axis == 0 ? i : j;
+            const int64_t cell = (layer.axis == 0 ? i : layer.axis == 1 ? j : 0) - layer.lo;
+            const Crossed<T> here{&layer, layer.row(i, j), cell};
             if (layer.axis == 2) {
-                const bool top = layer.lo == 0;
-                cross(layer, w.level, i, j, -layer.lo, top ? crossed.top : crossed.bottom);
-                (top ? crossed.top_end : crossed.bottom_begin) = top ? layer.hi : layer.lo;
-            } else if (at >= layer.lo && at < layer.hi) {
-                cross(layer, w.level, i, j, at - layer.lo, crossed.sides[layer.axis]);
+                (layer.lo == 0 ? crossed.top : crossed.bottom) = here;
+            } else if (cell >= 0 && cell < layer.hi - layer.lo) {
+                crossed.sides[layer.axis] = here;
                 sides = true;
             }
         }
         if (sides)
-            pieces<true>(w, crossed, i, j, k0, k1);
+            stage<true>(w, crossed, i, j, k0, k1);
         else
-            pieces<false>(w, crossed, i, j, k0, k1);
+            stage<false>(w, crossed, i, j, k0, k1);
     }
 
   private:
     const Elastic<T> &physics;
 
-    // offset: of the row's filters from those at the layer's first cell; of z, of k = 0.
-    void cross(const Layer<T> &layer, int stage, int64_t i, int64_t j, int64_t offset, Crossed<T> &to) const {
-        for (int component = 0; component < 3; ++component)
-            if (Y || component != 1)
-                to.memory[component] = layer.row(stage, component, i, j);
-        to.following = layer.stride[Y ? 1 : 0];
-        for (int half = 0; half < 2; ++half) {
-            to.gain[half] = layer.gain[half] + offset;
-            to.decay[half] = layer.decay[half] + offset;
-            if (layer.keep[half])
-                to.keep[half] = layer.keep[half] + offset;
-        }
-    }
-
     template <bool Sides>
-    void pieces(const Wavefield<T> &w, const AllCrossed<T> &crossed, int64_t i, int64_t j, int64_t k0,
-                int64_t k1) const {
-        constexpr int64_t closed = std::max(lanes<T>, closure_rows);
-        if (w.free_surface && k0 < closed) {
-            const int64_t end = std::min(k1, closed);
-            if (w.level == 0)
-                Piece<Y, Sides, false, true, false, T>(w, physics, crossed, i, j, k0, end).velocities();
-            else
-                Piece<Y, Sides, Relaxing, true, false, T>(w, physics, crossed, i, j, k0, end).stresses();
-            k0 = end;
-        }
-        if (k0 >= k1)
-            return;
-        in_vectors<T>(k0, k1, [&]<bool Whole>(int64_t from, int64_t to) {
-            if (w.level == 0)
-                Piece<Y, Sides, false, false, Whole, T>(w, physics, crossed, i, j, from, to).velocities();
-            else
-                Piece<Y, Sides, Relaxing, false, Whole, T>(w, physics, crossed, i, j, from, to).stresses();
-        });
+    void stage(const Wavefield<T> &w, const AllCrossed<T> &crossed, int64_t i, int64_t j, int64_t k0,
+               int64_t k1) const {
+        if (w.level == 0)
+            Piece<Y, Sides, false, T>(w, physics, crossed, i, j, k0, k1).velocities();
+        else
+            Piece<Y, Sides, Relaxing, T>(w, physics, crossed, i, j, k0, k1).stresses();
     }
 
     // At a node: velocities are means of those on both sides; in the free surface vz is extrapolated.

@@ -25,6 +25,7 @@ from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names
 from fathometer.seismic.elastic.time_functions import LENGTH
 from fathometer.seismic.traces.time_axis import TimeAxis
+from fathometer.seismic.waves.checked_steps import steps_at_a_time
 from fathometer.storage.traces.headers import HEADER
 
 FLOPS: Mapping[str, Callable[[int, bool], int]] = {
@@ -98,11 +99,15 @@ class ElasticWorkload(Workload):
         kept = self.time.steps // keys.every_steps
         return 4 * self.shots * kept * nodes * len(field_names(grid, keys))
 
-    @property
+    @cached_property
     def stops(self) -> float:
         """Advances of all shots: snapshots are taken between them."""
-        keys = self.elastic.survey.snapshots
-        return self.calls + (self.shots * (self.time.steps // keys.every_steps) if keys is not None else 0)
+        keys, steps = self.elastic.survey.snapshots, self.time.steps
+        if keys is None:
+            return self.calls
+        at_a_time = steps_at_a_time(self.layout.grid, math.prod(self.ranks), steps, stop=keys.every_steps)
+        between, rest = math.ceil(keys.every_steps / at_a_time), math.ceil(steps % keys.every_steps / at_a_time)
+        return self.shots * (steps // keys.every_steps * between + rest)
 
 
 def predict_elastic(

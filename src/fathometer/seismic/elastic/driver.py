@@ -43,7 +43,6 @@ from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
-from fathometer.seismic.waves.checked_steps import steps_at_a_time
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
@@ -89,7 +88,7 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
     with ledger.phase("set up"):
         wavefield = setup.propagator()
         wavefield.watch_peaks(run.grid.pad[2][0])  # the free surface, or the model's first plane
-    at_a_time = steps_at_a_time(run.grid, comm.size, run.time.steps)
+    at_a_time = setup.steps_at_a_time
     set_threads(run, wavefield, context)
     tuned = tuned_for(run, wavefield, context, at_a_time, max(1, len(left)))
     if wavefield.trials is not None:

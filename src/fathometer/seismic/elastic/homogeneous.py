@@ -22,10 +22,12 @@ SHARE_OF_LIMIT = 0.9  # that the time step is
 EQUATIONS = {"elastic": False, "viscoelastic": True}  # in machine files; whether there is attenuation
 
 
-def homogeneous(shape: Index3, width: int, free_surface: bool, relaxing: bool) -> ElasticPropagator:
+def homogeneous(
+    shape: Index3, width: int, free_surface: bool, relaxing: bool, off_grid: bool = False
+) -> ElasticPropagator:
     """A wavefield at rest in `shape` cells, layers of `width` cells at each side included; ny = 1: two dimensions.
 
-    relaxing: with attenuation.
+    relaxing: with attenuation. off_grid: for receivers between points of their fields.
     """
     flat, dtype = shape[1] == 1, np.dtype(np.float32)
     dt = SHARE_OF_LIMIT * SPACING / (VP * WEIGHT_SUM * np.sqrt(2 if flat else 3))
@@ -50,4 +52,4 @@ def homogeneous(shape: Index3, width: int, free_surface: bool, relaxing: bool) -
     )
     scheme = Scheme(dt, REACH, dtype, MultiaxialPml(width), free_surface, VP, FREQUENCY)
     grid = Grid(shape, (SPACING,) * 3)
-    return ElasticPropagator(grid, Decomposition(shape), medium, scheme, False, MPI.COMM_SELF)
+    return ElasticPropagator(grid, Decomposition(shape), medium, scheme, off_grid, MPI.COMM_SELF)

@@ -8,7 +8,6 @@ import math
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.homogeneous import EQUATIONS, homogeneous
 from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.peak_map import write_peaks
+from fathometer.seismic.elastic.receivers import receiver_points
 from fathometer.seismic.elastic.setup import prepare_elastic
 from fathometer.seismic.survey import survey_of
 from fathometer.seismic.waves.boundary import MultiaxialPml
@@ -110,11 +110,14 @@ def _step_seconds(
     seconds_of: SecondsOf,
     relaxing: bool = False,
 ) -> float:
-    """Of some steps, without a search."""
-    wave = homogeneous(shape, width, free_surface, relaxing)
+    """Of some steps, without a search, recorded by a receiver between points of its field, as in runs."""
+    wave = homogeneous(shape, width, free_surface, relaxing, off_grid=True)
     wave.threads = threads
     tune(wave, TuningTable(search="never"), steps, 1, threads.propagate, lambda line: None)
-    seconds = seconds_of(partial(wave.advance, steps), 2)
+    place = np.array([[n // 2 * h for n, h in zip(shape, wave.grid.spacing, strict=True)]])
+    receivers = wave.samplers(receiver_points(wave.grid, place, ("vx",), free_surface))
+    recorded = np.empty((steps, 1), wave.scheme.dtype)
+    seconds = seconds_of(lambda: wave.advance(steps, receivers=receivers, recorded=recorded), 2)
     wave.close()
     return seconds
 

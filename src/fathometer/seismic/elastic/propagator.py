@@ -109,8 +109,8 @@ class ElasticPropagator(SteppedFields):
 
     @property
     def radius(self) -> int:
-        """Cells that a stage reaches."""
-        return REACH
+        """Cells that a stage reaches, and receivers between cells."""
+        return self._depth
 
     @property
     def field_count(self) -> int:

@@ -35,6 +35,7 @@ from fathometer.seismic.setup.setup import MODELLING_ADVICE, Setup
 from fathometer.seismic.survey import PmlTable, Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.boundary import MultiaxialPml
+from fathometer.seismic.waves.checked_steps import steps_at_a_time
 from fathometer.seismic.waves.scheme import Scheme
 
 
@@ -80,6 +81,13 @@ class ElasticSetup:
     def components(self) -> tuple[str, ...]:
         """What receivers record, in the order in which it is written."""
         return self.layout.components
+
+    @property
+    def steps_at_a_time(self) -> int:
+        """Time steps of an advance; snapshots are taken between advances."""
+        run, keys = self.run, self.survey.snapshots
+        stop = keys.every_steps if keys is not None else None
+        return steps_at_a_time(run.grid, run.comm.size, run.time.steps, stop=stop)
 
     def propagator(self) -> ElasticPropagator:
         """A wavefield at rest in the medium."""

@@ -14,7 +14,7 @@ from fathometer.seismic.elastic.sources import source_points
 from fathometer.seismic.shots.gathering import gather_traces
 from fathometer.seismic.shots.recording import sampled_traces
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.waves.checked_steps import finish_steps, steps_at_a_time
+from fathometer.seismic.waves.checked_steps import finish_steps
 
 
 def model_shot(
@@ -39,7 +39,7 @@ def model_shot(
         receivers = wavefield.samplers(receiver_points(run.grid, shot.receivers, setup.components, free))
         recorded = np.zeros((time.steps, len(receivers.indices)), dtype)
         wavefield.reset()
-    at_a_time, start = steps_at_a_time(run.grid, run.comm.size, time.steps), 0
+    at_a_time, start = setup.steps_at_a_time, 0
     while start < time.steps:
         count = min(at_a_time, time.steps - start)
         due = snapshots.due(start) if snapshots is not None else None

@@ -14,13 +14,16 @@ MOST_STEPS = 40  # of an advance: more gain nothing
 MOST_UPDATES = 2e9  # of a rank's cells in an advance: a few seconds, for which a signal may wait
 
 
-def steps_at_a_time(grid: Grid, ranks: int, steps: int, every: int = 1) -> int:
+def steps_at_a_time(grid: Grid, ranks: int, steps: int, every: int = 1, stop: int | None = None) -> int:
     """Of so many time steps, those of an advance, whole imaging steps of `every`.
 
     Many, since an advance begins and ends with all cells at the same time, which costs tiles of several steps; few
-    enough for progress to be seen and signals to be heard. ranks: that share the grid.
+    enough for progress to be seen and signals to be heard. ranks: that share the grid. stop: steps after which an
+    advance ends in any case; those between are equal.
     """
-    most = min(steps, MOST_STEPS, int(MOST_UPDATES * ranks / math.prod(grid.full_shape)))
+    most = max(1, min(steps, MOST_STEPS, int(MOST_UPDATES * ranks / math.prod(grid.full_shape))))
+    if stop is not None:
+        most = math.ceil(stop / math.ceil(stop / most))
     return max(1, most // every) * every
 
 

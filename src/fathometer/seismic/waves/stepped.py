@@ -67,7 +67,7 @@ class SteppedFields:
         step: steps taken since rest.
         tiling: how steps are grouped into sweeps; of no consequence for the results, may be set at any time.
         trials: which set it for every advance; None: it stays.
-        threads: of each task; 0: as many as the process has.
+        threads: of each task; 0: as many as the process has. stages: of a step.
     """
 
     _wave: Any
@@ -86,7 +86,7 @@ class SteppedFields:
         self.tiling = PLAIN
         self.trials: Trials | None = None
         self.threads = ThreadCounts(0, 0, 1)
-        self._dtype, self._depth, self._stages = dtype, depth, stages
+        self._dtype, self._depth, self.stages = dtype, depth, stages
         self._first, self._shape = field_layout(block, depth, dtype)
         self._exchanges: list[HaloExchange] = []  # by the level, or stage, that needs them
         single = dtype == np.float32
@@ -145,32 +145,41 @@ class SteppedFields:
         points = float(steps * nx * ny if rows is None else rows) * nz
         ledger.work(points, flops * points)
         if not self._exchanges:
-            self._wave.advance(steps * self._stages, make_job(slice(0, steps)), self.tiling.numbers)
+            self._wave.advance(steps * self.stages, make_job(slice(0, steps)), self._numbers)
         else:
-            depth = max(1, min(self.tiling.depth // self._stages, steps))
-            sweeps = -(-steps // depth)
+            sweeps = -(-steps // self.tiling.depth)
             for sweep in range(sweeps):
                 some = slice(steps * sweep // sweeps, steps * (sweep + 1) // sweeps)
-                self._exchanged_sweep((some.stop - some.start) * self._stages, make_job(some))
+                job, stages = make_job(some), (some.stop - some.start) * self.stages
+                together = stages if self.tiling.depth > 1 else 1
+                for first in range(0, stages, together):
+                    self._exchanged_sweep(first, together, job)
+                self._wave.level = (self._wave.level + stages) % 2
         self.step += steps
         if self.trials is not None:
             self.trials.took(ledger.now() - begin)
 
-    def _exchanged_sweep(self, stages: int, job: Any) -> None:
+    @property
+    def _numbers(self) -> tuple[int, int, int, int]:
+        """The tiling as the kernels take it, whose steps are stages; a plain sweep takes one."""
+        depth, block, tile, team = self.tiling.numbers
+        return depth * self.stages if depth > 1 else 1, block, tile, team
+
+    def _exchanged_sweep(self, first: int, stages: int, job: Any) -> None:
+        """Some of a job's stages, from `first` on."""
         wave, skew = self._wave, self._wave.skew(job)
-        halo = self._exchanges[wave.level]
+        halo = self._exchanges[(wave.level + first) % 2]
         halo.start()
         for piece in range(PIECES):
-            wave.advance_inside(stages, job, self.tiling.numbers, piece, PIECES)
+            wave.advance_inside(first, stages, job, self._numbers, piece, PIECES)
             halo.test()
-        for n in range(stages):
-            if n:
+        for n in range(first, first + stages):
+            if n > first:
                 halo = self._exchanges[(wave.level + n) % 2]
                 halo.start()
-                wave.advance_rim(n, job, skew, (n + 1) * skew)
+                wave.advance_rim(n, job, skew, (n - first + 1) * skew)
             halo.wait()
             wave.advance_rim(n, job, 0, skew)
-        wave.level = (wave.level + stages) % 2
 
     def check(self, where: str) -> None:
         """Collective. Raises NotFiniteError on all ranks, with step and place, if a field is not finite.
