@@ -77,8 +77,8 @@ def elastic(threads: int, quick: bool) -> Table:
         f"limit is the triad's bandwidth over the fewest bytes of a cell and step, {ITEM_BYTES * MOVES['3D']} (2D: "
         f"{ITEM_BYTES * MOVES['2D']}), or {ITEM_BYTES * (MOVES['3D'] + RELAXED['3D'])} (2D: "
         f"{ITEM_BYTES * (MOVES['2D'] + RELAXED['2D'])}) with attenuation; the layers' own are not counted. Plain "
-        f"sweeps take one stage of a step each, tiled ones several. Medians of {repeats}, taken in turns with the "
-        "triad; the limit of plain sweeps is wanted to be reached to 0.75.",
+        f"sweeps take one stage of a step each, tiled ones several; nothing is recorded. Medians of {repeats}, taken "
+        "in turns with the triad; the limit of plain sweeps is wanted to be reached to 0.75.",
         ("sides", "triad, GB/s", "plain, 10⁶ cells/s", "tiled", "plain, of the limit", "tiled over plain", "tiling"),
         tuple(rows),
     )

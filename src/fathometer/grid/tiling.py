@@ -182,7 +182,10 @@ class Stepping:
                 width -= 1
             if width >= moved or width == self.ranges["tile"][1]:
                 best = Tiling(depth, block, width, team)
-        return self._expected_diamonds(thread) or best
+        found = self._expected_diamonds(thread)
+        if found is None and best == PLAIN:  # which diamonds still beat of which half lies in the cache
+            found = self._expected_diamonds(2 * thread)
+        return found or best
 
     def _expected_diamonds(self, share: int) -> Tiling | None:
         """The highest that fit a thread's share, where the steps are enough for some rows of them."""

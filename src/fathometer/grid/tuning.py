@@ -20,7 +20,7 @@ from fathometer.base.errors import InputError
 from fathometer.base.host import Caches, caches
 from fathometer.base.ledger import Ledger, now
 from fathometer.config.sections import TuningTable
-from fathometer.grid.tiling import DEEPEST, DIAMONDS, LOWEST, PLAIN, ROWS, Stepping, Tiling, Tuned
+from fathometer.grid.tiling import DEEP, DEEPEST, DIAMONDS, LOWEST, PLAIN, ROWS, Stepping, Tiling, Tuned
 from fathometer.grid.trials import Trials
 from fathometer.grid.tuning_cache import Kept, recall, remember
 from fathometer.parallel.collectives import barrier
@@ -53,7 +53,7 @@ class TimeStepper(Protocol):
 
     @property
     def radius(self) -> int:
-        """Cells that a stage of a step reaches."""
+        """Cells by which tiles move at a stage of a step: its reach, or that of points between cells."""
 
     @property
     def stages(self) -> int:
@@ -252,7 +252,7 @@ def check_choices(stepping: Stepping, fixed: dict[str, int]) -> None:
 def _reason(name: str, stepping: Stepping) -> str:
     cells = " x ".join(str(n) for n in stepping.shape)
     return {
-        "depth": f"{stepping.steps} time steps are taken at a time here; never more than {DEEPEST}",
+        "depth": f"{stepping.steps} time steps are taken at a time here, between snapshots; never more than {DEEPEST}",
         "block": f"the smallest rank has {cells} cells",
         "tile": f"the smallest rank has {cells} cells",
         "team": "threads of a rank",
@@ -288,9 +288,10 @@ def candidates(stepping: Stepping, here: Caches) -> list[Tiling]:
             {1, stepping.threads} if stepping.threads <= 4 else {1, _half(stepping.threads), stepping.threads}
         )
         shapes = [(block, width * team, team) for block in blocks for width in (16, 24, 40) for team in teams]
-    depths = sorted({min(stepping.steps, depth) for depth in (3, 4, 6, 8)} | {-(-stepping.steps // 2)})
+    shallow = {max(2, math.ceil(depth / stepping.stages)) for depth in (3, 4, 6, 8)}
+    depths = sorted({min(stepping.steps, depth) for depth in {3, 4, 6, 8} | shallow} | {-(-stepping.steps // 2)})
     if stepping.diamonds and stepping.steps >= 3 * ROWS:  # where they are faster, few others are worth their time
-        shapes, depths = [(block, width, 1) for block in blocks for width in (40, 80)], [8]
+        shapes, depths = [(block, width, 1) for block in blocks for width in (40, 80)], [DEEP // stepping.stages]
     for depth in depths:
         for block, width, team in shapes:
             tilings.append(Tiling(depth, min(block, stepping.shape[0]), min(width, widest), team))

@@ -6,6 +6,7 @@ from elastic_reference import Reference
 from elastic_steps import CASES, STEPS, medium_of, points_of, propagator, run, series
 
 from fathometer.grid.tiling import DIAMONDS, Tiling
+from fathometer.grid.tuning import stepping_of
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.seismic.elastic.layers import elastic_layers
 
@@ -77,6 +78,12 @@ def test_steps_are_those_of_the_equations(shape, width, free_surface, relaxing):
         assert largest > 0
         np.testing.assert_allclose(field, reference.f[name], rtol=0, atol=1e-12 * largest, err_msg=name)
     assert (np.abs(traces - expected) <= 1e-12 * np.abs(expected).max(axis=0)).all()
+
+
+@pytest.mark.parametrize(("off_grid", "reach"), [(False, 2), (True, 4)])
+def test_tiles_know_stages_and_points_between_cells(off_grid, reach):
+    stepping = stepping_of(propagator(CASES[0], np.float32, off_grid=off_grid), 24, 2)
+    assert (stepping.stages, stepping.radius) == (2, reach)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

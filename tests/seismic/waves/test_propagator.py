@@ -5,7 +5,7 @@ import pytest
 from support import Medium, heterogeneous, ricker
 
 from fathometer.grid.grid import Grid
-from fathometer.seismic.waves.checked_steps import steps_at_a_time
+from fathometer.seismic.waves.checked_steps import advances, steps_at_a_time
 
 
 @pytest.mark.parametrize("free_surface", [False, True])
@@ -32,6 +32,13 @@ def test_a_restored_wavefield_goes_on_as_it_did(steps, free_surface):
         assert np.array_equal(first, second)
 
 
+def test_advances_end_where_they_must():
+    assert advances(100, 40) == (3, 2)
+    assert advances(100, 25, 50) == (4, 4)
+    assert advances(130, 21, 41) == (7, 3)  # 21 + 20 three times, then 7
+    assert advances(90, 40, 80) == (3, 2)
+
+
 def test_steps_at_a_time_are_whole_imaging_steps():
     def grid(*shape):
         return Grid(shape, (10.0,) * 3, (0.0,) * 3, ((0, 0),) * 3)
@@ -40,7 +47,7 @@ def test_steps_at_a_time_are_whole_imaging_steps():
     assert steps_at_a_time(small, 1, 1000) == 40
     assert steps_at_a_time(small, 1, 30) == 30
     assert steps_at_a_time(small, 1, 1001, 7) == 35
-    for stop, equal in ((50, 25), (25, 25), (41, 21), (1, 1), (1000, 40)):  # all end after so many steps in any case
+    for stop, equal in ((50, 25), (25, 25), (41, 21), (1, 1), (1000, 40)):
         assert steps_at_a_time(small, 1, 1000, stop=stop) == equal
     assert steps_at_a_time(small, 1, 90, 45) == 45  # at least one
     assert steps_at_a_time(large, 8, 1000, 4) == 16  # two thousand million updates of each rank

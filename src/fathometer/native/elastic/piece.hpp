@@ -34,7 +34,7 @@ template <bool InZ, class T> struct Inside : Lanes<T, true> {
     const Crossed<T> &z;
 };
 
-// Other vectors. Surface: some of their cells are next to it.
+// Vectors of which some lanes count, and those with cells next to the free surface.
 template <class T> struct AtEnd : Lanes<T, false> {
     const bool surface, layer;
     const Crossed<T> &z;

@@ -25,7 +25,7 @@ from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names
 from fathometer.seismic.elastic.time_functions import LENGTH
 from fathometer.seismic.traces.time_axis import TimeAxis
-from fathometer.seismic.waves.checked_steps import steps_at_a_time
+from fathometer.seismic.waves.checked_steps import advances, steps_at_a_time
 from fathometer.storage.traces.headers import HEADER
 
 FLOPS: Mapping[str, Callable[[int, bool], int]] = {
@@ -106,8 +106,7 @@ class ElasticWorkload(Workload):
         if keys is None:
             return self.calls
         at_a_time = steps_at_a_time(self.layout.grid, math.prod(self.ranks), steps, stop=keys.every_steps)
-        between, rest = math.ceil(keys.every_steps / at_a_time), math.ceil(steps % keys.every_steps / at_a_time)
-        return self.shots * (steps // keys.every_steps * between + rest)
+        return self.shots * advances(steps, at_a_time, keys.every_steps)[0]
 
 
 def predict_elastic(

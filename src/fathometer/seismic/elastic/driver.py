@@ -43,6 +43,7 @@ from fathometer.seismic.setup.run_record import WorkDone, partial_record
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
+from fathometer.seismic.waves.checked_steps import advances
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
@@ -92,7 +93,8 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
     set_threads(run, wavefield, context)
     tuned = tuned_for(run, wavefield, context, at_a_time, max(1, len(left)))
     if wavefield.trials is not None:
-        wavefield.trials.expect(len(left) * (run.time.steps // at_a_time))
+        stop = setup.survey.snapshots.every_steps if setup.survey.snapshots is not None else None
+        wavefield.trials.expect(len(left) * advances(run.time.steps, at_a_time, stop)[1])
     with ledger.phase("set up"), collective_errors(comm):
         if comm.rank == 0:
             _clear(setup)
