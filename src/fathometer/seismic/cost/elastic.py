@@ -22,7 +22,7 @@ from fathometer.seismic.elastic.homogeneous import EQUATIONS
 from fathometer.seismic.elastic.layers import cells_in_layers
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
-from fathometer.seismic.elastic.snapshots import Nodes, field_names
+from fathometer.seismic.elastic.snapshots import Nodes, field_names, steps_between
 from fathometer.seismic.elastic.time_functions import LENGTH
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.checked_steps import advances, steps_at_a_time
@@ -102,11 +102,9 @@ class ElasticWorkload(Workload):
     @cached_property
     def stops(self) -> float:
         """Advances of all shots: snapshots are taken between them."""
-        keys, steps = self.elastic.survey.snapshots, self.time.steps
-        if keys is None:
-            return self.calls
-        at_a_time = steps_at_a_time(self.layout.grid, math.prod(self.ranks), steps, stop=keys.every_steps)
-        return self.shots * advances(steps, at_a_time, keys.every_steps)[0]
+        steps, stop = self.time.steps, steps_between(self.elastic.survey.snapshots)
+        at_a_time = steps_at_a_time(self.layout.grid, math.prod(self.ranks), steps, stop=stop)
+        return self.shots * advances(steps, at_a_time, stop)[0]
 
 
 def predict_elastic(

@@ -30,7 +30,7 @@ from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.results import facts
 from fathometer.seismic.elastic.setup import ElasticSetup, prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
-from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths
+from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths, steps_between
 from fathometer.seismic.setup.run_files import (
     announce,
     finish,
@@ -93,7 +93,7 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
     set_threads(run, wavefield, context)
     tuned = tuned_for(run, wavefield, context, at_a_time, max(1, len(left)))
     if wavefield.trials is not None:
-        stop = setup.survey.snapshots.every_steps if setup.survey.snapshots is not None else None
+        stop = steps_between(setup.survey.snapshots)
         wavefield.trials.expect(len(left) * advances(run.time.steps, at_a_time, stop)[1])
     with ledger.phase("set up"), collective_errors(comm):
         if comm.rank == 0:

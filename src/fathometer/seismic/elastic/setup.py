@@ -21,6 +21,7 @@ from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.media import medium_of
 from fathometer.seismic.elastic.medium import Medium
 from fathometer.seismic.elastic.propagator import ElasticPropagator
+from fathometer.seismic.elastic.snapshots import steps_between
 from fathometer.seismic.elastic.sources import PointSources
 from fathometer.seismic.elastic.survey_checks import (
     check_solid,
@@ -85,8 +86,7 @@ class ElasticSetup:
     @property
     def steps_at_a_time(self) -> int:
         """Time steps of an advance; snapshots are taken between advances."""
-        run, keys = self.run, self.survey.snapshots
-        stop = keys.every_steps if keys is not None else None
+        run, stop = self.run, steps_between(self.survey.snapshots)
         return steps_at_a_time(run.grid, run.comm.size, run.time.steps, stop=stop)
 
     def propagator(self) -> ElasticPropagator:

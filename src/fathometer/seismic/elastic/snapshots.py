@@ -172,6 +172,11 @@ class SnapshotWriter:
             self._opened.__exit__(kind, error, trace)
 
 
+def steps_between(keys: SnapshotsTable | None) -> int | None:
+    """Steps from a snapshot to the next; None: there are no snapshots."""
+    return keys.every_steps if keys is not None else None
+
+
 def check_every(keys: SnapshotsTable, steps: int) -> None:
     """Raises InputError where a run of so many steps has no snapshot."""
     if keys.every_steps > steps:
