@@ -68,7 +68,8 @@ def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None
 
     def work(application: Application, call: RankCall, context: Context) -> Outcome:
         if call.trace is not None:
-            application.protect_inputs(call.prepared, [call.trace])
+            with phase("set up"):
+                application.protect_inputs(call.prepared, [call.trace])
         return application.run(name, call.prepared, call.comm, context)
 
     run_application(application, call, work, run_options)
@@ -90,7 +91,8 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
     if call.trace is not None:
         account = ledger.current()
         assert account is not None, "main has opened it"
-        trace.write_trace(call.trace, account, call.trace_zero, call.comm)
+        with phase("finish"):
+            trace.write_trace(call.trace, account, call.trace_zero, call.comm)
     with phase("finish"), collective_errors(call.comm):
         if call.comm.rank == 0:
             _tell(application, outcome, call)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, system_error
-from fathometer.base.ledger import Ledger, current, now, process_start
+from fathometer.base.ledger import Ledger, current, now, phase, process_start
 from fathometer.base.names import check_name
 from fathometer.base.signals import GRACE_SECONDS, RESUMABLE, hold, interruptible, release, watchdog
 from fathometer.cli import registry
@@ -168,7 +168,8 @@ def _run_bound(command: Command, options: Options, words: list[str], comm: MPI.I
     try:
         command.run_on_ranks(RankCall(options, ("fathometer", *words), comm, binding, say, zero, prepared))
     finally:
-        unbind(binding)
+        with phase("finish"):
+            unbind(binding)
 
 
 def _interrupted_code(options: Options) -> int:

@@ -130,7 +130,8 @@ def finished_tasks(
         raise
     else:
         if comm.rank == 0:
-            _remove(folder)
+            with ledger.phase("finish"):
+                _remove(folder)
     finally:
         lock.close()
 

@@ -56,7 +56,8 @@ def locked_folder(output: Path, options: RunOptions, kind: RunKind, comm: MPI.In
         yield lock
     finally:
         if lock is not None:
-            lock.close()
+            with ledger.phase("finish"):
+                lock.close()
 
 
 class ResumableRun:
@@ -205,11 +206,10 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
 
     def write(reason: str) -> None:
         if comm.rank == 0:
-            with suppress(FathometerError):  # the same error is raised where the results are written
+            with ledger.phase("finish"), suppress(FathometerError):  # that error is raised where results are written
                 write_record(path, record_of(f"unfinished: {reason}"))
 
-    with ledger.phase("finish"):
-        write("the run goes on, or it was killed")
+    write("the run goes on, or it was killed")
     try:
         with last_words(partial(_mark_interrupted, path, comm.rank)):
             yield
@@ -217,7 +217,8 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
         write(_reason(error))
         raise
     if comm.rank == 0:
-        atomic.remove(path)
+        with ledger.phase("finish"):
+            atomic.remove(path)
 
 
 def _mark_interrupted(path: Path, rank: int) -> None:

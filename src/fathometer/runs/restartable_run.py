@@ -49,14 +49,15 @@ def restartable_run(
     Raises InputError, the same on all ranks, where an input would be replaced, another run has the folder, or an
     earlier run's results are there and the options say nothing of them.
     """
-    protect_inputs(inputs, (output / name for name in (RECORD, PAGE, *results)))
-    for folder in folders:
-        for path in inputs:
-            if (output / folder).resolve() in path.resolve().parents:
-                raise InputError(
-                    f"{inputs[0]}: [output]: {path} lies where results are written and removed; allowed: outside of "
-                    f"{output / folder}"
-                )
+    with ledger.phase("set up"):
+        protect_inputs(inputs, (output / name for name in (RECORD, PAGE, *results)))
+        for folder in folders:
+            for path in inputs:
+                if (output / folder).resolve() in path.resolve().parents:
+                    raise InputError(
+                        f"{inputs[0]}: [output]: {path} lies where results are written and removed; allowed: outside "
+                        f"of {output / folder}"
+                    )
     with (
         results_folder(output, comm),
         watched(output, PATIENCE, comm, context.say),
@@ -91,7 +92,7 @@ def protect_inputs(inputs: Sequence[Path], outputs: Iterable[Path]) -> None:
 def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
     """Collective. Hold the folder's lock on rank 0. Raises InputError where another run has it."""
     lock = FileLock(output / LOCK)
-    with collective_errors(comm):
+    with ledger.phase("set up"), collective_errors(comm):
         if comm.rank == 0:
             if not lock.acquire():
                 with lock:
@@ -103,5 +104,6 @@ def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
         yield
     finally:
         if comm.rank == 0:
-            atomic.remove(lock.path)
-            lock.close()
+            with ledger.phase("finish"):
+                atomic.remove(lock.path)
+                lock.close()

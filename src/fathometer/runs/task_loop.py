@@ -124,13 +124,14 @@ class _GroupLoop:
         self._folds = 0
         self._unflushed: list[Contribution] = []
         self._flushed_at, self._flush_seconds = 0.0, 0.0
-        self._writing = f"write {journal.kind.contribution}"
+        self._taking, self._writing = f"take a {journal.kind.task}", f"write {journal.kind.contribution}"
 
     def run(self, left: Sequence[int], progress: Progress, steps: int) -> None:
         """Do those of the tasks that no other group takes."""
         most = -(-len(left) // self.group.groups)
         for task in self._taken(left):
-            begun = self.journal.begun() - 1 if self.first else 0  # only rank 0 displays the progress
+            with ledger.phase(self._taking):
+                begun = self.journal.begun() - 1 if self.first else 0  # only rank 0 displays the progress
             progress.start_task(begun, steps)
             self._do(task, most, progress)
             progress.finish_task()
@@ -140,7 +141,7 @@ class _GroupLoop:
         taken = self.journal.take(left)
         while True:
             task: int | None = None
-            with ledger.phase(f"take a {self.journal.kind.task}"):
+            with ledger.phase(self._taking):
                 with collective_errors(self.comm):
                     if self.comm.rank == 0:
                         task = next(taken, None)

@@ -7,7 +7,7 @@ import sys
 import time
 
 import pytest
-from cli_support import heed_signals
+from cli_support import finish, heed_signals, start
 from patience import PATIENCE
 
 from fathometer.base.errors import InputError
@@ -92,20 +92,47 @@ def test_a_command_that_is_not_there(tmp_path):
         run_together([process(tmp_path, "nonesuch")], None)
 
 
+RUN = """
+import os, pathlib, signal, sys, threading, time
+from fathometer.lab.studies.processes import Process, run_together
+folder = pathlib.Path(sys.argv[1])
+def run():
+    words = ["sh", "-c", f"sleep {sys.argv[2]}; touch ended"]
+    run_together([Process(words, folder, dict(os.environ), folder, folder)], None)
+"""
+
+
 def test_an_interrupt_ends_all(tmp_path):
-    program = (
-        "import os, sys, pathlib\n"
-        "from fathometer.lab.studies.processes import Process, run_together\n"
-        "folder = pathlib.Path(sys.argv[1])\n"
-        "run_together([Process(['sleep', '999'], folder, dict(os.environ), folder, folder)], None)\n"
-    )
-    words = [sys.executable, "-c", program, str(tmp_path)]
+    words = [sys.executable, "-c", RUN + "run()", str(tmp_path), "999"]
     child = subprocess.Popen(words, stderr=subprocess.DEVNULL, preexec_fn=heed_signals)
     until = time.monotonic() + PATIENCE
     while not running(tmp_path) and time.monotonic() < until:
         time.sleep(0.02)
     child.send_signal(signal.SIGINT)
     child.wait(PATIENCE)
+    assert gone(tmp_path)
+
+
+def test_an_interrupt_that_does_not_end_the_wait_ends_all(tmp_path):
+    """One that comes between Python's last look at signals and the wait; another thread, which takes it, stands for
+    that."""
+    program = (
+        RUN
+        + """
+def interrupt():
+    time.sleep(0.5)
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    time.sleep(100)
+threading.Thread(target=interrupt, daemon=True).start()
+try:
+    run()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    )
+    done = finish(start(sys.executable, "-c", program, tmp_path, "20"))
+    assert done.out == "interrupted\n", done.err
+    assert not (tmp_path / "ended").exists()
     assert gone(tmp_path)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fathometer.base import ledger
 from fathometer.runs.application import Application, CostEstimate, Heading, Panel
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class OceanApplication:
 
     def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. See Application."""
-        from fathometer.apps.ocean.demo import run_demo
+        with ledger.phase("set up"):
+            from fathometer.apps.ocean.demo import run_demo
 
         return run_demo(folder, quick, comm, context)
 

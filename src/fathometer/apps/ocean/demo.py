@@ -9,6 +9,7 @@ from mpi4py import MPI
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.ocean.driver import run_ocean
 from fathometer.apps.ocean.ocean_file import load_ocean
+from fathometer.base import ledger
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
 from fathometer.storage import atomic
@@ -27,8 +28,9 @@ def demo_text(quick: bool) -> str:
 def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
     """Collective. Write the ocean file into the folder and run it there."""
     with results_folder(folder, comm):
-        with collective_errors(comm):
-            if comm.rank == 0:
-                atomic.write(folder / FILE, demo_text(quick).encode())
-        comm.barrier()
-        return run_ocean(load_ocean(folder / FILE), comm, context)
+        with ledger.phase("set up"):
+            with collective_errors(comm):
+                if comm.rank == 0:
+                    atomic.write(folder / FILE, demo_text(quick).encode())
+            file = load_ocean(folder / FILE)
+        return run_ocean(file, comm, context)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from mpi4py import MPI
 
 from fathometer.apps.ocean.barotropic.layout import Layout, cut
-from fathometer.apps.ocean.case import Case, case_of, file_hashes, input_files
+from fathometer.apps.ocean.case import Case, case_of, file_hashes
 from fathometer.apps.ocean.course import COUNTS, Course
 from fathometer.apps.ocean.fields import FOLDER as FIELDS_FOLDER
 from fathometer.apps.ocean.fields import FieldFiles
@@ -31,6 +31,7 @@ from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.lifecycle import remove_record
 from fathometer.runs.restart_folder import FOLDER as RESTART_FOLDER
 from fathometer.runs.restartable_run import restartable_run
@@ -47,25 +48,26 @@ def run_ocean(file: OceanFile, comm: MPI.Intracomm, context: Context) -> Outcome
 
     Raises InputError and FathometerError, the same on all ranks.
     """
-    with collective_errors(comm), ledger.phase("set up"):
+    with ledger.phase("set up"), collective_errors(comm):
         case = case_of(file)
+        run = known(case)
     with restartable_run(
-        input_files(file),
+        run.input_files,
         file.output_directory,
         (PICTURE,),
         (FIELDS_FOLDER, RESTART_FOLDER),
-        partial(known(case).partial_record, context),
+        partial(run.partial_record, context),
         comm,
         context,
     ):
-        return _run(case, comm, context)
+        return _run(case, run, comm, context)
 
 
-def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
-    from fathometer.apps.ocean.solver.model import OceanModel
-
+def _run(case: Case, run: KnownRun, comm: MPI.Intracomm, context: Context) -> Outcome:
     file, output = case.file, case.file.output_directory
     with ledger.phase("set up"):
+        from fathometer.apps.ocean.solver.model import OceanModel
+
         model = OceanModel(case.problem, layout_of(case, comm), comm, **file.barotropic.solver_keys())
         restart = RestartFiles(output, state_input(case), model.layout, comm)
         course, written = _begin(case, model, restart, context)
@@ -74,7 +76,8 @@ def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
             context.say(line)
     if not fields.steps:
         _write_fields(fields, course, model)
-    remove_record(output, comm)
+    with ledger.phase("set up"):
+        remove_record(output, comm)
     try:
         _advance(case, model, course, fields, restart, context)
     except FathometerError:
@@ -90,7 +93,7 @@ def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:
             files["picture"] = draw(case, fields)
-    return finish(case, model, course, fields, files, context)
+    return finish(run, case, model, course, fields, files, context)
 
 
 def layout_of(case: Case, comm: MPI.Intracomm) -> Layout:

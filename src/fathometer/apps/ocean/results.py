@@ -34,6 +34,7 @@ def known(case: Case) -> KnownRun:
 
 
 def finish(
+    run: KnownRun,
     case: Case,
     model: OceanModel,
     course: Course,
@@ -60,7 +61,7 @@ def finish(
             "notes": list(case.notes),
         }
 
-    return known(case).finish(files, context, model.comm, partial(_balance, model, course), tell, panels_of)
+    return run.finish(files, context, model.comm, partial(_balance, model, course), tell, panels_of)
 
 
 def _facts(case: Case) -> dict[str, Any]:

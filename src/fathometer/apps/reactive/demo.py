@@ -9,6 +9,7 @@ from mpi4py import MPI
 from fathometer.apps.reactive.driver import run_reactive
 from fathometer.apps.reactive.flow_file import load_flow
 from fathometer.apps.reactive.solver.petsc import require_petsc
+from fathometer.base import ledger
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
 from fathometer.storage import atomic
@@ -105,12 +106,13 @@ def demo_text(cells: int, steps: int, directory: str = ".") -> str:
 
 def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
     """Collective. Write the flow file into the folder and run it there."""
-    with collective_errors(comm):
+    with ledger.phase("set up"), collective_errors(comm):
         require_petsc(comm)  # before an earlier flow file is replaced
     text = demo_text(CELLS[quick], STEPS[quick])
     with results_folder(folder, comm):
-        with collective_errors(comm):
-            if comm.rank == 0:
-                atomic.write(folder / FILE, text.encode())
-        comm.barrier()
-        return run_reactive(load_flow(folder / FILE), comm, context)
+        with ledger.phase("set up"):
+            with collective_errors(comm):
+                if comm.rank == 0:
+                    atomic.write(folder / FILE, text.encode())
+            file = load_flow(folder / FILE)
+        return run_reactive(file, comm, context)

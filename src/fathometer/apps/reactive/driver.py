@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.apps.reactive.case import Case, case_of, input_files
+from fathometer.apps.reactive.case import Case, case_of
 from fathometer.apps.reactive.course import COUNTS, Course
 from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FieldFiles
 from fathometer.apps.reactive.fields import FOLDER as FIELDS_FOLDER
@@ -30,6 +30,7 @@ from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.lifecycle import remove_record
 from fathometer.runs.restart_folder import FOLDER as RESTART_FOLDER
 from fathometer.runs.restartable_run import restartable_run
@@ -47,32 +48,32 @@ def run_reactive(file: FlowFile, comm: MPI.Intracomm, context: Context) -> Outco
 
     Raises InputError and FathometerError, the same on all ranks.
     """
-    from fathometer.apps.reactive.solver.petsc import require_petsc
+    with ledger.phase("set up"), collective_errors(comm):
+        from fathometer.apps.reactive.solver.petsc import require_petsc
 
-    with collective_errors(comm):
         require_petsc(comm)
-        with ledger.phase("set up"):
-            case = case_of(file)
+        case = case_of(file)
+        run = known(case)
     output = file.output_directory
     with restartable_run(
-        input_files(file),
+        run.input_files,
         output,
         (PICTURE, DESCRIPTION),
         (FIELDS_FOLDER, RESTART_FOLDER),
-        partial(known(case).partial_record, context),
+        partial(run.partial_record, context),
         comm,
         context,
     ):
-        return _run(case, comm, context)
+        return _run(case, run, comm, context)
 
 
-def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
-    from fathometer.apps.reactive.solver.petsc import options_of
-    from fathometer.apps.reactive.solver.problem import ReactiveSolver
-    from fathometer.apps.reactive.solver.stepping import TimeSteps
-
+def _run(case: Case, run: KnownRun, comm: MPI.Intracomm, context: Context) -> Outcome:
     file, output = case.file, case.file.output_directory
     with ledger.phase("set up"):
+        from fathometer.apps.reactive.solver.petsc import options_of
+        from fathometer.apps.reactive.solver.problem import ReactiveSolver
+        from fathometer.apps.reactive.solver.stepping import TimeSteps
+
         keys = file.newton
         solver = ReactiveSolver(
             case.flow,
@@ -89,7 +90,8 @@ def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
             context.say(line)
     if not fields.times:
         _write_fields(fields, course.time, solver)
-    remove_record(output, comm)
+    with ledger.phase("set up"):
+        remove_record(output, comm)
     try:
         _advance(case, solver, steps, course, fields, restart, context)
     except FathometerError:
@@ -102,7 +104,7 @@ def _run(case: Case, comm: MPI.Intracomm, context: Context) -> Outcome:
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:
             files["picture"] = draw(case, fields)
-    return finish(case, solver, course, fields, files, context)
+    return finish(run, case, solver, course, fields, files, context)
 
 
 def _begin(

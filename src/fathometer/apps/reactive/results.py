@@ -45,6 +45,7 @@ class _Told:
 
 
 def finish(
+    run: KnownRun,
     case: Case,
     solver: ReactiveSolver,
     course: Course,
@@ -80,7 +81,7 @@ def finish(
             "notes": told.notes,
         }
 
-    return known(case).finish(files, context, comm, gather, tell, panels_of)
+    return run.finish(files, context, comm, gather, tell, panels_of)
 
 
 def _notes(case: Case, solver: ReactiveSolver) -> list[str]:

@@ -9,6 +9,7 @@ that a killed study has left are found and ended.
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import select
 import signal
@@ -28,6 +29,7 @@ from fathometer.launch.supervise import end_with_parent
 
 MARKER = "FATHOMETER_STUDY_RUN"  # environment variable of all processes of a run
 GRACE_SECONDS = 5.0  # from SIGTERM to SIGKILL
+LOOK_SECONDS = 1.0  # of one wait: a signal that comes just before the wait, or to another thread, does not end it
 STDOUT, STDERR = "stdout", "stderr"
 LAST_LINES, LAST_BYTES = 3, 4096  # of the output of a run that failed, in its reason
 # Waits for the end of the pipe in its first argument, then becomes the command in the others.
@@ -144,10 +146,12 @@ def _wait(
     ended: dict[int, Ended] = {}
     try:
         while waiting:
-            left = None if time_limit is None else max(0.0, clock + time_limit - now())
-            ready = poll.poll(None if left is None else 1000 * left)
+            left = math.inf if time_limit is None else max(0.0, clock + time_limit - now())
+            ready = poll.poll(1000 * min(left, LOOK_SECONDS))
             seconds = now() - clock
             over = not ready
+            if over and left > LOOK_SECONDS:
+                continue
             for handle in [handle for handle, _ in ready] or list(waiting):
                 number = waiting.pop(handle)
                 poll.unregister(handle)

@@ -71,9 +71,10 @@ def run_migrate_time(survey: Survey, comm: MPI.Intracomm, context: Context) -> O
     """
     survey = in_own_folder(survey)
     output, files = survey.output_directory, product_files(survey)
-    protect_inputs(survey, files.values())
-    with naming(f"{survey.path}: [storage] write"):
-        check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
+    with ledger.phase("set up"):
+        protect_inputs(survey, files.values())
+        with naming(f"{survey.path}: [storage] write"):
+            check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
     with (
         results_folder(output, comm),
         watched(output, survey.parallel.patience, comm, context.say),
@@ -117,7 +118,7 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
             facts["notes"] = (*setup.layout.notes, *empty)
         outcome, panels = finish(setup, context, files, work_done(work), facts, journal, inputs.record())
     publish(comm, context, outcome, panels)
-    with collective_errors(comm):
+    with ledger.phase("finish"), collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
             remove_outdated(survey, outdated, outcome.files.values(), is_product)

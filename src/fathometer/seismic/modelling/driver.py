@@ -43,7 +43,8 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     output = survey.output_directory
     if context.options.resume:
         raise InputError("--resume: found with acoustic waves; allowed only with [propagation] physics = elastic")
-    protect_inputs(survey, [output / f"{NAME}.segy"])
+    with ledger.phase("set up"):
+        protect_inputs(survey, [output / f"{NAME}.segy"])
     refuse_migration(survey, comm)
     with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
         return _model(survey, comm, context)

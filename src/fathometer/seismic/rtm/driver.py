@@ -73,9 +73,10 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
             "`fathometer model` makes them from a geometry"
         )
     output, files = survey.output_directory, product_files(survey)
-    protect_inputs(survey, files.values())
-    with naming(f"{survey.path}: [storage] write"):
-        check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
+    with ledger.phase("set up"):
+        protect_inputs(survey, files.values())
+        with naming(f"{survey.path}: [storage] write"):
+            check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
     with (
         results_folder(output, comm),
         watched(output, survey.parallel.patience, comm, context.say),
@@ -119,7 +120,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
         write_products(setup, files, images, journal.folder)
         outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work, inputs.record()))
     publish(comm, context, outcome, panels)
-    with collective_errors(comm):
+    with ledger.phase("finish"), collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
             remove_outdated(survey, outdated, outcome.files.values(), is_product)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mpi4py import MPI
 
+from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.record.envelope import RECORD
@@ -33,7 +34,7 @@ def earlier_outcome(output: Path, files: Mapping[str, Path], comm: MPI.Intracomm
     Raises InputError where one of its files is missing.
     """
     record: dict[str, Any] = {}
-    with collective_errors(comm):
+    with ledger.phase("finish"), collective_errors(comm):
         missing = missing_file(files.values())
         if missing is not None:
             raise InputError(f"{missing}: is missing, but the migration is finished; --overwrite makes it anew")

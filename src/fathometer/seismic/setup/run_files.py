@@ -41,7 +41,7 @@ def prepared(
     """Collective. Make a survey ready; notes and a summary for people. Arguments as of `prepare`."""
     with ledger.phase("set up"):
         setup = prepare(survey, comm, imaging, summing, before_reading)
-    announce(setup, context)
+        announce(setup, context)
     return setup
 
 
