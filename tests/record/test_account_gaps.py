@@ -1,25 +1,56 @@
-"""The account has no gap where a run may wait: no file is opened, made or removed and nothing is imported outside of a
-phase. No clock takes part: the system reports each such event."""
+"""The account has no gap where a run may wait: no file is opened, locked, made or removed, nothing is imported, and no
+message is sent outside of a phase. No clock takes part: Python reports each such event."""
 
+import math
+import struct
 import sys
 from pathlib import Path
 
 import account_gaps_program
+import numpy as np
 import time_survey_support
 from account_gaps_program import GAP
-from cli_support import MIGRATE, MODEL, finish, inputs, start, survey
+from cli_support import (
+    INTERVAL,
+    MIGRATE,
+    MODEL,
+    NX,
+    RECEIVERS,
+    SAMPLES,
+    SOURCE,
+    finish,
+    inputs,
+    mpirun,
+    start,
+    survey,
+)
 from elastic_surveys import elastic_survey
 
+from fathometer.storage.traces.segy import GatherWriter
 
-def gaps(*words):
-    """Of a command in a process of its own."""
-    done = finish(start(sys.executable, account_gaps_program.__file__, *words))
-    assert done.code == 0, done.err
-    return [line for line in done.out.splitlines() if line.startswith(GAP)]
+
+def gaps(*words, ranks=1, code=0):
+    """Of a command on so many ranks."""
+    launcher = mpirun(ranks) if ranks > 1 else []
+    done = finish(start(*launcher, sys.executable, account_gaps_program.__file__, *words))
+    assert done.code == code, done.err
+    return [line for line in done.out.splitlines() if GAP in line]
+
+
+def record_shots(folder, damaged=()):
+    """Three shots; of the damaged ones a sample is not a number."""
+    traces = np.random.default_rng(3).normal(size=(NX, SAMPLES)).astype(np.float32)
+    path = folder / "recorded.segy"
+    with GatherWriter(path, SAMPLES, INTERVAL, 3 * NX) as writer:
+        for shot in range(3):
+            writer.write(shot * NX, shot + 1, (SOURCE[0] + 10 * shot, *SOURCE[1:]), RECEIVERS, traces)
+    data = bytearray(path.read_bytes())
+    for shot in damaged:
+        struct.pack_into(">f", data, 3600 + shot * NX * (240 + 4 * SAMPLES) + 240, math.nan)
+    path.write_bytes(data)
 
 
 def test_a_gap_is_seen(tmp_path):
-    program = Path(account_gaps_program.__file__).read_text().replace("main(sys.argv[1:])", "work()")
     work = f"""
 def work():
     folder = Path({str(tmp_path)!r})
@@ -29,21 +60,27 @@ def work():
             import wave
         (folder / "in none").write_text("")
         import colorsys
+        with ledger.communication():
+            pass
+        with ledger.communication("messages"):
+            pass
     return 0
-"""
-    (tmp_path / "program.py").write_text(
-        program.replace('if __name__ == "__main__":', work + '\nif __name__ == "__main__":')
-    )
-    done = finish(start(sys.executable, "-W", "ignore", tmp_path / "program.py"))
-    seen = [line for line in done.out.splitlines() if line.startswith(GAP)]
+
+
+if __name__ == "__main__":"""
+    program = Path(account_gaps_program.__file__).read_text().replace("main(sys.argv[1:])", "work()")
+    (tmp_path / "program.py").write_text(program.replace('if __name__ == "__main__":', work))
+    seen = finish(start(sys.executable, tmp_path / "program.py")).out.splitlines()
     assert "in none" in seen[0]
     assert "colorsys" in seen[1]
-    assert not [line for line in seen if "in a phase" in line or "import wave" in line]
+    assert "communication" in seen[-1]
+    assert "communication" not in seen[-2]
+    assert not [line for line in seen if "in a phase" in line or "wave" in line]
 
 
 def test_model(tmp_path):
     inputs(tmp_path)
-    assert gaps("model", survey(tmp_path, MODEL), "--trace", tmp_path / "trace.json") == []
+    assert gaps("model", survey(tmp_path, MODEL), "--trace", tmp_path / "trace.json", ranks=2) == []
 
 
 def test_migrate(tmp_path):
@@ -54,19 +91,29 @@ def test_migrate(tmp_path):
     assert gaps("migrate", path, "--overwrite", "--json") == []
 
 
+def test_a_shot_that_fails(tmp_path):
+    inputs(tmp_path)
+    record_shots(tmp_path, damaged=[1])
+    assert gaps("migrate", survey(tmp_path, MIGRATE), "--share", "job", ranks=2, code=1) == []
+
+
 def test_elastic_waves(tmp_path):
-    assert gaps("model", elastic_survey(tmp_path)) == []
+    assert gaps("model", elastic_survey(tmp_path), ranks=2) == []
 
 
 def test_migrate_time(tmp_path):
     time_survey_support.record_noise(tmp_path)
     path = survey(tmp_path, time_survey_support.PATCH)
-    assert gaps("migrate-time", path) == []
+    assert gaps("migrate-time", path, "--share", "job", ranks=2) == []
+
+
+def test_demo(tmp_path):
+    assert gaps("demo", "--quick", "--output", tmp_path) == []
 
 
 def test_ocean(tmp_path):
     assert gaps("ocean", "--demo", "--quick", "--output", tmp_path) == []
-    assert gaps("ocean", tmp_path / "demo.toml", "--resume") == []
+    assert gaps("ocean", tmp_path / "demo.toml", "--resume", ranks=2) == []
 
 
 def test_reactive(tmp_path):

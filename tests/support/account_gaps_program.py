@@ -1,5 +1,5 @@
-"""The command line, watched: what its main thread does with files and modules where no phase of the account is running,
-printed a line each after the last line of the command. Words: those of the command."""
+"""The command line, watched: what its main thread does with files, modules and messages where no phase of the account
+is running, printed a line each after the last line of the command. Words: those of the command."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 import traceback
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -14,23 +15,37 @@ from fathometer.base import ledger
 from fathometer.cli.main import main
 
 GAP = "outside of all phases: "
-FILES = ("open", "os.", "shutil.", "tempfile.", "subprocess.", "socket.", "import")
+FILES = ("open", "os.", "shutil.", "tempfile.", "subprocess.", "socket.", "fcntl.", "import")
 HARMLESS = ("os.putenv", "os.unsetenv")  # of this process's memory
 
 
 class Watch:
-    """An audit hook that notes gaps of the account."""
+    """Notes gaps of the account."""
 
     def __init__(self) -> None:
         self.gaps: list[str] = []
         self.on = True
-        sys.addaudithook(self)
+        sys.addaudithook(self.hear)
+        span = ledger._span
 
-    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if not self.on or not event.startswith(FILES) or event in HARMLESS:
-            return
+        def watched_span(name: str | None, category: ledger.Category, bytes: int) -> AbstractContextManager[None]:
+            if name is None:  # a category of the phase that is running
+                self.look(category, ())
+            return span(name, category, bytes)
+
+        ledger._span = watched_span
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An audit event of Python."""
+        if event.startswith(FILES) and event not in HARMLESS:
+            self.look(event, arguments)
+
+    def look(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Note the event where no phase is running."""
         account = ledger.current()
-        if account is None or account.running != "other" or threading.current_thread() is not threading.main_thread():
+        if not self.on or account is None or account.running != "other":
+            return
+        if threading.current_thread() is not threading.main_thread():
             return
         self.on = False  # what follows opens source files
         own = [one for one in traceback.extract_stack() if f"{os.sep}fathometer{os.sep}" in one.filename][-4:]
@@ -43,7 +58,6 @@ if __name__ == "__main__":
     watch = Watch()
     code = main(sys.argv[1:])
     watch.on = False
-    if code == 0:
-        for gap in watch.gaps:
-            print(GAP + gap)
+    for gap in watch.gaps:
+        print(GAP + gap)
     sys.exit(code)

@@ -4,4 +4,3 @@ from pathlib import Path
 
 SUPPORT = Path(__file__).resolve().parent
 ROOT = SUPPORT.parents[1]
-DATA = ROOT.parent / "shared" / "data"  # real inputs, where there are any

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
+from fathometer.base import ledger
 from fathometer.parallel.collectives import barrier
 
 if TYPE_CHECKING:
@@ -44,5 +45,7 @@ def split_into_groups(comm: MPI.Intracomm, ranks_per_group: int) -> tuple[Group,
     group = Group.of(comm.rank, comm.size, ranks_per_group)
     if group.groups == 1:
         return group, comm
-    barrier(comm)
-    return group, MPI.Intracomm(comm.Split(group.number, comm.rank))
+    with ledger.phase("set up"):
+        barrier(comm)
+        with ledger.communication():
+            return group, MPI.Intracomm(comm.Split(group.number, comm.rank))

@@ -48,8 +48,12 @@ def watched(
     folder: of the results, which all ranks see; with one rank, or where they do not see it, nobody is watched. code:
     exit code of an interrupted run, where SIGTERM does not end it.
     """
-    library = built_library("heartbeat")
-    if comm.size == 1 or library is None:
+    if comm.size == 1:
+        yield
+        return
+    with ledger.phase("set up"):
+        library = built_library("heartbeat")
+    if library is None:
         yield
         return
     with ExitStack() as stack:
@@ -73,6 +77,7 @@ def watched(
         yield
         with ledger.phase("finish"):
             barrier(comm)  # who waits here for the others still watches
+            stack.close()
 
 
 def _write(path: Path) -> bool:

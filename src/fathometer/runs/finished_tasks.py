@@ -133,7 +133,8 @@ def finished_tasks(
             with ledger.phase("finish"):
                 _remove(folder)
     finally:
-        lock.close()
+        with ledger.phase("finish"):
+            lock.close()
 
 
 def _opened(folder: Path, lock: FileLock, input: Mapping[str, Any], task: str, options: RunOptions) -> set[int]:

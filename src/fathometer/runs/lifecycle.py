@@ -137,7 +137,7 @@ class ResumableRun:
 
         Of runs that share their tasks the last one also does the tasks of runs that have ended early.
         """
-        results = allgather(self._comm, work(self.journal))
+        results = self._of_all_ranks(work(self.journal))
         options = replace(self._context.options, retry_failed=False)
         while options.share:
             if not self._is_last():
@@ -148,16 +148,21 @@ class ResumableRun:
             self.journal = self._open(options)
             if not self.journal.left(self._tasks):
                 break
-            results += allgather(self._comm, work(self.journal))
+            results += self._of_all_ranks(work(self.journal))
         return results
+
+    def _of_all_ranks(self, result: Work) -> list[Work]:
+        with ledger.phase("wait for other groups"):
+            return allgather(self._comm, result)
 
     def _is_last(self) -> bool:
         """Whether no other run that shares the tasks is at work any more."""
         last = True
-        with collective_errors(self._comm):
-            if self._lock is not None:
-                last = self._lock.last()
-        return all(allgather(self._comm, last))
+        with ledger.phase(f"take a {self._kind.task}"):
+            with collective_errors(self._comm):
+                if self._lock is not None:
+                    last = self._lock.last()
+            return all(allgather(self._comm, last))
 
     def complete(self, errors: Mapping[int, FathometerError]) -> Journal:
         """The journal after all groups have finished; errors: of this run's tasks, by number.

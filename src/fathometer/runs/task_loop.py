@@ -129,15 +129,14 @@ class _GroupLoop:
     def run(self, left: Sequence[int], progress: Progress, steps: int) -> None:
         """Do those of the tasks that no other group takes."""
         most = -(-len(left) // self.group.groups)
-        for task in self._taken(left):
-            with ledger.phase(self._taking):
-                begun = self.journal.begun() - 1 if self.first else 0  # only rank 0 displays the progress
+        for task, begun in self._taken(left):
             progress.start_task(begun, steps)
             self._do(task, most, progress)
             progress.finish_task()
 
-    def _taken(self, left: Sequence[int]) -> Iterator[int]:
-        """The tasks that this group takes, the same on all of its ranks."""
+    def _taken(self, left: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """The tasks that this group takes, the same on all of its ranks; with the number of those that any group has
+        begun before, on rank 0, which alone displays the progress."""
         taken = self.journal.take(left)
         while True:
             task: int | None = None
@@ -147,9 +146,10 @@ class _GroupLoop:
                         task = next(taken, None)
                 with ledger.communication():
                     task = self.comm.bcast(task)
+                begun = self.journal.begun() - 1 if self.first and task is not None else 0
             if task is None:
                 return
-            yield task
+            yield task, begun
 
     def _do(self, task: int, most: int, progress: Progress) -> None:
         begin = now()
@@ -159,7 +159,7 @@ class _GroupLoop:
             with ledger.phase(self._writing):
                 contribution = contribute(self.journal, self.group.number, task, window, now() - begin, self.comm)
         except (InputError, NotFiniteError) as error:  # of this task alone
-            with collective_errors(self.comm):
+            with ledger.phase(self._writing), collective_errors(self.comm):
                 if self.comm.rank == 0:
                     self.journal.set_aside(self.group.number, task, str(error), self.worker.input_of(task))
             self.done.errors[task] = error
@@ -175,7 +175,7 @@ class _GroupLoop:
     def _flush_if_due(self) -> None:
         """Flush, but so seldom that this takes at most a hundredth of the time, however short the tasks are."""
         due = now() - self._flushed_at >= FLUSH_PAUSE * self._flush_seconds
-        with ledger.communication():
+        with ledger.communication(self._writing):
             due = self.comm.bcast(due)
         if due:
             begin = now()

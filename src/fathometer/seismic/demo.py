@@ -92,12 +92,17 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
         if comm.rank == 0:
             _write_inputs(directory, size, context.say)
     context.say("\nmodelling the shots in the true model")
-    modelled = run_model(load_survey(directory / "shots.toml"), comm, context)
+    with ledger.phase("set up"):
+        survey = load_survey(directory / "shots.toml")
+    modelled = run_model(survey, comm, context)
     context.say("\nmigrating them in the smooth model")
-    forget_peak()
-    with Ledger(used_before=usage()):  # the record of the migration accounts for the migration alone
-        overwriting = replace(context, options=RunOptions(overwrite=True))
-        migrated = run_migrate(load_survey(directory / "demo.toml"), comm, overwriting)
+    with ledger.phase("set up"):
+        forget_peak()
+        used = usage()
+    with Ledger(used_before=used):  # the record of the migration accounts for the migration alone
+        with ledger.phase("set up"):
+            survey = load_survey(directory / "demo.toml")
+        migrated = run_migrate(survey, comm, replace(context, options=RunOptions(overwrite=True)))
     context.say(
         f"\nthe same gathers migrated in time: fathometer migrate-time {visible_name(str(directory / 'demo.toml'))}\n"
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from paths import DATA
 
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside
@@ -17,7 +16,6 @@ from fathometer.seismic.traces.mute import top_mute
 from fathometer.storage.traces.segy import GatherWriter
 
 SAMPLES, INTERVAL = 50, 0.004
-FIELD_DATA = DATA / "viking_graben" / "viking_small.segy"
 
 
 def survey(folder: Path, acquisition: dict[str, Any], **sections: Any) -> Survey:
@@ -304,9 +302,8 @@ def test_nan_in_a_trace_is_refused_when_it_is_read(tmp_path: Path) -> None:
         got.traces(got.shots[0], np.arange(4))
 
 
-@pytest.mark.skipif(not FIELD_DATA.exists(), reason=f"{FIELD_DATA} is not there")
-def test_field_data() -> None:
-    got = acquisition_of(survey(FIELD_DATA.parent, {"gathers": FIELD_DATA.name}), 2)
+def test_field_data(shared_data: Path) -> None:
+    got = acquisition_of(survey(shared_data / "viking_graben", {"gathers": "viking_small.segy"}), 2)
     assert [shot.ffid for shot in got.shots] == [3, 4, 5, 6]
     assert [shot.source[0] for shot in got.shots] == [3237, 3262, 3287, 3312]
     assert (got.samples, got.sample_interval) == (600, 0.004)

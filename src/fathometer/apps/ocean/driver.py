@@ -148,7 +148,10 @@ def _advance(
     """Take all steps that are left."""
     keys, comm = case.file.output, model.comm
     left = case.steps - course.steps
-    with Display(1, now=now, rank=comm.rank, quiet=context.quiet, label="ocean", task="simulation") as display:
+    with (
+        Display(1, now=now, rank=comm.rank, quiet=context.quiet, label="ocean", task="simulation") as display,
+        ledger.phase("between time steps"),
+    ):
         display.start_task(0, left)
         written = now()
         for number in range(course.steps + 1, case.steps + 1):

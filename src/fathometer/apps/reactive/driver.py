@@ -151,7 +151,10 @@ def _advance(
     time, comm = case.file.time, solver.comm
     wanted = set(output_times(case.file))
     last = None if time.most_steps is None else time.most_steps
-    with Display(1, now=now, rank=comm.rank, quiet=context.quiet, label="flow", task="simulation") as display:
+    with (
+        Display(1, now=now, rank=comm.rank, quiet=context.quiet, label="flow", task="simulation") as display,
+        ledger.phase("between time steps"),
+    ):
         display.start_task(0, SHOWN_STEPS)
         shown, written = 0, now()
         for step in advance(solver, steps) if last is None or course.count < last else ():

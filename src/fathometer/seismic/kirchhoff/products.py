@@ -71,7 +71,9 @@ def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
 
 def empty_notes(setup: TimeSetup, images: Mapping[str, Floats]) -> tuple[str, ...]:
     """Collective. A note where no trace has added anything to this sum of all blocks."""
-    if allreduce(setup.comm, float(images[FOLD].max(initial=0.0)), "MAX") > 0:
+    with ledger.phase("sum images"):
+        most = allreduce(setup.comm, float(images[FOLD].max(initial=0.0)), "MAX")
+    if most > 0:
         return ()
     return (
         "the image is 0 everywhere: no trace adds anything at any place and time; see [time_migration] x, start, "

@@ -215,7 +215,8 @@ class BlockWorkers:
     def input_of(self, task: int) -> str:
         """See TaskWorker."""
         layout = self._layout
-        return task_hash([traces_hash(layout.survey, layout.acquisition, shot) for shot in layout.blocks[task]])
+        with ledger.phase(PHASE):
+            return task_hash([traces_hash(layout.survey, layout.acquisition, shot) for shot in layout.blocks[task]])
 
     def close(self) -> None:
         """See TaskWorker."""

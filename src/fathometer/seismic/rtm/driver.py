@@ -93,9 +93,10 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
                 inputs.begin(layout.acquisition, tasks, partial(hashed_files, layout))
 
             setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=begin)
-            if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
-                with ledger.phase("set up"), ledger.Ledger():  # none of its work is the run's
-                    check_startable(setup, context)
+            with ledger.phase("set up"):
+                if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
+                    with ledger.Ledger(), ledger.phase("set up"):  # none of its work is the run's
+                        check_startable(setup, context)
             inputs.finish()
         return _migrate(setup, context, lock, inputs)
 
