@@ -1,32 +1,16 @@
 """The account has no gap where a run may wait: no file is opened, locked, made or removed, nothing is imported, and no
 message is sent outside of a phase. No clock takes part: Python reports each such event."""
 
-import math
-import struct
 import sys
 from pathlib import Path
 
 import account_gaps_program
-import numpy as np
 import time_survey_support
 from account_gaps_program import GAP
-from cli_support import (
-    INTERVAL,
-    MIGRATE,
-    MODEL,
-    NX,
-    RECEIVERS,
-    SAMPLES,
-    SOURCE,
-    finish,
-    inputs,
-    mpirun,
-    start,
-    survey,
-)
+from cli_support import MIGRATE, MODEL, NX, finish, inputs, mpirun, start, survey
 from elastic_surveys import elastic_survey
-
-from fathometer.storage.traces.segy import GatherWriter
+from kill_support import SAMPLES, shots_into
+from segy_support import spoil
 
 
 def gaps(*words, ranks=1, code=0):
@@ -35,19 +19,6 @@ def gaps(*words, ranks=1, code=0):
     done = finish(start(*launcher, sys.executable, account_gaps_program.__file__, *words))
     assert done.code == code, done.err
     return [line for line in done.out.splitlines() if GAP in line]
-
-
-def record_shots(folder, damaged=()):
-    """Three shots; of the damaged ones a sample is not a number."""
-    traces = np.random.default_rng(3).normal(size=(NX, SAMPLES)).astype(np.float32)
-    path = folder / "recorded.segy"
-    with GatherWriter(path, SAMPLES, INTERVAL, 3 * NX) as writer:
-        for shot in range(3):
-            writer.write(shot * NX, shot + 1, (SOURCE[0] + 10 * shot, *SOURCE[1:]), RECEIVERS, traces)
-    data = bytearray(path.read_bytes())
-    for shot in damaged:
-        struct.pack_into(">f", data, 3600 + shot * NX * (240 + 4 * SAMPLES) + 240, math.nan)
-    path.write_bytes(data)
 
 
 def test_a_gap_is_seen(tmp_path):
@@ -92,8 +63,8 @@ def test_migrate(tmp_path):
 
 
 def test_a_shot_that_fails(tmp_path):
-    inputs(tmp_path)
-    record_shots(tmp_path, damaged=[1])
+    shots_into(tmp_path, 3)
+    spoil(tmp_path / "recorded.segy", NX, SAMPLES)  # the second one
     assert gaps("migrate", survey(tmp_path, MIGRATE), "--share", "job", ranks=2, code=1) == []
 
 

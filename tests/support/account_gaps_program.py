@@ -42,11 +42,13 @@ class Watch:
 
     def look(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Note the event where no phase is running."""
+        if not self.on or ledger.current() is None or threading.current_thread() is not threading.main_thread():
+            return
         account = ledger.current()
-        if not self.on or account is None or account.running != "other":
-            return
-        if threading.current_thread() is not threading.main_thread():
-            return
+        while isinstance(account, ledger.Ledger):  # one may be opened within a phase of another
+            if account.running != "other":
+                return
+            account = account._token.old_value
         self.on = False  # what follows opens source files
         own = [one for one in traceback.extract_stack() if f"{os.sep}fathometer{os.sep}" in one.filename][-4:]
         lines = " > ".join(f"{Path(one.filename).name}:{one.lineno}" for one in own)

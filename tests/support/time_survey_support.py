@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from mpi4py import MPI
+from segy_support import spoil
 from support import ricker
 
 from fathometer.parallel.threads import bind, unbind
@@ -76,20 +77,13 @@ def record_noise(folder: Path, bad: tuple[int, ...] = ()) -> Path:
             traces = source.standard_normal((PATCH_TRACES, SEED_SAMPLES)).astype(np.float32)
             writer.write(shot * PATCH_TRACES, shot + 1, place, receivers, traces)
     for shot in bad:
-        spoil(path, shot)
+        spoil_shot(path, shot)
     return path
 
 
-def sample_place(shot: int, trace: int = 3, number: int = 5) -> int:
-    """Where a sample of the noise lies in its file."""
-    return 3600 + (shot * PATCH_TRACES + trace) * (240 + 4 * SEED_SAMPLES) + 240 + 4 * number
-
-
-def spoil(path: Path, shot: int, value: float = np.nan) -> None:
-    """Put a number into a trace, as no writer would write it."""
-    with path.open("r+b") as file:
-        file.seek(sample_place(shot))
-        file.write(np.array(value, ">f4").tobytes())
+def spoil_shot(path: Path, shot: int, value: float = np.nan) -> None:
+    """Put a number into a trace of the noise."""
+    spoil(path, shot * PATCH_TRACES + 3, SEED_SAMPLES, value)
 
 
 def images(folder: Path) -> dict[str, bytes]:

@@ -67,9 +67,6 @@ def _run_input(name: str, run_options: OptionsOf | None, call: RankCall) -> None
     application = registry.of_command(name)
 
     def work(application: Application, call: RankCall, context: Context) -> Outcome:
-        if call.trace is not None:
-            with phase("set up"):
-                application.protect_inputs(call.prepared, [call.trace])
         return application.run(name, call.prepared, call.comm, context)
 
     run_application(application, call, work, run_options)
@@ -87,6 +84,9 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
 
     options = run_options(call.options) if run_options is not None else RunOptions()
     context = Context(call.words, call.options.quiet, call.binding, call.say, publish, options)
+    if call.trace is not None and call.prepared is not None:  # there is no input of a demo
+        with phase("set up"):
+            application.protect_inputs(call.prepared, [call.trace])
     outcome = work(application, call, context)
     if call.trace is not None:
         account = ledger.current()

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathometer.base.errors import InputError
-from fathometer.base.ledger import phase
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import resume_or_overwrite, run_application
 from fathometer.cli.command import Options, RankCall
@@ -95,9 +94,6 @@ class RestartableCommand:
         if call.options.demo:
             folder = call.options.output or Path(self.demo_folder)
             return application.demo(folder, call.options.quick, call.comm, context)
-        if call.trace is not None:
-            with phase("set up"):
-                application.protect_inputs(call.prepared, [call.trace])
         return application.run(self.name, call.prepared, call.comm, context)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from fathometer.base import ledger
-from fathometer.parallel.collectives import barrier
+from fathometer.parallel.collectives import synchronised
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -45,7 +45,5 @@ def split_into_groups(comm: MPI.Intracomm, ranks_per_group: int) -> tuple[Group,
     group = Group.of(comm.rank, comm.size, ranks_per_group)
     if group.groups == 1:
         return group, comm
-    with ledger.phase("set up"):
-        barrier(comm)
-        with ledger.communication():
-            return group, MPI.Intracomm(comm.Split(group.number, comm.rank))
+    with ledger.phase("set up"), synchronised(comm), ledger.communication():
+        return group, MPI.Intracomm(comm.Split(group.number, comm.rank))

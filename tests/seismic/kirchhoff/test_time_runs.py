@@ -12,7 +12,7 @@ from paths import SUPPORT
 from support import FULL
 from survey_support import load
 from time_program import name
-from time_survey_support import PATCH, images, record_noise, run, spoil
+from time_survey_support import PATCH, images, record_noise, run, spoil_shot
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs.journal import read_journal
@@ -124,7 +124,7 @@ def test_traces_that_changed_between_runs_are_noticed(tmp_path):
     record_noise(tmp_path, bad=(7,))
     path = survey(tmp_path, PATCH)
     assert list(run(path)[0].failed) == [3]
-    spoil(tmp_path / "recorded.segy", 2, 1.5)  # of block 1, which is in the image
+    spoil_shot(tmp_path / "recorded.segy", 2, 1.5)  # of block 1, which is in the image
     with pytest.raises(InputError, match=r"recorded\.segy: those of shot 3 \(FFID 3\)"):
         run(path, options=RESUME)
 

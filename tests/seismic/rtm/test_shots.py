@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, here, inputs, survey
+from segy_support import spoil
 from survey_support import load, migrate
 
 from examples.historical import FOLDER
@@ -168,10 +169,8 @@ def test_what_earlier_runs_left_is_added_up_too(recorded, tmp_path, monkeypatch)
 def spoiled(recorded, path, shots) -> None:
     """The recorded traces, one of each of these shots with a NaN, as no writer would write it."""
     shutil.copy(recorded / "recorded.segy", path)
-    with path.open("r+b") as file:
-        for shot in shots:
-            file.seek(3600 + (NX * shot + 3) * (240 + 4 * SAMPLES) + 240 + 4 * 5)
-            file.write(np.array(np.nan, ">f4").tobytes())
+    for shot in shots:
+        spoil(path, NX * shot + 3, SAMPLES)
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

@@ -95,7 +95,7 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
             setup = prepared(survey, comm, context, True, image_sum_bytes, before_reading=begin)
             with ledger.phase("set up"):
                 if context.options.overwrite and any(allgather(comm, comm.rank == 0 and has_journal(output))):
-                    with ledger.Ledger(), ledger.phase("set up"):  # none of its work is the run's
+                    with ledger.Ledger():  # none of its work is the run's
                         check_startable(setup, context)
             inputs.finish()
         return _migrate(setup, context, lock, inputs)
