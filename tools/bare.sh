@@ -1,0 +1,169 @@
+#!/usr/bin/env bash
+# tools/bare.sh [OPTIONS] COMMAND…: runs a command where nothing is installed: in a new Debian root that holds make, git,
+# ca-certificates and what these need, in a clean export of HEAD, with an empty environment.
+#
+#   --suite NAME       the release of Debian, such as trixie; else that of this machine
+#   --install NAMES    packages that an administrator has installed before, separated by spaces
+#   --user             run as an ordinary user, else as root; there is one in any case, whose name is user
+#   --share FOLDER     a folder of this machine that is /share in there, to bring files in and out
+#   --possible         run nothing, only see whether a root can be made here: exit code 1 and one line if not
+#
+# Package sources and proxies are those of apt on this machine; pip's settings are those of the caller. The root lies in
+# memory, is mounted where only its own processes see it, and these are in a namespace that ends with this script, however
+# it ends: no mount and no process stays. Downloads are kept in ~/.cache/fathometer/bare: apt and pip check them before
+# they use them. What pip has compiled is not kept. Needs root rights, and debootstrap, which is installed if it is missing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { echo "bare.sh: $*" >&2; }
+
+# Tries a download three times.
+thrice() {
+    local pause
+    for pause in 5 20 ""; do
+        "$@" && return
+        [ -z "$pause" ] || { say "failed, tried again in $pause s: $1" && sleep "$pause"; }
+    done
+    return 1
+}
+
+codename() { (. /etc/os-release && echo "${VERSION_CODENAME:-}"); }
+
+# What apt on this machine knows of Debian's archive, for the release $1: lines of sources.list. Sources of others have no
+# place in a bare root.
+sources() {
+    apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
+        awk -v own="$(codename)" -v suite="$1" '$1 == "Debian" && ($3 == own || index($3, own "-") == 1) {
+            if (suite != "sid" || $3 == own) print "deb " $2 " " suite substr($3, length(own) + 1) " " $4 }'
+}
+
+install_debootstrap() {
+    apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=300 install \
+        --no-install-recommends debootstrap
+} >/dev/null 2>&1
+
+# Sees to what is needed here; one line and exit code 1 where something cannot be had.
+prepare() {
+    cannot() { say "no bare root can be made here: $*" && exit 1; }
+    [ "$(id -u)" = 0 ] || cannot "it needs root rights"
+    unshare --mount --pid --fork true 2>/dev/null || cannot "this system allows no namespaces"
+    command -v apt-get >/dev/null || cannot "it needs apt, whose sources it takes"
+    [ -n "$(sources "$(codename)")" ] || thrice apt-get -qq update >/dev/null || true
+    [ -n "$(sources "$(codename)")" ] || cannot "apt has no source of Debian's packages"
+    command -v debootstrap >/dev/null || thrice install_debootstrap || true
+    command -v debootstrap >/dev/null || cannot "it needs debootstrap, and apt-get cannot install it"
+    awk '/^MemAvailable/ && $2 < 6 * 2^20 { exit 1 }' /proc/meminfo || cannot "it needs 6 GiB of free memory"
+}
+
+# The first process of the namespaces: makes the root and runs the command.
+# Arguments: the folder of the root, the archive of HEAD, the command. Variables: suite, install, user, share.
+inside() {
+    local root=$1 head=$2 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fathometer/bare path uri
+    shift 2
+    trap 'exit 130' INT
+    trap 'exit 143' TERM HUP
+    mount -t tmpfs -o "size=90%,mode=755" bare "$root"
+    mkdir -p "$cache"
+    exec 9>"$cache/lock"
+    flock --nonblock 9 || { cache=$root.cache && mkdir "$cache" && mount -t tmpfs bare "$cache"; } # another one has it
+    cache=$cache/$suite
+    mkdir -p "$cache/debs" "$cache/pip-root" "$cache/pip-user"
+    find "$cache" -type f -mtime +60 -delete
+    rm -rf "$cache"/pip-*/wheels # what was compiled with another compiler, or without one
+
+    say "making a root of $suite"
+    uri=$(sources "$suite" | awk '{ print $2; exit }')
+    bootstrap() {
+        find "$root" -mindepth 1 -delete
+        debootstrap --variant=minbase --include=make,git,ca-certificates --cache-dir="$cache/debs" "$suite" "$root" "$uri" \
+            >"$head.log" 2>&1
+    }
+    thrice bootstrap || { tail -n 20 "$head.log" >&2 && say "debootstrap failed" && exit 1; }
+
+    mount -t proc proc "$root/proc"
+    mount --rbind /sys "$root/sys"
+    mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$root/dev/pts"
+    ln -sf pts/ptmx "$root/dev/ptmx"
+    mount -t tmpfs -o mode=1777 shm "$root/dev/shm"
+    cp -L /etc/hosts /etc/resolv.conf "$root/etc/"
+    hostname >"$root/etc/hostname"
+    sources "$suite" >"$root/etc/apt/sources.list"
+    apt-config dump | grep -E '^Acquire::(https?|Check-)' >"$root/etc/apt/apt.conf.d/90settings" || true
+    cp -r /etc/apt/auth.conf.d "$root/etc/apt/" 2>/dev/null || true
+    if ls /usr/local/share/ca-certificates/*.crt >/dev/null 2>&1; then
+        cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/"
+        chroot "$root" update-ca-certificates >/dev/null 2>&1
+    fi
+    for path in $("$(tools/python.sh)" tools/pip_settings.py "$root/etc/pip.conf"); do
+        [ ! -e "$root$path" ] || continue
+        mkdir -p "$(dirname "$root$path")"
+        if [ -d "$path" ]; then
+            mkdir "$root$path" && mount --bind -o ro "$path" "$root$path"
+        else
+            cp "$path" "$root$path"
+        fi
+    done
+    mount --bind "$cache/debs" "$root/var/cache/apt/archives"
+    if [ -n "$share" ]; then
+        mkdir "$root/share" && mount --bind "$share" "$root/share"
+    fi
+    chroot "$root" apt-get -qq update
+    # shellcheck disable=SC2086
+    [ -z "$install" ] || thrice chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install \
+        --no-install-recommends $install >"$head.log" 2>&1 || { tail -n 20 "$head.log" >&2 && exit 1; }
+
+    chroot "$root" useradd --create-home --shell /bin/bash user
+    for path in root home/user; do
+        mkdir -p "$root/$path/.cache/pip" "$root/$path/fathometer"
+        mount --bind "$cache/pip-${path##*/}" "$root/$path/.cache/pip"
+        tar -x -C "$root/$path/fathometer" -f "$head"
+    done
+    chroot "$root" chown -R user:user /home/user
+    rm "$head" "$head.log"
+
+    local name=root home=/root search=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    if [ -n "$user" ]; then
+        name=user home=/home/user search=/usr/local/bin:/usr/bin:/bin
+    fi
+    say "running in it: $*"
+    chroot --userspec="$name:$name" "$root" /usr/bin/env -i "PATH=$search" "HOME=$home" "USER=$name" "LOGNAME=$name" \
+        SHELL=/bin/bash "TERM=${TERM:-dumb}" /bin/sh -c 'cd ~/fathometer && exec "$@"' sh "$@" 9>&-
+}
+
+if [ "${1:-}" = --inside ]; then
+    shift
+    inside "$@"
+    exit
+fi
+export suite install="" user="" share=""
+suite=$(codename)
+while [ $# -gt 0 ]; do
+    case $1 in
+        --suite) suite=$2 && shift 2 ;;
+        --install) install=$2 && shift 2 ;;
+        --user) user=yes && shift ;;
+        --share) share=$(realpath "$2") && shift 2 ;;
+        --possible) prepare && exit ;;
+        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit ;;
+        -*) say "found $1; allowed: --suite, --install, --user, --share, --possible, --help" && exit 2 ;;
+        *) break ;;
+    esac
+done
+[ $# -gt 0 ] || { say "a command is missing; see tools/bare.sh --help" && exit 2; }
+prepare
+
+# Killed with this script: it is told by the kernel. A background process, so that this script can hear signals; with the
+# terminal, and with signals that are not ignored.
+work=$(mktemp -d)
+mkdir "$work/root"
+trap 'rm -rf --one-file-system "$work"' EXIT
+git archive --output="$work/head" HEAD
+env --default-signal=INT,QUIT setpriv --pdeathsig KILL \
+    unshare --mount --pid --fork --kill-child=KILL bash "$0" --inside "$work/root" "$work/head" "$@" <&0 &
+child=$!
+trap ':' INT # who runs in there has got it too, and ends
+trap 'kill -KILL "$child" && exit 143' TERM HUP
+while kill -0 "$child" 2>/dev/null; do
+    wait "$child" && status=0 || status=$?
+done
+exit "$status"
