@@ -23,6 +23,10 @@ for name, value in os.environ.items():
 
 with open(sys.argv[1], "w", encoding="utf-8") as file:
     settings.write(file)
-words = {word for section in settings.sections() for _, value in settings.items(section) for word in value.split()}
-paths = {word.removeprefix("file://") for word in words}
+paths = set()
+for section in settings.sections():
+    for name, value in settings.items(section):
+        found = [word.removeprefix("file://") for word in value.split()]
+        # The files of an index lie beside its pages.
+        paths |= {os.path.dirname(path.rstrip("/")) if name.endswith("index-url") else path for path in found}
 print("\n".join(sorted(path for path in paths if path.startswith("/") and os.path.exists(path))))
