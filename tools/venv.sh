@@ -1,0 +1,42 @@
+#!/bin/sh
+# Makes .venv where there is none, and makes it anew where what is in it was made for something else: another Python, folder
+# or MPI, or where an installation into it was broken off. Says why. What was is in .venv/stamps/venv, a line each.
+set -eu
+cd "$(dirname "$0")/.."
+stamps=.venv/stamps
+python=$(tools/python.sh)
+# Of an environment that is active, the Python that it was made with: this may be that environment.
+base=$("$python" -c 'import sys; print(sys._base_executable)')
+version() { "$1" -c 'import sys; print(*sys.version_info[:2], sep=".")' 2>/dev/null || true; }
+was() { sed -n "s/^$1: //p" $stamps/venv; }
+
+found=$("$base" tools/mpi.py system)
+mpi=$(printf '%s' "$found" | head -n 1)
+folder=$(pwd -P)
+broken=$(for package in .venv/lib/python*/site-packages/*.dist-info; do
+    [ ! -e "$package/METADATA" ] || [ -e "$package/RECORD" ] || echo "$package" # pip writes it last
+done; ls -d .venv/lib/python*/site-packages/~* 2>/dev/null || true) # what pip had set aside
+
+reason=
+if [ -e $stamps/venv ]; then
+    if [ -z "$(version .venv/bin/python)" ]; then reason="its Python does not run any more"
+    elif [ "$(version .venv/bin/python)" != "$(was python)" ]; then reason="it was made with Python $(was python)"
+    elif [ -n "${PYTHON:-}" ] && [ "$(version "$base")" != "$(was python)" ]; then reason="PYTHON is $PYTHON, another version"
+    elif [ "$folder" != "$(was folder)" ]; then reason="it was made in another folder"
+    elif [ "$mpi" != "$(was mpi)" ]; then reason="the system's MPI is another one than it was made for"
+    elif [ -n "$broken" ]; then reason="an installation was broken off"
+    fi
+    [ -n "$reason" ] || made=yes
+fi
+
+if [ -z "${made:-}" ]; then
+    [ ! -e .venv/bin ] || echo "· making .venv anew${reason:+: $reason}"
+    find .venv -mindepth 1 -maxdepth 1 ! -name stamps -exec rm -rf {} +
+    find $stamps -type f ! -name '*packages' ! -name lock -delete
+    echo "· creating .venv with $("$base" --version) (some seconds)"
+    "$base" -m venv .venv
+    printf '%s\n' "python: $(version "$base")" "folder: $folder" "mpi: $mpi" >$stamps/venv.new
+    mv $stamps/venv.new $stamps/venv
+fi
+# What is compiled where the headers of an MPI are; the file is as old as the last change.
+printf '%s\n' "$found" | cmp -s - $stamps/headers || printf '%s\n' "$found" >$stamps/headers
