@@ -21,7 +21,7 @@ help: ## show this list
 demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" adds options)
 	@$(BIN)/fathometer demo --ranks 2 $(ARGS)
 
-setup: dev $(STAMPS)/test-packages $(STAMPS)/formats $(STAMPS)/petsc ## all that the tests need
+setup: dev $(STAMPS)/test-packages $(STAMPS)/h5py $(STAMPS)/petsc ## all that the tests need
 
 check: dev ## some tests of every part, in a minute or two (tests/check.txt)
 	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
@@ -112,6 +112,8 @@ $(STAMPS)/dev-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/mpi
 	@echo "· installing Python packages for tests and checks (half a minute)"
 	@$(BIN)/python tools/requirements.py dev > $(STAMPS)/requirements-dev.txt
 	@$(PIP) install -r $(STAMPS)/requirements-dev.txt
+	@$(BIN)/python tools/requirements.py formats query > $(STAMPS)/requirements-formats.txt
+	@$(PIP) install -r $(STAMPS)/requirements-formats.txt || echo "· going on without some formats (their tests are skipped)"
 	@touch $@
 
 # Whoever cannot install them is told once, and the tests that need them are skipped.
@@ -123,8 +125,8 @@ $(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(DPKG) | $(STA
 
 # Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped. What could
 # not be downloaded is tried again the next time.
-$(STAMPS)/formats: tools/formats.sh pyproject.toml $(STAMPS)/mpi $(STAMPS)/test-packages
-	@flock $(STAMPS)/lock tools/formats.sh $(BIN)/python && touch $@ || true
+$(STAMPS)/h5py: tools/h5py.sh pyproject.toml $(STAMPS)/mpi $(STAMPS)/test-packages
+	@flock $(STAMPS)/lock tools/h5py.sh $(BIN)/python && touch $@ || true
 
 # Optional as well: `fathometer reactive` says what is missing.
 $(STAMPS)/petsc: tools/petsc.sh $(STAMPS)/mpi $(STAMPS)/test-packages
