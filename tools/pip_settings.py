@@ -1,5 +1,5 @@
-"""Writes the settings of this caller's pip as one file, and prints the files and folders of this machine that they name, a
-line each.
+"""Writes the settings of this caller's pip as one file, and prints the files and folders of this machine that they
+name, a line each.
 
 Usage: python tools/pip_settings.py FILE
 """

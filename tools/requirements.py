@@ -1,4 +1,4 @@
-"""Prints what pyproject.toml asks for, one requirement a line: to build (build), to run (run), or of extras by their names.
+"""Prints what pyproject.toml asks for, a requirement a line: to build (build), to run (run), or of extras by name.
 
 Usage: python tools/requirements.py NAME…
 """

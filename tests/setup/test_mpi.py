@@ -111,7 +111,9 @@ def clean(monkeypatch):
 
 @pytest.mark.usefixtures("clean")
 def test_here_they_belong_together_and_one_line_says_so():
-    done = subprocess.run([sys.executable, ROOT / "tools/mpi.py", "settle"], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools/mpi.py", "settle"], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(r"· MPI: (Open MPI|MPICH) \d[\w.]* of .*\n", done.stdout)
 
@@ -136,5 +138,5 @@ def test_ranks_that_are_alone_are_one_error():
 def test_headers_that_do_not_compile_are_one_error(tmp_path):
     here = mpi.installed(sys.prefix)
     (tmp_path / "mpi.h").write_text("#error no\n", encoding="utf-8")
-    with pytest.raises(mpi.Mismatch, match="its headers in .* do not compile"):
+    with pytest.raises(mpi.Mismatch, match=r"its headers in .* do not compile"):
         mpi.check(mpi.Mpi(here.mpirun, here.flavour, here.version, str(tmp_path)))
