@@ -24,6 +24,7 @@ from benchmarks.ocean import ocean_kernels, ocean_plan, ocean_solver
 from benchmarks.plan import plan
 from benchmarks.profile import profile
 from benchmarks.reactive import reactive
+from benchmarks.setup import setup
 from benchmarks.shots import shots
 from benchmarks.sides import sides
 from benchmarks.stencil import stencil
@@ -64,7 +65,8 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "ocean-solver": ocean_solver,
     "ocean-plan": ocean_plan,
 }
-ON_REQUEST = {"devito": devito, "elastic-devito": elastic_devito}  # what installs other programs
+# What installs other programs, or needs root rights.
+ON_REQUEST = {"devito": devito, "elastic-devito": elastic_devito, "setup": setup}
 
 
 def replaced(text: str, table: Table, about: str) -> str:
