@@ -23,17 +23,17 @@ demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" ad
 
 setup: dev $(STAMPS)/test-packages $(STAMPS)/h5py $(STAMPS)/petsc ## all that the tests need
 
-check: dev ## some tests of every part, in a minute or two (tests/check.txt)
-	@$(BIN)/python -m pytest -q @tests/check.txt $(ARGS)
-
 # Two files of tests at a time: most of them wait for processes, or compute on one core.
+check: dev ## some tests of every part, in a minute or two (tests/check.txt)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile @tests/check.txt $(ARGS)
+
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
 
 verify: dev $(STAMPS)/verify-packages ## the verifications at full size
 	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
 
-trials: setup ## kills, failed calls and fuzzed inputs: a quarter of an hour
+trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots: three quarters of an hour
 	@$(BIN)/python -m pytest -q -m trials $(ARGS)
 
 # Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.

@@ -36,10 +36,10 @@ def setup(threads: int, quick: bool) -> Table:
     total = sum(compiled.values())
     shares = [(f"compiling: {name}", f"{100 * time / total:.0f} %") for name, time in compiled.most_common(8)]
     note = (
-        f"`make {'demo ARGS=--quick' if quick else 'demo'}` in a bare root (`tools/bare.sh`), seconds from the beginning "
-        f"of a step to that of the next: {end - begins[0][0]:.0f} s in all. Downloads are those of the machine's package "
-        "sources, kept from earlier runs where there were some; packages are installed beside the compiler. Below, what "
-        "of the compiler's time goes into what, other parts left out."
+        f"`make {'demo ARGS=--quick' if quick else 'demo'}` in a bare root (`tools/bare.sh`), seconds from the "
+        f"beginning of a step to that of the next: {end - begins[0][0]:.0f} s in all, with downloads kept from earlier "
+        "runs. Packages are installed while the kernels compile. Below, what the compiler's time goes into; small "
+        "parts are left out."
     )
     return Table("The first `make demo`", note, ("step", "seconds"), tuple([*steps, *shares]))
 
