@@ -86,7 +86,9 @@ TESTING := $(filter setup test trials sanitize,$(MAKECMDGOALS))
 $(STAMPS)/venv: FORCE tools/venv.sh tools/mpi.py $(STAMPS)/packages | $(if $(TESTING),$(STAMPS)/test-packages)
 	@flock $(STAMPS)/lock tools/venv.sh
 
-$(STAMPS)/headers: $(STAMPS)/venv ;
+# Where headers of an MPI came or went, what needs them is built.
+$(STAMPS)/headers: FORCE $(STAMPS)/venv
+	@cmp -s $(STAMPS)/system $@ || cp $(STAMPS)/system $@
 
 # Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued.
 $(STAMPS)/build-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv

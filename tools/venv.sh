@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes .venv where there is none, and makes it anew where what is in it was made for something else: another Python, folder
-# or MPI, or where an installation into it was broken off. Says why. What was is in .venv/stamps/venv, a line each.
+# or MPI, or where an installation into it was broken off. Says why. What was is in .venv/stamps/venv, a line each; what the
+# system has of MPI in .venv/stamps/system.
 set -eu
 cd "$(dirname "$0")/.."
 stamps=.venv/stamps
@@ -38,5 +39,4 @@ if [ -z "${made:-}" ]; then
     printf '%s\n' "python: $(version "$base")" "folder: $folder" "mpi: $mpi" >$stamps/venv.new
     mv $stamps/venv.new $stamps/venv
 fi
-# What is compiled where the headers of an MPI are; the file is as old as the last change.
-printf '%s\n' "$found" | cmp -s - $stamps/headers || printf '%s\n' "$found" >$stamps/headers
+printf '%s\n' "$found" >$stamps/system
