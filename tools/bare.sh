@@ -58,7 +58,7 @@ prepare() {
 # The first process of the namespaces: makes the root and runs the command.
 # Arguments: the folder of the root, the archive of HEAD, the command. Variables: suite, install, user, share.
 inside() {
-    local root=$1 head=$2 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fathometer/bare path uri
+    local root=$1 head=$2 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fathometer/bare/$suite path uri
     shift 2
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
@@ -66,7 +66,6 @@ inside() {
     mkdir -p "$cache"
     exec 9>"$cache/lock"
     flock --nonblock 9 || { cache=$root.cache && mkdir "$cache" && mount -t tmpfs bare "$cache"; } # another one has it
-    cache=$cache/$suite
     mkdir -p "$cache/debs" "$cache/pip-root" "$cache/pip-user"
     find "$cache" -type f -mtime +60 -delete
     rm -rf "$cache"/pip-*/wheels # what was compiled with another compiler, or without one
