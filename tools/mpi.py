@@ -178,7 +178,7 @@ def two_ranks(mpi: Mpi, program: list[str], what: str) -> None:
     else:
         launcher = flavour_of(mpi.mpirun, output(mpi.mpirun, "--version"))
     words = mpirun_command(launcher, 2, program, slots=1, as_root=os.geteuid() == 0)
-    environ = events(mpi.mpirun) | os.environ | transport(os.environ, launcher.major)  # as in a run
+    environ = events(launcher.major) | os.environ | transport(os.environ, launcher.major)  # as in a run
     try:
         done = subprocess.run(
             words, env=environ, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
@@ -187,7 +187,7 @@ def two_ranks(mpi: Mpi, program: list[str], what: str) -> None:
         raise Mismatch(f"{mpi}: two ranks of {what} did not run: {error}") from error
     lines = re.findall(r"ranks (\d+), (.*?)(?=\0|\n|ranks \d|$)", done.stdout)  # two ranks may write into one line
     if done.returncode or not lines:
-        raise Mismatch(f"{mpi}: two ranks of {what} failed:\n{(done.stdout + done.stderr).strip()[-2000:]}")
+        raise Mismatch(f"{mpi}: two ranks of {what} failed:\n{(done.stdout + done.stderr).strip()[:2000]}")
     if [size for size, _ in lines] != ["2", "2"] or not all(says(mpi, text) for _, text in lines):
         raise Mismatch(f"{mpi.mpirun} is of {mpi}, but two ranks of {what} are {lines[0][0]} of: {lines[0][1]}")
 
@@ -262,9 +262,9 @@ def link_library(mpi: Mpi) -> None:
 
 
 def compile_mpi4py(mpi: Mpi) -> None:
-    """Install an mpi4py that is compiled for this MPI. Raises LookupError where it has no headers, as `pip`."""
+    """Install an mpi4py that is compiled for this MPICH. Raises as `pip`, LookupError where that would not help."""
     words = compiler(mpi)
-    if words is None:
+    if words is None or mpi.flavour != "mpich":
         raise LookupError
     print(f"· compiling mpi4py for {mpi} (a minute)", flush=True)
     source = {"MPICC": words, "CFLAGS": "-O0 -g0"}  # thin bindings

