@@ -62,7 +62,7 @@ def test_two_dimensions_and_plain_sweeps(capsys):
         (("--grid", "40,15,44"), "--grid: 15 cells along y; allowed: 16 or more at order 8"),
         (("--time-depth", "13"), "--time-depth 13: allowed: auto, or 1 to 12"),
         (("--time-depth", "none"), "found none; allowed: a whole number"),
-        (("--order", "7"), "invalid choice: 7"),
+        (("--order", "7"), "argument --order: invalid choice: "),
         (("--repeat", "0"), "found 0; allowed: a whole number of at least 1"),
         (("--picture", "roofline.jpg"), "--picture roofline.jpg: allowed: the name of a .png file"),
     ],

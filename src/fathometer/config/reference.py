@@ -1,6 +1,7 @@
 """The reference of an input file's keys in Markdown, generated from its models."""
 
 from collections.abc import Iterator, Mapping
+from inspect import cleandoc
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
@@ -59,7 +60,7 @@ def _part(path: tuple[str, ...], model: type[BaseModel]) -> list[str]:
     if len(path) > 1 or kind is not None:
         name = f"`[{path[0]}]{' ' if len(path) > 1 else ''}{'.'.join(path[1:])}`"
         with_kind = f" with `kind = {constraint(kind.annotation)}`" if kind is not None else ""
-        parts.append(f"**{name}{with_kind}.** {model.__doc__}")
+        parts.append(f"**{name}{with_kind}.** {cleandoc(model.__doc__ or '')}")
     return [*parts, _rows(model.model_fields)]
 
 
