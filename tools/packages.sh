@@ -40,7 +40,7 @@ END
     return 1
 }
 
-# Whether all libraries of these programs, which have no option that ends well, are found.
+# Whether all libraries are found of programs that have no option which ends well: links PROGRAM…
 links() {
     for program in "$@"; do
         ldd "$(command -v "$program" || echo /nowhere)" >"$work/libraries" && ! grep -q 'not found' "$work/libraries" || return 1
@@ -73,7 +73,8 @@ END
         gfortran) printf '%s\n' 'program p' 'print *, 1' 'end program' | runs gfortran -x f95 - ;;
         chromium) prints --version chromium ;;
         chromium-driver) prints --version chromedriver ;;
-        slurm-wlm) prints --version sbatch srun squeue scancel sacct && prints -V slurmctld slurmd ;;
+        # Slurm's clients look for a cluster before they print a version.
+        slurm-wlm) links sbatch srun squeue scancel scontrol && prints -V slurmctld slurmd ;;
         munge) prints --version munged munge unmunge ;;
         iproute2) prints -V ip tc ss ;;
         libopm-simulators-bin) prints --version flow ;;
