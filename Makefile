@@ -9,8 +9,9 @@ GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.
 PIP := flock $(STAMPS)/lock $(BIN)/python -m pip --disable-pip-version-check --quiet
 DPKG := $(wildcard /var/lib/dpkg/status) # changes with the packages that the system has
 
-# Where two things can be done at a time, they are: downloads beside what is compiled.
-MAKEFLAGS += --jobs=2
+# Where two things can be done at a time for a goal, they are: downloads beside what is compiled. Several goals are done
+# one after the other.
+MAKEFLAGS += $(if $(word 2,$(MAKECMDGOALS)),,--jobs=2)
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo setup check test verify trials sanitize lint bench build dev wheel docs clean distclean
@@ -65,7 +66,7 @@ build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
 dev: build $(STAMPS)/dev-dependencies
 
 wheel: $(STAMPS)/mpi ## a wheel for any processor of this architecture, in dist/
-	@echo "· compiling the kernels in all variants"
+	@echo "· compiling the kernels in all variants (five minutes)"
 	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist -C cmake.define.FATHOMETER_NATIVE=OFF .
 	@ls dist/*.whl
 
@@ -115,8 +116,8 @@ $(STAMPS)/dev-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/mpi
 	@$(BIN)/python tools/requirements.py dev > $(STAMPS)/requirements-dev.txt
 	@$(PIP) install -r $(STAMPS)/requirements-dev.txt
 	@$(BIN)/python tools/requirements.py formats query > $(STAMPS)/requirements-formats.txt
-	@$(PIP) install -r $(STAMPS)/requirements-formats.txt || echo "· going on without some formats (their tests are skipped)"
-	@touch $@
+	@$(PIP) install -r $(STAMPS)/requirements-formats.txt && touch $@ \
+	  || echo "· going on without some formats (their tests are skipped)"
 
 # Whoever cannot install them is told once, and the tests that need them are skipped.
 $(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
@@ -141,7 +142,7 @@ $(STAMPS)/modules: FORCE $(STAMPS)/venv
 FORCE:
 
 # The wheel of an editable installation, without pip, whose lock on .venv others need meanwhile.
-$(STAMPS)/kernels: $(STAMPS)/build-dependencies $(STAMPS)/headers $(STAMPS)/modules CMakeLists.txt pyproject.toml $(KERNELS) $(GENERATED)
+$(STAMPS)/kernels: tools/mpi.py $(STAMPS)/build-dependencies $(STAMPS)/headers $(STAMPS)/modules CMakeLists.txt pyproject.toml $(KERNELS) $(GENERATED)
 	@echo "· compiling the kernels (a minute or two)"
 	@rm -rf build/wheel && mkdir -p build/wheel
 	@$(BIN)/python tools/editable.py build/wheel

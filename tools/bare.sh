@@ -13,7 +13,8 @@
 # it ends: no mount and no process stays. Downloads are kept in ~/.cache/fathometer/bare: apt and pip check them before
 # they use them. What pip has compiled is not kept. Needs root rights, and debootstrap, which is installed if it is missing.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+self=$(realpath "$0") from=$PWD
+cd "$(dirname "$self")/.."
 
 say() { echo "bare.sh: $*" >&2; }
 
@@ -73,12 +74,16 @@ inside() {
     say "making a root of $suite"
     uri=$(sources "$suite" | awk '{ print $2; exit }')
     bootstrap() {
-        find "$root" -mindepth 1 -delete
+        find "$root" -xdev -mindepth 1 -delete
         debootstrap --variant=minbase --include=make,git,ca-certificates --cache-dir="$cache/debs" "$suite" "$root" "$uri" \
             >"$head.log" 2>&1
     }
     thrice bootstrap || { tail -n 20 "$head.log" >&2 && say "debootstrap failed" && exit 1; }
 
+    in_root() {
+        chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+            DEBIAN_FRONTEND=noninteractive "$@"
+    }
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
     mount -t devpts -o newinstance,ptmxmode=666,mode=620 devpts "$root/dev/pts"
@@ -91,7 +96,7 @@ inside() {
     cp -r /etc/apt/auth.conf.d "$root/etc/apt/" 2>/dev/null || true
     if ls /usr/local/share/ca-certificates/*.crt >/dev/null 2>&1; then
         cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/"
-        chroot "$root" update-ca-certificates >/dev/null 2>&1
+        in_root update-ca-certificates >/dev/null 2>&1
     fi
     for path in $("$(tools/python.sh)" tools/pip_settings.py "$root/etc/pip.conf"); do
         [ ! -e "$root$path" ] || continue
@@ -106,18 +111,18 @@ inside() {
     if [ -n "$share" ]; then
         mkdir "$root/share" && mount --bind "$share" "$root/share"
     fi
-    chroot "$root" apt-get -qq update
+    thrice in_root apt-get -qq -o APT::Update::Error-Mode=any update
     # shellcheck disable=SC2086
-    [ -z "$install" ] || thrice chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install \
+    [ -z "$install" ] || thrice in_root apt-get -qq -y install \
         --no-install-recommends $install >"$head.log" 2>&1 || { tail -n 20 "$head.log" >&2 && exit 1; }
 
-    chroot "$root" useradd --create-home --shell /bin/bash user
+    in_root useradd --create-home --shell /bin/bash user
     for path in root home/user; do
         mkdir -p "$root/$path/.cache/pip" "$root/$path/fathometer"
         mount --bind "$cache/pip-${path##*/}" "$root/$path/.cache/pip"
         tar -x -C "$root/$path/fathometer" -f "$head"
     done
-    chroot "$root" chown -R user:user /home/user
+    in_root chown -R user:user /home/user
     rm "$head" "$head.log"
 
     local name=root home=/root search=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -141,9 +146,9 @@ while [ $# -gt 0 ]; do
         --suite) suite=$2 && shift 2 ;;
         --install) install=$2 && shift 2 ;;
         --user) user=yes && shift ;;
-        --share) share=$(realpath "$2") && shift 2 ;;
+        --share) share=$(cd "$from" && realpath "$2") && shift 2 ;;
         --possible) prepare && exit ;;
-        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit ;;
+        -h | --help) sed -n '2,/^set/s/^# \{0,1\}//p' "$self" && exit ;;
         -*) say "found $1; allowed: --suite, --install, --user, --share, --possible, --help" && exit 2 ;;
         *) break ;;
     esac
@@ -158,8 +163,8 @@ mkdir "$work/root"
 trap 'rm -rf --one-file-system "$work"' EXIT
 git archive --output="$work/head" HEAD
 env --default-signal=INT,QUIT setpriv --pdeathsig KILL \
-    unshare --mount --pid --fork --kill-child=KILL bash "$0" --inside "$work/root" "$work/head" "$@" <&0 &
-child=$!
+    unshare --mount --pid --fork --kill-child=KILL bash "$self" --inside "$work/root" "$work/head" "$@" <&0 &
+child=$! status=1
 trap ':' INT # who runs in there has got it too, and ends
 trap 'kill -KILL "$child" && exit 143' TERM HUP
 while kill -0 "$child" 2>/dev/null; do

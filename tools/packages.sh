@@ -126,25 +126,29 @@ for_apt() {
     done
 }
 
-apt() { DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=600 "$@" >>"$work/log" 2>&1; }
+apt() { LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=600 "$@" >>"$work/log" 2>&1; }
 
 # Installs packages, also after an installation that was broken off, and while another one goes on. What is not to be had
 # here is left out (for one unknown name apt would install none), and said.
 install() {
-    apt update || { sleep 3 && apt update; } || true
+    offline=yes
+    for _ in 1 2 3; do # by itself apt calls it no failure that nothing was fetched
+        apt -o APT::Update::Error-Mode=any update && offline= && break
+        sleep 2
+    done
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
-        dpkg --configure -a >"$work/dpkg" 2>&1 || { grep -q 'locked' "$work/dpkg" && sleep 5 && continue; }
+        LC_ALL=C DEBIAN_FRONTEND=noninteractive dpkg --force-confold --configure -a >"$work/dpkg" 2>&1 </dev/null || { grep -q 'locked' "$work/dpkg" && sleep 5 && continue; }
         break
     done
     known=
     for name in "$@"; do
         apt-cache show "$name" >/dev/null 2>&1 && known="$known $name" || echo "· apt knows no $name here"
     done
-    [ -n "$known" ] || return 0
-    apt --fix-broken install || true
+    [ -n "$known$offline" ] || return 0
+    apt --no-remove --fix-broken install || true
     # shellcheck disable=SC2086
-    apt install --no-install-recommends $known && return
-    grep -q -E 'Failed to fetch|Could not resolve' "$work/log" || for name in $known; do # one may spoil it for the others
+    [ -n "$known" ] && apt install --no-install-recommends $known && return
+    [ -n "$offline" ] || for name in $known; do # one may spoil it for the others
         apt install --no-install-recommends "$name" || true
     done
     echo "· apt-get failed:" >&2

@@ -31,12 +31,20 @@ if [ -e $stamps/venv ]; then
 fi
 
 if [ -z "${made:-}" ]; then
+    if [ -e .venv/pyvenv.cfg ] && [ ! -e $stamps/venv ] && [ ! -e $stamps/making ]; then
+        echo "make: .venv was not made here; move it away, or remove it (make distclean)" >&2
+        exit 1
+    fi
+    touch $stamps/making # what is in .venv is ours
     [ ! -e .venv/bin ] || echo "· making .venv anew${reason:+: $reason}"
+    # The stamps first: what is killed in between must not look whole.
+    rm -f $stamps/venv
+    find $stamps -type f ! -name '*packages' ! -name lock ! -name making -delete
     find .venv -mindepth 1 -maxdepth 1 ! -name stamps -exec rm -rf {} +
-    find $stamps -type f ! -name '*packages' ! -name lock -delete
     echo "· creating .venv with $("$base" --version) (some seconds)"
     "$base" -m venv .venv
     printf '%s\n' "python: $(version "$base")" "folder: $folder" "mpi: $mpi" >$stamps/venv.new
     mv $stamps/venv.new $stamps/venv
+    rm $stamps/making
 fi
 printf '%s\n' "$found" >$stamps/system

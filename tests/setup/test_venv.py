@@ -86,10 +86,20 @@ def test_an_installation_that_was_broken_off(project, python):
 
 def test_an_environment_that_was_not_wholly_made(project, python):
     made(project, python)
-    (project / ".venv/stamps/venv").unlink()
+    (project / ".venv/stamps/venv").rename(project / ".venv/stamps/making")
     stamp = stamped(project)
     assert made(project, python).startswith(f"· making .venv anew\n{MADE}")
     assert not stamp.exists()
+
+
+def test_an_environment_of_somebody_else_stays(project, python):
+    made(project, python)
+    (project / ".venv/stamps/venv").unlink()
+    words = [project / "tools" / "venv.sh"]
+    done = subprocess.run(words, env=os.environ | {"PYTHON": str(python)}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "make: .venv was not made here" in done.stderr
+    assert (project / ".venv/pyvenv.cfg").exists()
 
 
 def test_another_folder(project, python):

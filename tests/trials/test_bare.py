@@ -40,6 +40,7 @@ def image(tmp_path_factory):
 
 def bare(share: Path, script: str, *options: str) -> str:
     """What the lines of a script print in a bare root, whose /share is this folder."""
+    share.chmod(0o755)  # for the ordinary user in there
     command = [BARE, *options, "--share", share, "bash", "-c", script]
     done = subprocess.run(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3000, check=False
