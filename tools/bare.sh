@@ -129,8 +129,15 @@ inside() {
     if [ -n "$user" ]; then
         name=user home=/home/user search=/usr/local/bin:/usr/bin:/bin
     fi
+    # No chroot: in one, nobody may make namespaces, and nsenter leaves it.
+    mkdir "$root/before"
+    cd "$root"
+    pivot_root . before
+    cd /
+    umount -l /before
+    rmdir /before
     say "running in it: $*"
-    chroot --userspec="$name:$name" "$root" /usr/bin/env -i "PATH=$search" "HOME=$home" "USER=$name" "LOGNAME=$name" \
+    chroot --userspec="$name:$name" / /usr/bin/env -i "PATH=$search" "HOME=$home" "USER=$name" "LOGNAME=$name" \
         SHELL=/bin/bash "TERM=${TERM:-dumb}" /bin/sh -c 'cd ~/fathometer && exec "$@"' sh "$@" 9>&-
 }
 
