@@ -211,6 +211,18 @@ def test_files_are_forgotten_where_the_file_system_can(tmp_path):
     assert drop(path) == 0
 
 
+def test_an_interruption_while_pages_are_counted_stays_one(tmp_path, monkeypatch):
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * 10_000)
+
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fathometer.lab.io.page_cache.np.zeros", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        drop(path)
+
+
 def test_compressed_formats_are_ranked_apart(tmp_path, capsys):
     pytest.importorskip("hdf5plugin")
     out = tmp_path / "io.json"

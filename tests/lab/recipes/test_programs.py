@@ -13,6 +13,8 @@ from cli_support import MIGRATE, MODEL, inputs, survey
 from paths import ROOT
 from recipe_support import run_recipe
 
+from fathometer.lab.io.page_cache import drop
+
 INPUTS = ROOT / "examples" / "studies" / "inputs"
 
 
@@ -56,7 +58,10 @@ def test_io(tmp_path):
     given = {"directory": str(tmp_path), "grid": "24,20,16", "repeat": 3}
     figures, problems = run_recipe("fathometer-io", given, tmp_path / "run")
     assert problems == []
-    positive(figures, "best write", "best read", "raw write")
+    positive(figures, "best write", "raw write")
+    (tmp_path / "probe").write_bytes(b"0" * 65536)
+    if drop(tmp_path / "probe") == 0:  # else files are in memory there, and no read is said to be of a disk
+        positive(figures, "best read")
     seconds = {
         row["operation"]: row["all_seconds"]
         for row in json.loads((tmp_path / "run" / "io.json").read_text())["results"]["rows"]

@@ -31,16 +31,21 @@ def drop(path: Path) -> float:
     """
     kept = whole = 0
     for file_path in files_of(path):
-        handle = os.open(file_path, os.O_RDONLY)
-        try:
-            os.fsync(handle)  # pages that are not on the device yet cannot be dropped
-            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-            size = os.fstat(handle).st_size
-            whole += size
-            kept += resident(handle, size)
-        finally:
-            os.close(handle)
+        stayed, size = drop_file(file_path)
+        kept, whole = kept + stayed, whole + size
     return min(1.0, kept / whole) if whole else 0.0
+
+
+def drop_file(path: Path) -> tuple[int, int]:
+    """Drop a file from this host's page cache; its bytes that stayed in memory, in whole pages, and all of them."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)  # pages that are not on the device yet cannot be dropped
+        os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+        size = os.fstat(handle).st_size
+        return resident(handle, size), size
+    finally:
+        os.close(handle)
 
 
 def resident(handle: int, size: int) -> int:
@@ -49,8 +54,11 @@ def resident(handle: int, size: int) -> int:
         return 0
     with mmap.mmap(handle, size, prot=mmap.PROT_READ) as mapped:
         view = np.frombuffer(mapped, np.uint8)
-        pages = np.zeros(-(-size // mmap.PAGESIZE), np.uint8)
-        call = ctypes.CDLL(None, use_errno=True).mincore
-        failed = call(ctypes.c_void_p(view.ctypes.data), ctypes.c_size_t(size), pages.ctypes.data_as(ctypes.c_void_p))
-        del view  # or the mapping could not be closed
+        try:
+            pages = np.zeros(-(-size // mmap.PAGESIZE), np.uint8)
+            call = ctypes.CDLL(None, use_errno=True).mincore
+            places = pages.ctypes.data_as(ctypes.c_void_p)
+            failed = call(ctypes.c_void_p(view.ctypes.data), ctypes.c_size_t(size), places)
+        finally:
+            del view  # or the mapping could not be closed, also after an interruption
     return size if failed else int(np.count_nonzero(pages & 1)) * mmap.PAGESIZE

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from fathometer.lab.io.page_cache import drop_file
+
 PIECE = 1 << 24  # bytes read at a time
+KEPT_SHARE = 0.01  # of the inputs' bytes, from which a run that is to begin cold is marked
 
 
-def prepare(paths: Sequence[Path], wanted: Literal["warm", "cold"]) -> None:
+def prepare(paths: Sequence[Path], wanted: Literal["warm", "cold"]) -> list[str]:
     """Read all files, or drop them from the page cache; folders with all that is in them.
 
-    Files that cannot be opened are left to the run that reads them.
+    Files that cannot be opened are left to the run that reads them. What was not as wanted, in words: file systems that
+    live in memory, such as tmpfs, drop nothing.
     """
+    kept = whole = 0
     for path in _files(paths):
         with suppress(OSError):
-            handle = os.open(path, os.O_RDONLY)
-            try:
-                if wanted == "cold":
-                    os.fsync(handle)  # pages that are not on the device yet cannot be dropped
-                    os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
-                else:
-                    while os.read(handle, PIECE):
+            if wanted == "cold":
+                stayed, size = drop_file(path)
+                kept, whole = kept + min(stayed, size), whole + size
+            else:
+                with path.open("rb", buffering=0) as file:
+                    while file.read(PIECE):
                         pass
-            finally:
-                os.close(handle)
+    if kept > KEPT_SHARE * whole:
+        return [f"page cache not cold: {kept / whole:.0%} of the inputs' bytes stayed in memory"]
+    return []
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

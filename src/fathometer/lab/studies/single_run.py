@@ -77,13 +77,12 @@ class Outcome:
 def carry_out(run: SingleRun) -> Outcome:
     """Run the processes on this host; how they ended. Raises InputError where one cannot be started."""
     end_marked(run.folder)  # what an earlier attempt has left
-    if run.page_cache != "as it is":
-        page_cache.prepare(run.inputs, run.page_cache)
+    cached = [] if run.page_cache == "as it is" else page_cache.prepare(run.inputs, run.page_cache)
     processes = [replace(process, environ={**os.environ, **process.environ}) for process in run.processes]
     with clock_set(run.clock, run.clock_state):
         watch = Watch()
         ended = run_together(processes, run.time_limit)
-        marks = watch.marks(run.cpus, not run.others)
+        marks = [*cached, *watch.marks(run.cpus, not run.others)]
     return Outcome(ended, marks, socket.gethostname(), cpu_model() or "")
 
 
