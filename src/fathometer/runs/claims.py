@@ -13,8 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
-from fathometer.storage.lock import FileLock, LockError
+from fathometer.storage.lock import FileLock
 
 
 class Claims:
@@ -34,10 +33,7 @@ class Claims:
         """Claim a task; False where it is settled, or claimed by another process."""
         lock = FileLock(self._folder / f"{task:06d}.claim")
         with ledger.io():
-            try:
-                free = lock.acquire() and not lock.read()
-            except LockError as error:
-                raise FathometerError(f"{lock.path}: cannot be written: {error.reason}") from None
+            free = lock.acquire() and not lock.read()
             if not free:
                 lock.close()
         if free:

@@ -14,7 +14,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs.journal import read_fingerprint, read_journal
 from fathometer.runs.journal_folder import erase, is_journal, require_journal
 from fathometer.storage import atomic
-from fathometer.storage.lock import FileLock, LockError, this_process
+from fathometer.storage.lock import FileLock, this_process
 
 POLL_SECONDS = 0.1  # between attempts to take a shared lock
 NAME_SECONDS = 10.0  # that the holder has to write its name into the file
@@ -39,11 +39,7 @@ class FolderLock:
         require_journal(folder)
         self._folder = folder
         self._lock = FileLock(folder / "lock")
-        try:
-            acquired = self._lock.acquire()
-        except LockError as error:
-            raise FathometerError(f"{self._lock.path}: cannot be written: {error.reason}") from None
-        if not acquired:
+        if not self._lock.acquire():
             with self._lock:
                 raise in_use(folder, self._lock.read())
         try:
@@ -94,11 +90,11 @@ class SharedFolderLock:
         self._lock = FileLock(folder / "lock")
         self.alone = True
         waited = 0.0
-        while not self._acquire():
+        while not self._lock.acquire():
             holder = self._lock.read()
             if holder.startswith(f"shared as {name} by process "):
                 # Between the two the holder may have removed the folder: then this is another, empty lock.
-                if self._acquire(shared=True) and self._lock.read() == holder:
+                if self._lock.acquire(shared=True) and self._lock.read() == holder:
                     self.alone = False
                     return
             elif waited > NAME_SECONDS:
@@ -115,14 +111,14 @@ class SharedFolderLock:
 
     def share(self) -> None:
         """Let runs of the same name in. Raises FathometerError where another run has taken the lock meanwhile."""
-        if self.alone and not self._acquire(shared=True):
+        if self.alone and not self._lock.acquire(shared=True):
             raise FathometerError(f"{self._folder.parent}: has just been taken by another run")
         self.alone = False
 
     def last(self) -> bool:
         """Whether no other run works in the folder any more: this one then holds the lock exclusively, else not."""
         self._lock.release()  # if both kept it, two runs would each wait for the other
-        self.alone = self._acquire()
+        self.alone = self._lock.acquire()
         return self.alone
 
     def close(self) -> None:
@@ -132,12 +128,6 @@ class SharedFolderLock:
                 atomic.remove(self._lock.path)
                 self._folder.rmdir()
         self._lock.close()
-
-    def _acquire(self, shared: bool = False) -> bool:
-        try:
-            return self._lock.acquire(shared)
-        except LockError as error:
-            raise FathometerError(f"{self._folder}: cannot be locked: {error.reason}; --share needs flock") from None
 
 
 def in_use(folder: Path, holder: str) -> InputError:

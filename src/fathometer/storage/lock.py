@@ -27,7 +27,11 @@ class LockError(FathometerError):
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(f"{path}: cannot be locked: {reason}")
-        self.reason = reason
+        self.path, self.reason = path, reason
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Path, str]]:
+        """Ranks send each other their errors; by default only the message would be sent."""
+        return type(self), (self.path, self.reason)
 
 
 class FileLock:
@@ -74,7 +78,7 @@ class FileLock:
                     return False
                 except OSError as error:
                     self.close()
-                    raise LockError(self.path, error.strerror or str(error)) from None
+                    raise LockError(self.path, _reason(error)) from None
                 if self._at_path():
                     break
                 self.close()  # its holder removed or replaced the file meanwhile: the one that is there now is locked
@@ -92,7 +96,7 @@ class FileLock:
                 fcntl.flock(self._handle, fcntl.LOCK_UN)
             except OSError as error:
                 self.close()  # which lets go of it too
-                raise LockError(self.path, error.strerror or str(error)) from None
+                raise LockError(self.path, _reason(error)) from None
 
     def read(self) -> str:
         """The file's first line: who holds the lock, where the holder wrote that; "" for nothing."""
@@ -158,6 +162,12 @@ class FileLock:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _reason(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    without = error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
+    return f"{reason}; needed: a file system with flock" if without else reason
 
 
 def this_process() -> str:
