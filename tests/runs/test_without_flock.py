@@ -1,4 +1,4 @@
-"""A file system without flock: one line with the reason, of every application; and errors that ranks send each other."""
+"""A file system without flock: one line with the reason, of each application; and errors that ranks send each other."""
 
 import errno
 import fcntl
