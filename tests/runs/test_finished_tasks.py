@@ -94,17 +94,57 @@ def test_one_run_at_a_time(tmp_path):
         assert (tmp_path / FOLDER).is_dir()
 
 
-def test_what_was_kept_of_another_task_is_not_taken_for_this_one(tmp_path):
-    interrupted(tmp_path, (3, 5))
+def test_what_was_kept_of_another_task_or_run_is_not_taken_for_this_one(tmp_path):
+    interrupted(tmp_path, (3, 5, 7))
+    (tmp_path / "other").mkdir()
+    interrupted(tmp_path / "other", (3,), {"a": 2})
     folder, shapes = tmp_path / FOLDER, {name: array.shape for name, array in ARRAYS.items()}
-    (folder / "00000003.npz").write_bytes((folder / "00000005.npz").read_bytes())
-    np.savez(folder / "00000006.npz", **ARRAYS)  # without a number
+    (folder / "00000003.npz").write_bytes((tmp_path / "other" / FOLDER / "00000003.npz").read_bytes())
+    (folder / "00000005.npz").write_bytes((folder / "00000007.npz").read_bytes())
+    np.savez(folder / "00000006.npz", **ARRAYS)  # without a hash
     with finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished:
-        with pytest.raises(FathometerError, match="is damaged: the results of task 5"):
+        with pytest.raises(FathometerError, match=r"00000003\.npz: is damaged: its checksum is wrong"):
             finished.load(3)
-        assert finished.drop_damaged(lambda task: shapes) == [3, 6]
-        assert finished.done == {5}
-        assert finished.drop_damaged(lambda task: shapes | {"peak": (3,)}) == [5]
+        assert finished.drop_damaged(lambda task: shapes) == [3, 5, 6]
+        assert finished.done == {7}
+        assert finished.drop_damaged(lambda task: shapes | {"peak": (3,)}) == [7]
+
+
+def test_any_bit_that_changes_is_found(tmp_path):
+    interrupted(tmp_path)
+    folder = tmp_path / FOLDER
+    [path] = folder.glob("*.npz")
+    whole, chance = path.read_bytes(), np.random.default_rng(5)
+    with finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM) as finished:
+        finished.load(3)
+        for place in chance.choice(8 * len(whole), 400, replace=False):
+            changed = bytearray(whole)
+            changed[place // 8] ^= 1 << place % 8
+            path.write_bytes(changed)
+            with pytest.raises(FathometerError, match="is damaged: its checksum is wrong"):
+                finished.load(3)
+    interrupted(tmp_path)
+    path, whole = folder / "input.json", (folder / "input.json").read_bytes()
+    for place in range(8 * len(whole)):
+        changed = bytearray(whole)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        refused(tmp_path, r"input\.json: .*; --overwrite begins anew", error=FathometerError)
+
+
+def test_unfinished_files_of_runs_that_were_killed_go(tmp_path):
+    interrupted(tmp_path)
+    folder = tmp_path / FOLDER
+    ours = [folder / f".{name}.abc_1234.part" for name in ("00000003.npz", "00000012.npz", "input.json")]
+    others = [folder / name for name in (".mine.npz.abc_1234.part", ".00000003.npz.part", "00000004.npz.part")]
+    for path in (*ours, *others):
+        path.write_bytes(b"half")
+    with suppress(Stop), finished_tasks(tmp_path, {"a": 1}, "shot", RESUME, COMM):
+        assert not any(path.exists() for path in ours)
+        raise Stop
+    with finished_tasks(tmp_path, {"a": 1}, "shot", RunOptions(overwrite=True), COMM):
+        pass
+    assert sorted(folder.iterdir()) == sorted(others)
 
 
 def test_damage_is_an_error(tmp_path):
@@ -118,4 +158,4 @@ def test_damage_is_an_error(tmp_path):
         finished.load(3)
     interrupted(tmp_path)
     (tmp_path / FOLDER / "input.json").write_text("{")
-    refused(tmp_path, r"input\.json: cannot be read; --overwrite begins anew", error=FathometerError)
+    refused(tmp_path, r"input\.json: is damaged: it has no checksum; --overwrite begins anew", error=FathometerError)

@@ -542,10 +542,10 @@ def _journal_change(folder: Path, chance: random.Random) -> str:
 
 def _resealed(value: Any, chance: random.Random) -> str:
     """A changed record of the journal as text; half of them with a seal that fits, which no check of bytes refuses."""
-    from fathometer.runs.seal import CHECKSUM_KEY, VERSION_KEY, sealed
+    from fathometer.runs.seal import CHECKSUM_KEY, JOURNAL, sealed
 
     if isinstance(value, dict) and chance.random() < 0.5:
-        return sealed({name: entry for name, entry in value.items() if name not in (CHECKSUM_KEY, VERSION_KEY)})
+        return sealed({name: entry for name, entry in value.items() if name not in (CHECKSUM_KEY, JOURNAL.key)})
     return json.dumps(value).replace("Infinity", "1e400")
 
 

@@ -2,15 +2,17 @@
 side by side and are not added up (for those that are: lifecycle.py).
 
     out/finished-tasks/lock          one run at a time
-    out/finished-tasks/input.json    what the results depend on
-    out/finished-tasks/00000003.npz  arrays of task 3, complete, and this number
+    out/finished-tasks/input.json    what the results depend on, with a checksum (seal.py)
+    out/finished-tasks/00000003.npz  arrays of task 3, complete; behind them a hash of them, the number and the input
+
+A file whose hash does not fit, as one of another task or another run's, is not taken for the task's results.
 """
 
 from __future__ import annotations
 
 import io
-import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -25,14 +27,18 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.fingerprint import differences
 from fathometer.runs.options import RunOptions
+from fathometer.runs.seal import BrokenSealError, Kind, sealed, unsealed
 from fathometer.storage import atomic
+from fathometer.storage.fingerprint import hash_of
 from fathometer.storage.lock import FileLock, this_process
 from fathometer.storage.reading import reading
 
 FOLDER, FILE, LOCK = "finished-tasks", "input.json", "lock"
-VERSION = 2
-NUMBER = "task"  # of the arrays: the number of the task
+NAME = re.compile(r"(\d{8,})\.npz")
+OWN = re.compile(rf"{re.escape(FILE)}|{NAME.pattern}")
 KIND = "finished tasks"  # of file, in the account
+SEAL = Kind(KIND, 3)
+HASH_BYTES = len(hash_of())
 
 
 class FinishedTasks:
@@ -42,8 +48,8 @@ class FinishedTasks:
         done: numbers of the tasks that are finished, the same on all ranks.
     """
 
-    def __init__(self, folder: Path, done: set[int], comm: MPI.Intracomm) -> None:
-        self._folder, self.done, self._comm = folder, done, comm
+    def __init__(self, folder: Path, done: set[int], input: str, comm: MPI.Intracomm) -> None:
+        self._folder, self.done, self._input, self._comm = folder, done, input, comm
 
     def keep(self, task: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Collective. Write the results of a task; `arrays` counts on rank 0 alone.
@@ -53,7 +59,8 @@ class FinishedTasks:
         with ledger.file(KIND, "write"), collective_errors(self._comm):
             if self._comm.rank == 0:
                 path, content = self._path(task), io.BytesIO()
-                np.savez(content, **{NUMBER: np.array(task)}, **arrays)  # type: ignore[arg-type]
+                np.savez(content, **arrays)  # type: ignore[arg-type]
+                content.write(self._hash(task, content.getbuffer()))
                 with atomic.writing(path), atomic.Parts() as parts:
                     part = parts.create(atomic.NewFile(path, size=content.tell()))
                     with ledger.io(bytes=content.tell()), part.open("r+b") as file:
@@ -66,16 +73,18 @@ class FinishedTasks:
         """The results of a finished task, on the calling rank. Raises FathometerError where they cannot be read."""
         path = self._path(task)
         with ledger.file(KIND, "read"), reading(path):
-            size = path.stat().st_size
-            with ledger.io(bytes=size):
-                try:
-                    with np.load(path, allow_pickle=False) as arrays:
-                        found = {name: arrays[name] for name in arrays.files}
-                    if (number := int(found.pop(NUMBER))) != task:
-                        raise ValueError(f"the results of task {number}")
-                    return found
-                except (TypeError, ValueError, KeyError, EOFError, OSError, BadZipFile) as error:
-                    raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
+            with ledger.io(bytes=path.stat().st_size):
+                content = memoryview(path.read_bytes())
+            try:
+                if self._hash(task, content[:-HASH_BYTES]) != content[-HASH_BYTES:]:
+                    raise ValueError("its checksum is wrong")
+                with np.load(io.BytesIO(content[:-HASH_BYTES]), allow_pickle=False) as arrays:
+                    return {name: arrays[name] for name in arrays.files}
+            except (TypeError, ValueError, KeyError, EOFError, BadZipFile) as error:
+                raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
+
+    def _hash(self, task: int, content: memoryview) -> bytes:
+        return hash_of(self._input.encode(), f" {task} ".encode(), content).encode()
 
     def drop_damaged(self, shapes_of: Callable[[int], Mapping[str, tuple[int, ...]]]) -> list[int]:
         """Collective. Read what is kept of all tasks; those with anything else than whole arrays of these names and
@@ -114,15 +123,15 @@ def finished_tasks(
     """
     folder, lock = output / FOLDER, FileLock(output / FOLDER / LOCK)
     done: set[int] = set()
-    began = False
+    text, began = sealed({"input": input}, SEAL), False
     try:
         with ledger.phase("set up"):
             with collective_errors(comm):
                 if comm.rank == 0:
-                    done = _opened(folder, lock, input, task, options)
-            done = comm.bcast(done)
+                    done = _opened(folder, lock, text, task, options)
+            done, text = comm.bcast((done, text))
         began = True
-        yield FinishedTasks(folder, done, comm)
+        yield FinishedTasks(folder, done, hash_of(text.encode()), comm)
     except BaseException:
         # A signal may come between the moment when a task's file is complete and the one when `done` says so.
         if comm.rank == 0 and lock.held and began and not _kept(folder):
@@ -137,29 +146,29 @@ def finished_tasks(
             lock.close()
 
 
-def _opened(folder: Path, lock: FileLock, input: Mapping[str, Any], task: str, options: RunOptions) -> set[int]:
-    """Numbers of the tasks that are finished already, on one rank."""
+def _opened(folder: Path, lock: FileLock, text: str, task: str, options: RunOptions) -> set[int]:
+    """Numbers of the tasks that are finished already, on one rank. text: of the file of what the results depend on."""
     if not lock.acquire():
         holder = lock.read() or "another run"
         raise InputError(f"{folder.parent}: is in use by {holder}; allowed: one run at a time")
     lock.write(this_process())
-    path, now = folder / FILE, json.loads(json.dumps({"version": VERSION, "input": input}))
-    done = _kept(folder)
+    atomic.remove_parts(folder, OWN)
+    path, done = folder / FILE, _kept(folder)
     if options.overwrite or not done:
         _remove(folder, but=lock.path)
-        atomic.write(path, (json.dumps(now, indent=1) + "\n").encode())
+        atomic.write(path, text.encode())
         return set()
     if not options.resume:
         raise InputError(
             f"{folder.parent}: holds an unfinished run; --resume goes on after its last {task}, --overwrite begins anew"
         )
     try:
-        before = json.loads(path.read_text(encoding="utf-8"))
-        changed = differences(before["input"], now["input"])
-        if before["version"] != VERSION:
-            raise KeyError
-    except (OSError, ValueError, LookupError, TypeError):
+        before = unsealed(path.read_text(encoding="utf-8"), SEAL)["input"]
+    except BrokenSealError as error:
+        raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
+    except (OSError, ValueError):
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
+    changed = differences(before, unsealed(text, SEAL)["input"])
     if changed:
         raise InputError(f"{folder.parent}: holds a run of another input: {changed[0]}; --overwrite begins anew")
     return done
@@ -167,14 +176,15 @@ def _opened(folder: Path, lock: FileLock, input: Mapping[str, Any], task: str, o
 
 def _kept(folder: Path) -> set[int]:
     """Numbers of the tasks whose files are complete."""
-    return {int(file.stem) for file in folder.glob("*.npz") if file.stem.isdigit()}
+    return {int(name[1]) for file in folder.glob("*.npz") if (name := NAME.fullmatch(file.name))}
 
 
 def _remove(folder: Path, but: Path | None = None) -> None:
     """Remove what is ours in the folder, and the folder where nothing else is left."""
     for path in folder.iterdir() if folder.is_dir() else ():
-        if path != but and (path.name in (FILE, LOCK) or path.suffix in (".npz", ".part")):
+        if path != but and (path.name in (FILE, LOCK) or NAME.fullmatch(path.name)):
             atomic.remove(path)
+    atomic.remove_parts(folder, OWN)
     if but is None:
         with suppress(OSError):
             folder.rmdir()

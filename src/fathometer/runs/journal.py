@@ -30,7 +30,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.decomposition import Index3
 from fathometer.runs.claims import Claims
 from fathometer.runs.options import RunKind
-from fathometer.runs.seal import VERSION, BrokenSealError, sealed, unsealed, without_seal
+from fathometer.runs.seal import JOURNAL, BrokenSealError, sealed, unsealed, without_seal
 from fathometer.runs.sum_file import SumFile
 from fathometer.storage import atomic
 from fathometer.storage.json_text import json_values
@@ -254,8 +254,8 @@ def read_fingerprint(folder: Path) -> dict[str, Any]:
     except BrokenSealError as error:
         if error.version is not None:
             raise InputError(
-                f"{path}: was written by another version of the program (journal {error.version}, here {VERSION}), "
-                "whose results cannot be gone on with; --overwrite begins anew"
+                f"{path}: was written by another version of the program (journal {error.version}, here "
+                f"{JOURNAL.version}), whose results cannot be gone on with; --overwrite begins anew"
             ) from None
         raise FathometerError(f"{path}: is damaged: {error}; --overwrite begins anew") from None
     except (OSError, ValueError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from fathometer.base.errors import FathometerError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+PART = re.compile(r"\.(.+)\.[a-z0-9_]{8}\.part")  # name of an unfinished file or folder, with that of its target
 LARGEST_CALL = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in one
 
 
@@ -145,6 +147,17 @@ def create_part_folder(target: Path) -> Path:
     os.umask(mask)
     part.chmod(0o777 & ~mask)
     return part
+
+
+def remove_parts(folder: Path, targets: re.Pattern[str]) -> None:
+    """Remove the unfinished files and folders beside targets with such names, which runs have left that were killed.
+
+    For the run that holds the lock of the folder's results: those of a run at work are its unfinished results.
+    """
+    with contextlib.suppress(OSError):  # there is no such folder
+        for path in list(folder.iterdir()):
+            if (part := PART.fullmatch(path.name)) and targets.fullmatch(part[1]):
+                remove(path)
 
 
 def reserve(handle: int, size: int) -> None:
