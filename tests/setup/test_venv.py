@@ -74,10 +74,12 @@ def test_once(project, python):
 def test_an_installation_that_was_broken_off(project, python):
     made(project, python)
     stamp, info = stamped(project), package(project)
+    (project / "build/editable").mkdir(parents=True)
     (info / "RECORD").unlink()
     assert made(project, python).startswith(f"· making .venv anew: an installation was broken off\n{MADE}")
     assert not stamp.exists()
     assert not info.exists()
+    assert (project / "build/editable").exists()
     set_aside = package(project).parent / "~omething"
     set_aside.mkdir()
     assert "an installation was broken off" in made(project, python)
@@ -116,7 +118,9 @@ def test_another_mpi(project, python, tmp_path):
     mpirun.write_text("#!/bin/sh\necho 'mpirun (Open MPI) 9.1.4'\n", encoding="utf-8")
     mpirun.chmod(0o755)
     other = {"PATH": f"{mpirun.parent}:{os.environ['PATH']}"}
+    (project / "build/editable").mkdir(parents=True)
     assert "the system's MPI is another one" in made(project, python, **other)
+    assert not (project / "build/editable").exists()  # what was compiled for the former one
     assert made(project, python, **other) == ""
     assert "the system's MPI is another one" in made(project, python)
 
