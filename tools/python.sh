@@ -1,7 +1,8 @@
 #!/bin/sh
-# Prints the first Python that is new enough; PYTHON=… in the environment is the only one asked.
+# Prints the first Python that is new enough; where PYTHON is set in the environment, no other is tried. That of an
+# active virtual environment, which the Makefile takes off PATH, comes last.
 set -eu
-for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11}; do
+for python in ${PYTHON:-python3 python3.14 python3.13 python3.12 python3.11 "${VIRTUAL_ENV:-/nowhere}/bin/python3"}; do
     if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         echo "$python"
         exit

@@ -1,0 +1,100 @@
+"""The Makefile and .ci/run, in a project whose Python, compiler and packages do nothing."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+PYTHON = """
+case "$*" in
+    tools/editable.py*) env >compiled && touch "$2/a.whl" ;;
+    *pytest*) env >tested ;;
+esac
+"""
+VENV = "for name in venv system; do [ -e .venv/stamps/$name ] || echo >.venv/stamps/$name; done"
+EMPTY = (
+    *("packages.txt", "packages-build.txt", "pyproject.toml", "CMakeLists.txt"),
+    *("tools/python.sh", "tools/mpi.py", "tools/requirements.py", "tools/editable.py"),
+    *("src/fathometer/native/profile/functions.toml", "src/fathometer/native/profile/generate.py"),
+)
+
+
+def script(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    script(folder / ".venv/bin/python", PYTHON)
+    script(folder / "tools/packages.sh", 'touch "$1"')
+    script(folder / "tools/venv.sh", VENV)
+    shutil.copy(ROOT / "Makefile", folder)
+    for name in EMPTY:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).touch()
+    return folder
+
+
+def make(folder: Path, *words: str, **environ: str) -> str:
+    command = ["make", *words]
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | environ, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def variables(path: Path) -> dict[str, str]:
+    """What env has written into a file."""
+    return dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
+
+
+def test_where_the_build_folder_was_removed_the_kernels_are_compiled_again(project):
+    assert "compiling the kernels" in make(project, "build")
+    assert make(project, "build") == ""
+    shutil.rmtree(project / "build")
+    assert "compiling the kernels" in make(project, "build")
+    assert (project / "build/wheel/a.whl").exists()
+
+
+def test_recipes_inherit_neither_make_s_jobs_nor_an_active_environment(project, tmp_path):
+    active = tmp_path / "active"
+    path = f"{project}/.venv/bin:{active}/bin:/with a space:{os.environ['PATH']}"
+    make(project, "check", "ARGS=-x", VIRTUAL_ENV=str(active), PATH=path)
+    for name in ("compiled", "tested"):
+        found = variables(project / name)
+        assert not {"MAKEFLAGS", "MFLAGS", "ARGS"} & set(found)
+        folders = found["PATH"].split(":")
+        assert f"{active}/bin" not in folders
+        assert "/with a space" in folders
+        assert folders.count(f"{project}/.venv/bin") == (1 if name == "tested" else 0)
+
+
+def test_the_python_of_an_active_environment_comes_last(tmp_path):
+    script(tmp_path / "active/bin/python3", "exit 0")
+    found = ROOT / "tools/python.sh"
+    for folder, expected in (("nowhere", f"{tmp_path}/active/bin/python3"), ("bin", "python3.12")):
+        if folder == "bin":
+            script(tmp_path / "bin/python3.12", "exit 0")
+        environ = {"PATH": str(tmp_path / folder), "VIRTUAL_ENV": str(tmp_path / "active")}
+        done = subprocess.run([found], env=environ, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{expected}\n"
+
+
+@pytest.mark.parametrize(("ci", "code", "goals"), [("true", 1, 0), ("", 0, 3)])
+def test_the_check_ends_at_once_where_it_needs_a_bare_root_and_none_can_be_made(tmp_path, ci, code, goals):
+    script(tmp_path / "tools/bare.sh", "exit 1")
+    script(tmp_path / "bin/make", f"echo >>{tmp_path}/goals")
+    (tmp_path / "goals").touch()
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci/run", tmp_path / ".ci")
+    environ = os.environ | {"CI": ci, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    done = subprocess.run([tmp_path / ".ci/run"], env=environ, capture_output=True, check=False)
+    assert done.returncode == code
+    assert (tmp_path / "goals").read_text().count("\n") == goals
