@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# tools/bare.sh [OPTIONS] COMMAND…: runs a command where nothing is installed: in a new Debian root that holds make, git,
-# ca-certificates and what these need, in a clean export of HEAD, with an empty environment.
+# tools/bare.sh [OPTIONS] COMMAND…: runs a command where nothing is installed: in a new Debian root that has make,
+# git, ca-certificates and what these need, in a clean export of HEAD, with an empty environment.
 #
 #   --suite NAME       the release of Debian, such as trixie; else that of this machine
 #   --install NAMES    packages that an administrator has installed before, separated by spaces
@@ -8,10 +8,11 @@
 #   --share FOLDER     a folder of this machine that is /share in there, to bring files in and out
 #   --possible         run nothing, only see whether a root can be made here: exit code 1 and one line if not
 #
-# Package sources and proxies are those of apt on this machine; pip's settings are those of the caller. The root lies in
-# memory, is mounted where only its own processes see it, and these are in a namespace that ends with this script, however
-# it ends: no mount and no process stays. Downloads are kept in ~/.cache/fathometer/bare: apt and pip check them before
-# they use them. What pip has compiled is not kept. Needs root rights, and debootstrap, which is installed if it is missing.
+# Package sources and settings for downloads are those of apt on this machine; pip's settings and the variables of
+# proxies are those of the caller. The root lies in memory and is mounted in a namespace of its own, which ends with
+# this script, however it ends: no mount and no process is left. Downloads are kept in ~/.cache/fathometer/bare: apt and
+# pip check them before they use them. What pip has compiled is not kept. Needs root rights, and debootstrap, which is
+# installed if it is missing.
 set -euo pipefail
 self=$(realpath "$0") from=$PWD
 cd "$(dirname "$self")/.."
@@ -30,8 +31,8 @@ thrice() {
 
 codename() { (. /etc/os-release && echo "${VERSION_CODENAME:-}"); }
 
-# What apt on this machine knows of Debian's archive, for the release $1: lines of sources.list. Sources of others have no
-# place in a bare root.
+# Debian's package sources that apt on this machine uses, as lines of sources.list for the release $1. Sources of others
+# are left out.
 sources() {
     apt-get indextargets --format '$(ORIGIN) $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' |
         awk -v own="$(codename)" -v suite="$1" '$1 == "Debian" && ($3 == own || index($3, own "-") == 1) {
@@ -43,7 +44,7 @@ install_debootstrap() {
         --no-install-recommends debootstrap
 } >/dev/null 2>&1
 
-# Sees to what is needed here; one line and exit code 1 where something cannot be had.
+# Checks what is needed here, and installs debootstrap; one line and exit code 1 where something is missing.
 prepare() {
     cannot() { say "no bare root can be made here: $*" && exit 1; }
     [ "$(id -u)" = 0 ] || cannot "it needs root rights"
@@ -59,30 +60,34 @@ prepare() {
 # The first process of the namespaces: makes the root and runs the command.
 # Arguments: the folder of the root, the archive of HEAD, the command. Variables: suite, install, user, share.
 inside() {
-    local root=$1 head=$2 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fathometer/bare/$suite path uri
+    local root=$1 head=$2 cache=${XDG_CACHE_HOME:-$HOME/.cache}/fathometer/bare/$suite path uri python one proxies=()
     shift 2
     trap 'exit 130' INT
     trap 'exit 143' TERM HUP
     mount -t tmpfs -o "size=90%,mode=755" bare "$root"
     mkdir -p "$cache"
     exec 9>"$cache/lock"
-    flock --nonblock 9 || { cache=$root.cache && mkdir "$cache" && mount -t tmpfs bare "$cache"; } # another one has it
+    flock --nonblock 9 || { cache=$root.cache && mkdir "$cache" && mount -t tmpfs bare "$cache"; } # it is in use
     mkdir -p "$cache/debs" "$cache/pip-root" "$cache/pip-user"
     find "$cache" -type f -mtime +60 -delete
-    rm -rf "$cache"/pip-*/wheels # what was compiled with another compiler, or without one
+    rm -rf "$cache"/pip-*/wheels # they were compiled on another system
 
     say "making a root of $suite"
     uri=$(sources "$suite" | awk '{ print $2; exit }')
     bootstrap() {
         find "$root" -xdev -mindepth 1 -delete
-        debootstrap --variant=minbase --include=make,git,ca-certificates --cache-dir="$cache/debs" "$suite" "$root" "$uri" \
-            >"$head.log" 2>&1
+        debootstrap --variant=minbase --include=make,git,ca-certificates --cache-dir="$cache/debs" \
+            "$suite" "$root" "$uri" >"$head.log" 2>&1
     }
     thrice bootstrap || { tail -n 20 "$head.log" >&2 && say "debootstrap failed" && exit 1; }
 
+    # apt and pip need them for downloads; they may hold passwords, so they are written into no file.
+    for one in http_proxy https_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY NO_PROXY; do
+        [ -z "${!one:-}" ] || proxies+=("$one=${!one}")
+    done
     in_root() {
         chroot "$root" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-            DEBIAN_FRONTEND=noninteractive "$@"
+            DEBIAN_FRONTEND=noninteractive "${proxies[@]}" "$@"
     }
     mount -t proc proc "$root/proc"
     mount --rbind /sys "$root/sys"
@@ -96,9 +101,11 @@ inside() {
     cp -r /etc/apt/auth.conf.d "$root/etc/apt/" 2>/dev/null || true
     if ls /usr/local/share/ca-certificates/*.crt >/dev/null 2>&1; then
         cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/"
-        in_root update-ca-certificates >/dev/null 2>&1
+        in_root update-ca-certificates >"$head.log" 2>&1 || { tail -n 20 "$head.log" >&2 && exit 1; }
     fi
-    for path in $("$(tools/python.sh)" tools/pip_settings.py "$root/etc/pip.conf"); do
+    python=$(tools/python.sh)
+    "$python" tools/pip_settings.py "$root/etc/pip.conf" >"$head.paths"
+    while read -r path; do
         [ ! -e "$root$path" ] || continue
         mkdir -p "$(dirname "$root$path")"
         if [ -d "$path" ]; then
@@ -106,7 +113,7 @@ inside() {
         else
             cp "$path" "$root$path"
         fi
-    done
+    done <"$head.paths"
     mount --bind "$cache/debs" "$root/var/cache/apt/archives"
     if [ -n "$share" ]; then
         mkdir "$root/share" && mount --bind "$share" "$root/share"
@@ -123,13 +130,13 @@ inside() {
         tar -x -C "$root/$path/fathometer" -f "$head"
     done
     in_root chown -R user:user /home/user
-    rm "$head" "$head.log"
+    rm "$head" "$head.log" "$head.paths"
 
     local name=root home=/root search=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     if [ -n "$user" ]; then
         name=user home=/home/user search=/usr/local/bin:/usr/bin:/bin
     fi
-    # No chroot: in one, nobody may make namespaces, and nsenter leaves it.
+    # Not by chroot alone: within one no namespaces can be made, and nsenter would leave it.
     mkdir "$root/before"
     cd "$root"
     pivot_root . before
@@ -138,7 +145,7 @@ inside() {
     rmdir /before
     say "running in it: $*"
     chroot --userspec="$name:$name" / /usr/bin/env -i "PATH=$search" "HOME=$home" "USER=$name" "LOGNAME=$name" \
-        SHELL=/bin/bash "TERM=${TERM:-dumb}" /bin/sh -c 'cd ~/fathometer && exec "$@"' sh "$@" 9>&-
+        SHELL=/bin/bash "TERM=${TERM:-dumb}" "${proxies[@]}" /bin/sh -c 'cd ~/fathometer && exec "$@"' sh "$@" 9>&-
 }
 
 if [ "${1:-}" = --inside ]; then
@@ -163,8 +170,8 @@ done
 [ $# -gt 0 ] || { say "a command is missing; see tools/bare.sh --help" && exit 2; }
 prepare
 
-# Killed with this script: it is told by the kernel. A background process, so that this script can hear signals; with the
-# terminal, and with signals that are not ignored.
+# The kernel kills this process when the script ends. It runs in the background, so that the script can react to
+# signals, but with the terminal as its input, and without ignoring the signals that a background process does.
 work=$(mktemp -d)
 mkdir "$work/root"
 trap 'rm -rf --one-file-system "$work"' EXIT
@@ -172,7 +179,7 @@ git archive --output="$work/head" HEAD
 env --default-signal=INT,QUIT setpriv --pdeathsig KILL \
     unshare --mount --pid --fork --kill-child=KILL bash "$self" --inside "$work/root" "$work/head" "$@" <&0 &
 child=$! status=1
-trap ':' INT # who runs in there has got it too, and ends
+trap ':' INT # the command gets it too, and ends
 trap 'kill -KILL "$child" && exit 143' TERM HUP
 while kill -0 "$child" 2>/dev/null; do
     wait "$child" && status=0 || status=$?
