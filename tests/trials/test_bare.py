@@ -52,8 +52,9 @@ def bare(share: Path, script: str, *options: str) -> str:
 def test_a_setup_that_is_broken_off_anywhere_goes_on(tmp_path, image):
     shutil.copy(ROOT / "tests/support/broken_setup.sh", tmp_path)
     said = bare(tmp_path, "bash /share/broken_setup.sh")
-    assert len(re.findall(r"^.*: killed$", said, re.MULTILINE)) == 8
-    assert re.search(r"^without a network: ERROR: \S", said, re.MULTILINE)
+    assert len(re.findall(r"^.*: killed$", said, re.MULTILINE)) == 13
+    assert re.search(r"^apt, no lists, without a network: make: missing system packages; ", said, re.MULTILINE)
+    assert re.search(r"^pip, without a network: ERROR: \S", said, re.MULTILINE)
     assert "· installing system packages: openmpi-bin libopenmpi-dev" in said
     assert f"{image}  demo/image/image.rsf@" in said
 
