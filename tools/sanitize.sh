@@ -1,6 +1,6 @@
 #!/bin/sh
-# tools/sanitize.sh address|thread [pytest's words]: tests with kernels that are built with a sanitizer, in a folder of
-# their own; the usual build stays as it is. What the sanitizer finds ends the process, and so the test.
+# tools/sanitize.sh address|thread [options of pytest]: runs tests with kernels that are built with a sanitizer, in a
+# folder of their own; the usual build is not changed. A finding of the sanitizer ends the process, so the test fails.
 set -eu
 kind=$1
 shift
@@ -20,12 +20,13 @@ address)
     before= ;;
 thread)
     libraries=$(g++ -print-file-name=libtsan.so)
-    before="setarch -R" ;; # it knows the memory's usual places only
+    before="setarch -R" ;; # ThreadSanitizer needs the usual layout of memory, without randomisation
 esac
 
-# -S: else the editable installation would take the place of this one. Leaks: Python frees little at its end.
+# -S: otherwise the editable installation would be imported. Leaks are not reported: Python frees little at its end.
 export FATHOMETER_VARIANT= FATHOMETER_FEW_RADII=1
-export PYTHONPATH="$folder/installed:$("$python" -c 'import sysconfig as s; print(s.get_path("purelib"), s.get_path("platlib"), sep=":")')"
+packages=$("$python" -c 'import sysconfig as s; print(s.get_path("purelib"), s.get_path("platlib"), sep=":")')
+export PYTHONPATH="$folder/installed:$packages"
 export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:handle_segv=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:ignore_noninstrumented_modules=1:report_signal_unsafe=0
