@@ -594,6 +594,44 @@ def _machine_base(folder: Path) -> None:
     (folder / "base.json").write_text(MACHINE.model_dump_json())
 
 
+def _profile_base(folder: Path) -> None:
+    """A file as a rank leaves it that was killed: without a sum, which would show any change of its bytes."""
+    from fathometer.lab.profile import rank_file
+    from fathometer.lab.profile.functions import checksum
+
+    tables = (("communicators", rank_file._COMMUNICATOR), ("files", rank_file._FILE), ("sites", rank_file._SITE))
+    header = np.zeros(1, rank_file._HEADER)
+    header["magic"], header["version"], header["checksum"] = rank_file.MAGIC, rank_file.VERSION, checksum()
+    header["header_bytes"], header["size"], header["state"], header["options"] = header.itemsize, 2, 1, 3
+    header["calls_each"], header["peers_each"], header["windows_each"], header["blocks"] = 4, 2, 8, 1
+    header["job"], header["host"], header["begin_real_nanoseconds"] = b"job", b"host", 10**18
+    header["first"], header["last"], header["init_begin"], header["init_end"] = (0, 0), (10**9, 10**9), 1, 2
+    body = b""
+    for name, kind in tables:
+        header[name], header[f"{name}_at"] = 1, rank_file.HEADER_BYTES + len(body)
+        body += np.zeros(1, kind).tobytes()
+    block, calls, peers = np.zeros(1, rank_file._BLOCK), np.zeros(4, rank_file._CALL), np.zeros(2, rank_file._PEER)
+    block["main"], block["shift"] = 1, 20
+    calls["key"], calls["calls"], calls["ticks"] = [1 << 63 | 5 << 10 | n for n in (0, 40, 300, 400)], 3, 10**6
+    peers["key"], peers["messages"], peers["bytes"] = [(1 + 2) * 4 + 1, (0 + 2) * 4 + 2], 3, 4000
+    parts = [table.tobytes() for table in (block, calls, peers, np.ones(8, rank_file._WINDOW))]
+    header["blocks_at"], header["block_bytes"] = rank_file.HEADER_BYTES + len(body), sum(map(len, parts))
+    head = header.tobytes().ljust(rank_file.HEADER_BYTES, b"\0")
+    (folder / "base-0.profile").write_bytes(head + body + b"".join(parts))
+
+
+def _profile_change(folder: Path, chance: random.Random) -> str:
+    whole = folder / "input"
+    shutil.rmtree(whole, ignore_errors=True)
+    whole.mkdir()
+    for rank in range(2):
+        path = whole / f"rank-{rank:06d}.host.{rank}.profile"
+        path.write_bytes((folder / "base-0.profile").read_bytes())
+        if rank:
+            changed_file(path, chance, 700)
+    return "input"
+
+
 BASES: dict[str, Callable[[Path], None]] = {
     "survey": _survey_base,
     "segy": _trace_base("segy"),
@@ -610,6 +648,7 @@ BASES: dict[str, Callable[[Path], None]] = {
     "tuning": _tuning_base,
     "strategies": _strategies_base,
     "machine": _machine_base,
+    "profile": _profile_base,
 }
 CHANGES: dict[str, Callable[[Path, random.Random], str]] = {
     "survey": _survey_change,
@@ -633,6 +672,7 @@ CHANGES: dict[str, Callable[[Path, random.Random], str]] = {
     "tuning": _json_change("base.json", "tuning.json"),
     "strategies": _json_change("base.json", "storage.json"),
     "machine": _json_change("base.json", "input.json"),
+    "profile": _profile_change,
 }
 
 

@@ -164,6 +164,19 @@ def _machine(path: str, seed: int) -> None:
         assert machine.points_per_second("vti", 3, order, 1e6, flops) > 0
 
 
+def _profile(path: str, seed: int) -> None:
+    from fathometer.cli.pages import page_panels
+    from fathometer.lab.profile import profile
+    from fathometer.lab.profile.profile import ProfileOptions, make_profile
+    from fathometer.lab.profile.terminal import text_of_profile
+    from fathometer.report.records import Run
+
+    profile.machine_of_runs, profile.named = dict, list  # that ask other programs
+    record, _ = make_profile(ProfileOptions((), Path(path)), ["fathometer"])
+    text_of_profile(record)
+    page_panels(Run(Path(path), record))
+
+
 READ: dict[str, Callable[[str, int], None]] = {
     "survey": _survey,
     "segy": _segy,
@@ -180,6 +193,7 @@ READ: dict[str, Callable[[str, int], None]] = {
     "tuning": _tuning,
     "strategies": _strategies,
     "machine": _machine,
+    "profile": _profile,
 }
 
 

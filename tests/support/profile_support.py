@@ -86,7 +86,7 @@ def counted(
         check=False,
     )
     assert code is None or done.returncode == code, done.stderr
-    return jobs_in(folder)
+    return jobs_in(folder)[0]
 
 
 def by_rank(job: Job) -> list[dict[str, tuple[int, int, int]]]:

@@ -10,7 +10,6 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.base.own_program import FATHOMETER, own_program
 from fathometer.cli.command import Options
-from fathometer.cli.output import printer
 
 
 def under_profile() -> bool:
@@ -39,7 +38,7 @@ def run_profiled(options: Options, words: Sequence[str]) -> int:
     folder: Path = options.profile
     command = (*own_program(), *words)
     asked = ProfileOptions(command, folder, newer=False, overwrite=getattr(options, "overwrite", False))
-    record, ended = make_profile(asked, [FATHOMETER, *words], printer(options.quiet))
+    record, ended = make_profile(asked, [FATHOMETER, *words])
     write_profile(folder, record, options.quiet or options.json)
     if ended.interrupted:
         raise KeyboardInterrupt

@@ -2,11 +2,8 @@
 
 import json
 
-import pytest
 from profile_support import cli, compiled, counted, launcher
 
-from fathometer.base.errors import InputError
-from fathometer.lab.profile.monitoring import results_in
 from fathometer.lab.profile.results import results_of
 
 
@@ -41,9 +38,3 @@ def test_bytes_of_one_sided_communication_are_those_of_the_monitoring(tmp_path):
         restarted,
         [0, 0],
     )
-
-
-def test_a_foreign_file_is_named_with_its_line(tmp_path):
-    (tmp_path / "monitoring.0.prof").write_text("# POINT TO POINT\nE\t0\t1\t5 bytes\t1 msgs sent\nwhatever\n")
-    with pytest.raises(InputError, match=r"monitoring.0.prof, line 3: found 'whatever'"):
-        results_in(tmp_path, 1.0)

@@ -50,7 +50,7 @@ def test_what_ranks_left_stays_where_the_record_cannot_be_written(tmp_path, monk
 
     for name, value in run_environment().items():
         monkeypatch.setenv(name, value)
-    made, _ = make_profile(ProfileOptions((*launcher("openmpi", 2), str(program)), tmp_path), ["profile"], print)
+    made, _ = make_profile(ProfileOptions((*launcher("openmpi", 2), str(program)), tmp_path), ["profile"])
     monkeypatch.setattr(envelope, "write_record", full)
     with pytest.raises(FathometerError, match="No space left"):
         write_profile(tmp_path, made, quiet=True)
@@ -75,7 +75,7 @@ def test_a_page_that_cannot_be_written_is_one_line_after_the_table(tmp_path, mon
 def test_a_folder_that_cannot_be_written_to_is_refused_before_the_run(tmp_path, monkeypatch):
     monkeypatch.setattr("os.access", lambda path, mode: not (mode & os.W_OK and str(path).endswith("read-only")))
     with pytest.raises(InputError, match="read-only: cannot be written to"):
-        make_profile(ProfileOptions(("touch", str(tmp_path / "ran")), tmp_path / "read-only"), ["profile"], print)
+        make_profile(ProfileOptions(("touch", str(tmp_path / "ran")), tmp_path / "read-only"), ["profile"])
     assert not (tmp_path / "ran").exists()
 
 
@@ -153,7 +153,7 @@ def test_several_jobs_of_a_command_are_told_apart(tmp_path, program):
     one, two = (" ".join(map(str, (*launcher("openmpi", n), program))) for n in (2, 3))
     done = cli(tmp_path, "--keep", "--", "sh", "-c", f"{one} && {two}")
     assert done.returncode == 0, done.stderr
-    assert "ran 2 MPI jobs" in done.stderr
+    assert "ran 2 MPI jobs" in done.stdout
     done = cli(tmp_path, "--gather", "--quiet", "--job", 2)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "profile" / "profile.json").read_text())["results"]["size"] == 3

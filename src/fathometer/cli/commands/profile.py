@@ -11,7 +11,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
 from fathometer.cli.option_types import count
-from fathometer.cli.output import labelled, print_line, print_text, printer
+from fathometer.cli.output import labelled, print_line, print_text
 from fathometer.cli.pages import page_panels
 
 DESCRIPTION = """\
@@ -92,7 +92,7 @@ def run(options: Options) -> None:
         options.keep,
         options.overwrite,
     )
-    record, ended = make_profile(asked, ["fathometer", *sys.argv[1:]], printer(options.quiet))
+    record, ended = make_profile(asked, ["fathometer", *sys.argv[1:]])
     write_profile(options.output, record, options.quiet, options.keep)
     if ended.interrupted:
         raise KeyboardInterrupt
@@ -120,7 +120,7 @@ def write_profile(folder: Path, record: dict[str, Any], quiet: bool, keep: bool 
         write_record(path, record)
         written.append(("record", path))
         if not keep:
-            remove_left(folder)
+            remove_left(folder, record)
     except FathometerError as error:
         failed.append(error)
     try:

@@ -10,19 +10,20 @@ from fathometer.base.errors import InputError
 from fathometer.lab.profile.rank_file import RankProfile, read_rank
 
 PATTERN = "rank-*.profile"
+MOST_NAMED = 4  # damaged files in a sentence
 _BY_PARENT = "parent "  # job of a launcher that names none: processes of one host
 
 
 @dataclass(frozen=True)
 class Job:
-    """Processes with one MPI_COMM_WORLD. ranks: those that left a file, in order; size: how many there were."""
+    """Processes with one MPI_COMM_WORLD. ranks: those whose file can be read, in order; size: how many there were."""
 
     ranks: tuple[RankProfile, ...]
     size: int
 
     @property
     def missing(self) -> int:
-        """Ranks without a file."""
+        """Ranks without a file that can be read."""
         return self.size - len(self.ranks)
 
     @property
@@ -31,18 +32,35 @@ class Job:
         return sum(rank.wall_seconds for rank in self.ranks)
 
 
-def jobs_in(folder: Path) -> list[Job]:
-    """The jobs of a folder in the order of their beginning; none where there are no files.
+@dataclass(frozen=True)
+class Damaged:
+    """A file of a rank that cannot be read. problem: such as "is empty"."""
 
-    Raises InputError for a file that cannot be read.
-    """
+    path: Path
+    problem: str
+
+
+def told(damaged: Sequence[Damaged]) -> str:
+    """The files and their damage, the first few by name."""
+    shown = "; ".join(f"{each.path.name} {each.problem}" for each in damaged[:MOST_NAMED])
+    return shown + (f"; and {len(damaged) - MOST_NAMED} more" if len(damaged) > MOST_NAMED else "")
+
+
+def jobs_in(folder: Path) -> tuple[list[Job], list[Damaged]]:
+    """The jobs of a folder in the order of their beginning, and the files that cannot be read; none of both where there
+    are no files. Raises FathometerError where memory does not suffice."""
     groups: dict[str, list[RankProfile]] = {}
+    damaged = []
     for path in sorted(folder.glob(PATTERN)):
-        rank = read_rank(path)
+        try:
+            rank = read_rank(path)
+        except InputError as error:
+            damaged.append(Damaged(path, str(error).removeprefix(f"{path}: ")))
+            continue
         groups.setdefault(f"{rank.size} {rank.job} {rank.host if _unnamed(rank) else ''}", []).append(rank)
     worlds = [sorted(ranks, key=lambda each: each.rank) for ranks in _joined(groups)]
     jobs = [Job(tuple(ranks), ranks[0].size) for ranks in worlds]
-    return sorted(jobs, key=lambda job: min(rank.begin for rank in job.ranks))
+    return sorted(jobs, key=lambda job: min(rank.begin for rank in job.ranks)), damaged
 
 
 def chosen(jobs: Sequence[Job], number: int | None) -> Job:

@@ -7,17 +7,24 @@ started again are not in its matrix (seen with 4.1.4).
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from statistics import mode
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.storage.reading import reading
+from fathometer.lab.profile.jobs import Damaged
+from fathometer.storage.reading import readable, reading
 
 STEM, SUFFIX = "monitoring", ".prof"
 # Lines of a file: kind, own rank, other rank, bytes, messages; and the sizes of all messages, internal ones included.
 _PAIR = re.compile(r"([EISRC])\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent(?:\t([\d,]+))?$")
 _TOTAL = re.compile(r"(D\t|O2A\t|A2O\t|A2A\t|#)")
+_NAME = re.compile(rf"{STEM}\.(\d+){re.escape(SUFFIX)}")  # with the rank
+_FIRST, _WORLD, _LAST = "# POINT TO POINT", "D\tMPI_COMM_WORLD\tprocs: ", "A2A\t"  # lines
 _MATRICES = {"E": "messages", "S": "puts", "R": "gets"}  # I, C: of the library itself, for collective calls
+
+Row = tuple[str, int, int, int, int, list[int]]
 
 
 def variables(folder: Path) -> dict[str, str]:
@@ -30,16 +37,30 @@ def variables(folder: Path) -> dict[str, str]:
     }
 
 
-def results_in(folder: Path, wall_seconds: float) -> dict[str, Any] | None:
-    """The results of a record from the files in a folder; None where there are none. Seconds are those of the command.
+def results_in(folder: Path, wall_seconds: float) -> tuple[dict[str, Any] | None, list[Damaged]]:
+    """The results of a record from the files in a folder, None where none can be read; and the files that cannot.
+    Seconds are those of the command."""
+    paths = {int(found[1]): path for path in folder.iterdir() if (found := _NAME.fullmatch(path.name))}
+    rows: dict[int, list[Row]] = {}
+    sizes: dict[int, int] = {}  # of the world, by rank
+    damaged = []
+    for rank in sorted(paths):
+        try:
+            rows[rank], sizes[rank] = _rows(paths[rank], rank)
+        except InputError as error:
+            damaged.append(Damaged(paths[rank], str(error).removeprefix(f"{paths[rank]}").lstrip(":, ")))
+    if not rows:
+        return None, damaged
+    size = mode(sizes.values())
+    for rank in [rank for rank in rows if sizes[rank] != size]:
+        damaged.append(Damaged(paths[rank], f"is of another run, with {sizes[rank]} ranks"))
+        del rows[rank]
+    return _results(rows, size, wall_seconds), damaged
 
-    Raises InputError for a file that is none of these, naming its line.
-    """
-    paths = sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: int(re.sub(r"\D", "", path.suffixes[0]) or 0))
-    if not paths:
-        return None
-    rows = [row for path in paths for row in _rows(path)]
-    ranks = sorted({row[1] for row in rows} | {row[2] for row in rows} | set(range(len(paths))))
+
+def _results(rows_of: Mapping[int, list[Row]], size: int, wall_seconds: float) -> dict[str, Any]:
+    """rows_of: by rank."""
+    rows = [row for own in rows_of.values() for row in own]
     matrix = {
         name: {
             "rank": [row[1] for row in rows if row[0] == letter],
@@ -53,12 +74,12 @@ def results_in(folder: Path, wall_seconds: float) -> dict[str, Any] | None:
         "profiler": "ompi",
         "program": "",
         "mpi": "Open MPI",
-        "size": len(ranks),
+        "size": size,
         "hosts": [],
         "thread_level": "",
         "options": [],
         "wall_seconds": wall_seconds,
-        "ranks": [_rank(rank, rows, wall_seconds) for rank in ranks],
+        "ranks": [_rank(rank, rows, wall_seconds) for rank in rows_of],
         "functions": [],
         "sizes": _sizes(rows),
         "communicators": [],
@@ -69,21 +90,29 @@ def results_in(folder: Path, wall_seconds: float) -> dict[str, Any] | None:
     }
 
 
-Row = tuple[str, int, int, int, int, list[int]]
-
-
-def _rows(path: Path) -> list[Row]:
-    with reading(path):
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+def _rows(path: Path, rank: int) -> tuple[list[Row], int]:
+    """Rows of a file, and ranks of its world. Raises InputError for one that is none of this rank, or damaged."""
+    with reading(readable(path)):
+        text = path.read_text(encoding="utf-8", errors="replace")
+    lines = text.splitlines()
+    if not text:
+        raise InputError(f"{path}: is empty")
+    if lines[0] != _FIRST:
+        raise InputError(f"{path}: is no file of Open MPI's monitoring")
+    if not (lines[-1].startswith(_LAST) and text.endswith("sent\n")):
+        raise InputError(f"{path}: is cut short")
+    size = max((line.count(",") + 1 for line in lines if line.startswith(_WORLD)), default=0)
     rows: list[Row] = []
     for number, line in enumerate(lines, 1):
         if found := _PAIR.match(line):
-            letter, own, other, size, messages, sizes = found.groups()
+            letter, own, other, length, messages, sizes = found.groups()
             counts = [int(word) for word in sizes.split(",")] if sizes else []
-            rows.append((letter, int(own), int(other), int(size), int(messages), counts))
+            if int(own) != rank or int(other) >= size:
+                raise InputError(f"{path}, line {number}: is damaged: ranks {own} and {other} of {size}")
+            rows.append((letter, rank, int(other), int(length), int(messages), counts))
         elif line and not _TOTAL.match(line):
-            raise InputError(f"{path}, line {number}: found {line[:60]!r}; allowed: a file of Open MPI's monitoring")
-    return rows
+            raise InputError(f"{path}, line {number}: is damaged: {line[:60]!r}")
+    return rows, size
 
 
 def _rank(rank: int, rows: list[Row], wall_seconds: float) -> dict[str, Any]:

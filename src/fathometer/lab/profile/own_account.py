@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import InputError
 from fathometer.record.profiled import OWN_RECORD
 from fathometer.report.records import read_record
 
@@ -15,14 +14,11 @@ HALO = "halo exchange"
 
 def own_account(folder: Path) -> dict[str, Any] | None:
     """Seconds of each rank by category, and the halos, from the record that the run has left in the profile's folder;
-    None where it left none: another program, or one that did not finish."""
+    None where it left none: another program, or one that did not finish. Raises InputError where it is damaged."""
     path = folder / OWN_RECORD
     if not path.exists():
         return None
-    try:
-        record = read_record(path).record
-    except InputError:  # cut off
-        return None
+    record = read_record(path).record
     ledger = record["ledger"]
     halos = [entry for entry in ledger["phases"] if entry["phase"] == HALO]
     return {

@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import shortened
-from fathometer.lab.profile.shares import SMALL_BYTES, imbalance, mpi_seconds, small_share, total_bytes, user_seconds
+from fathometer.lab.profile.shares import (
+    SMALL_BYTES,
+    imbalance,
+    mpi_seconds,
+    small_share,
+    total_bytes,
+    user_seconds,
+)
 from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
@@ -35,7 +42,9 @@ def heading(record: Mapping[str, Any]) -> Heading:
     facts = [("Profiled", shlex.join(words) or results["program"]), ("MPI", results["mpi"])]
     hosts = results["hosts"]
     where = f" on {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}" if hosts else ""
-    facts.append(("Ranks", f"{results['size']}{where}"))
+    there = len(results["ranks"])
+    part = f"; all numbers are of the {there} whose files can be read" if there < results["size"] else ""
+    facts.append(("Ranks", f"{results['size']}{where}{part}"))
     if mpi is not None and user is not None and mpi + user > 0:
         text = f"{formatting.percent(mpi / (mpi + user))} of the ranks' time, {formatting.seconds(mpi)} a rank"
         if user:
@@ -179,6 +188,9 @@ def _matrix(results: Mapping[str, Any], name: str) -> Panel | None:
                 moved = formatting.scaled(cells[row][column], "B")
                 texts[row][column] = f"{formatting.count(counts[row][column])} in number, {moved}"
     together = f" {group} ranks together in a row." if group > 1 else ""
+    missing = size - len(results["ranks"])
+    if missing:
+        together += f" What {missing} {'ranks' if missing > 1 else 'rank'} sent is not known."
     from_to = ("from rank", "to rank") if name != "gets" else ("rank", "from rank")
     return {
         "kind": "cells",

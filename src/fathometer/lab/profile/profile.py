@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,12 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.profile import monitoring
 from fathometer.lab.profile.account import account_of, account_without_times
 from fathometer.lab.profile.advice import findings
-from fathometer.lab.profile.jobs import PATTERN, Job, chosen, jobs_in
+from fathometer.lab.profile.jobs import PATTERN, Damaged, Job, chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, Ended, run, run_in
 from fathometer.lab.profile.own_account import own_account
 from fathometer.lab.profile.programs import links_mpi_statically, refuse_static
 from fathometer.lab.profile.results import results_of
-from fathometer.lab.profile.shares import figures
+from fathometer.lab.profile.shares import figures, missing_ranks
 from fathometer.lab.profile.symbols import named
 from fathometer.record.envelope import plain, record
 from fathometer.record.machine_of_runs import machine_of_runs
@@ -28,6 +28,7 @@ from fathometer.record.profiled import OWN_RECORD
 from fathometer.storage import atomic
 
 RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
+MOST_RANKS = 8  # by number in a sentence
 Profiler = Literal["fathometer", "ompi"]
 
 
@@ -52,14 +53,12 @@ class ProfileOptions:
     overwrite: bool = False
 
 
-def make_profile(
-    options: ProfileOptions, words: Sequence[str], say: Callable[[str], None]
-) -> tuple[dict[str, Any], Ended]:
-    """The record of a profile, and how the command ended.
+def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[str, Any], Ended]:
+    """The record of a profile, and how the command ended. words: of this command line.
 
-    words: of this command line. say: prints a line for people.
+    A file of a rank that cannot be read is left out, which the record says.
     Raises InputError where the folder has a profile already, for a static program, and where no process of the command
-    has called MPI_Init; FathometerError where the library could not count.
+    has called MPI_Init; FathometerError where the library could not count, and where no file can be read.
     """
     _prepare(options)
     begin = time.monotonic()
@@ -71,16 +70,25 @@ def make_profile(
     elif ended.code:
         reasons.append(f"the command ended with exit code {ended.code}")
     if options.profiler == "ompi":
-        results = monitoring.results_in(options.folder, seconds)
-        if results is None:
-            raise InputError(_nothing(options, "wrote no file of Open MPI's monitoring: it is no Open MPI program"))
+        results, damaged = _monitored(options, ended, seconds)
         account = account_without_times(results)
     else:
-        job = _job(options, ended, say)
-        results, account = results_of(job) | {"notes": notes(job)}, account_of(job)
+        jobs, damaged = _jobs(options, ended)
+        job = chosen(jobs, options.job)
+        results, account = results_of(job), account_of(job)
         reasons += doubts(job)
+        results["notes"] = notes(jobs, job)
+    if damaged:
+        several = "files" if len(damaged) > 1 else "file"
+        reasons.append(f"{len(damaged)} {several} of ranks cannot be read, and will not be removed: {told(damaged)}")
+    if left_out := missing_ranks(results, MOST_RANKS + 1):
+        reasons.append(f"no number includes {_ranks(left_out)}: there is no file that can be read")
+    results["damaged"] = [{"file": each.path.name, "problem": each.problem} for each in damaged]
     results["sites"] = named(results["sites"])
-    results["own_account"] = own_account(options.folder)
+    try:
+        results["own_account"] = own_account(options.folder)
+    except InputError as error:
+        reasons.append(f"the program's own account is missing: {error}")
     results["findings"] = plain(findings(results))
     made = record(
         application="profile",
@@ -101,10 +109,13 @@ def make_profile(
     return made, ended
 
 
-def remove_left(folder: Path) -> None:
-    """Remove what ranks have left in a folder: once the record is written, which a full disk can prevent."""
+def remove_left(folder: Path, record: Mapping[str, Any]) -> None:
+    """Remove what ranks have left in a folder, but for damaged files: once the record is written, which a full disk can
+    prevent."""
+    damaged = {each["file"] for each in record["results"]["damaged"]}
     for path in _left(folder):
-        atomic.remove(path)
+        if path.name not in damaged:
+            atomic.remove(path)
 
 
 def _prepare(options: ProfileOptions) -> None:
@@ -127,7 +138,7 @@ def _prepare(options: ProfileOptions) -> None:
 def _left(folder: Path) -> list[Path]:
     """What ranks have left in a folder."""
     patterns = (PATTERN, f"{monitoring.STEM}*{monitoring.SUFFIX}", PROBLEM, OWN_RECORD)
-    return [path for pattern in patterns for path in folder.glob(pattern)]
+    return [path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()]
 
 
 def _run(options: ProfileOptions) -> Ended:
@@ -137,24 +148,42 @@ def _run(options: ProfileOptions) -> Ended:
     return run(options.command, options.folder, options.counted, options.newer)
 
 
-def _job(options: ProfileOptions, ended: Ended, say: Callable[[str], None]) -> Job:
+def _monitored(options: ProfileOptions, ended: Ended, seconds: float) -> tuple[dict[str, Any], list[Damaged]]:
+    results, damaged = monitoring.results_in(options.folder, seconds)
+    if results is not None:
+        return results, damaged
+    if damaged:
+        raise _unreadable(options, damaged)
+    _refuse_failed(options, ended)
+    raise InputError(_nothing(options, "wrote no file of Open MPI's monitoring: it is no Open MPI program"))
+
+
+def _jobs(options: ProfileOptions, ended: Ended) -> tuple[list[Job], list[Damaged]]:
     with suppress(OSError):
-        raise FathometerError((options.folder / PROBLEM).read_text(encoding="utf-8").strip())
-    jobs = jobs_in(options.folder)
-    if not jobs and ended.code:
-        raise FathometerError(
-            f"{options.command[0]}: ended with exit code {ended.code} before a process of it called MPI_Init"
-        )
+        raise FathometerError((options.folder / PROBLEM).read_text(encoding="utf-8", errors="replace").strip())
+    jobs, damaged = jobs_in(options.folder)
+    if not jobs and damaged:
+        raise _unreadable(options, damaged)
     if not jobs:
+        _refuse_failed(options, ended)
         inside = links_mpi_statically(options.command)
         why = "no process of it has called MPI_Init: it is no MPI program, or MPI is linked to it statically"
         if inside is not None:
             why = f"MPI is linked into {inside}, where nothing can be preloaded"
         raise InputError(_nothing(options, why))
-    job = chosen(jobs, options.job)
-    if len(jobs) > 1:
-        say(f"the command ran {len(jobs)} MPI jobs; this is number {jobs.index(job) + 1} (--job N --keep shows others)")
-    return job
+    return jobs, damaged
+
+
+def _refuse_failed(options: ProfileOptions, ended: Ended) -> None:
+    if ended.code:
+        raise FathometerError(
+            f"{options.command[0]}: ended with exit code {ended.code} before a process of it called MPI_Init"
+        )
+
+
+def _unreadable(options: ProfileOptions, damaged: Sequence[Damaged]) -> FathometerError:
+    kind = FathometerError if options.command else InputError
+    return kind(f"{options.folder}: none of {len(damaged)} files of ranks can be read: {told(damaged)}")
 
 
 def _nothing(options: ProfileOptions, why: str) -> str:
@@ -166,8 +195,6 @@ def _nothing(options: ProfileOptions, why: str) -> str:
 def doubts(job: Job) -> list[str]:
     """Why a profile is not to be trusted as a whole."""
     reasons = []
-    if job.missing:
-        reasons.append(f"{job.missing} of {job.size} ranks left no file")
     for end in dict.fromkeys(rank.end for rank in job.ranks):
         ranks = [rank for rank in job.ranks if rank.end == end]
         if end != "finalized":
@@ -182,10 +209,11 @@ def doubts(job: Job) -> list[str]:
     return reasons
 
 
-def notes(job: Job) -> list[str]:
-    """What was asked for and is not there."""
+def notes(jobs: Sequence[Job], job: Job) -> list[str]:
+    """Which of several jobs this is; what was asked for and is not there."""
+    which = f"the command ran {len(jobs)} MPI jobs; this is number {jobs.index(job) + 1} (--job N --keep shows others)"
     refused = {rank.counter_error for rank in job.ranks if "counters" in rank.options and rank.counter_error}
-    return [refusal(error) for error in sorted(refused)]
+    return [*([which] if len(jobs) > 1 else []), *map(refusal, sorted(refused))]
 
 
 def refusal(error: int) -> str:
@@ -203,5 +231,5 @@ def refusal(error: int) -> str:
 
 
 def _ranks(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:8])) + (", …" if len(numbers) > 8 else "")
+    shown = ", ".join(map(str, numbers[:MOST_RANKS])) + (", …" if len(numbers) > MOST_RANKS else "")
     return f"{'ranks' if len(numbers) > 1 else 'rank'} {shown}"

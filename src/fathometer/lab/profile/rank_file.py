@@ -1,6 +1,7 @@
 """The file of a rank (native/profile/layout.hpp), as NumPy reads it.
 
-It is written as mapped memory: of a process that was killed it holds all calls that had ended.
+It is written as mapped memory: of a process that was killed it holds all calls that had ended. Only a file whose rank
+has ended MPI has a sum by which any change of it is known.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError
-from fathometer.lab.profile.functions import checksum
-from fathometer.storage.reading import reading
+from fathometer.lab.profile.functions import checksum, functions
+from fathometer.storage.reading import readable, reading
 
-MAGIC, VERSION = b"FATHPROF", 1
+MAGIC, VERSION = b"FATHPROF", 2
 HEADER_BYTES, BLOCK_BYTES = 4096, 64
+MOST = {"clock": 1, "communicators": 256, "files": 128, "sites": 2048, "blocks": 64}  # of these in a header
 # 1: still running when nothing more was said: a signal, or _exit.
 ENDS = {1: "ended suddenly", 2: "finalized", 3: "aborted", 4: "left without MPI_Finalize"}
 OPTIONS = {"communicators": 1, "sites": 2, "wait": 4, "counters": 8}
@@ -74,6 +76,7 @@ _HEADER = np.dtype(
                 "init_end",
                 "end",
                 "dropped",
+                "sum",
             )
         ),
         ("first", _INSTANT),
@@ -186,15 +189,38 @@ class RankProfile:
 
 
 def read_rank(path: Path) -> RankProfile:
-    """Read a rank's file. Raises InputError where it is none, or of another version of this program."""
-    with reading(path):
+    """Read a rank's file. Raises InputError where it is none, damaged, or of another version of this program."""
+    with reading(readable(path)):
         content = path.read_bytes()
-    if len(content) < HEADER_BYTES or content[:8] != MAGIC:
-        raise InputError(f"{path}: found no profile of a rank; allowed: what `fathometer profile` has left")
-    header = np.frombuffer(content, _HEADER, 1)[0]
-    if header["version"] != VERSION or header["checksum"] != checksum() or header["header_bytes"] != _HEADER.itemsize:
-        raise InputError(f"{path}: written by another version of this program; allowed: files of this one")
-    return _Reader(path, content, header).profile()
+        if not content:
+            raise InputError(f"{path}: is empty")
+        if content[:8] != MAGIC:
+            raise InputError(f"{path}: is no file of a rank, or one that was never begun")
+        if len(content) < HEADER_BYTES:
+            raise InputError(f"{path}: is cut short")
+        header = np.frombuffer(content, _HEADER, 1)[0]
+        ours = (VERSION, checksum(), _HEADER.itemsize)
+        if tuple(int(header[name]) for name in ("version", "checksum", "header_bytes")) != ours:
+            raise InputError(f"{path}: was written by another version of this program")
+        _check(path, content, header)
+        return _Reader(path, content, header).profile()
+
+
+def _check(path: Path, content: bytes, header: Any) -> None:
+    """Raises InputError where header or sum show damage."""
+    size = int(header["blocks_at"]) + int(header["blocks"]) * int(header["block_bytes"])
+    known = all(0 <= int(header[name]) <= most for name, most in MOST.items())
+    if not known or not 0 <= int(header["rank"]) < int(header["size"]):
+        raise InputError(f"{path}: is damaged: its header has impossible numbers")
+    if size > len(content):
+        raise InputError(f"{path}: is cut short")
+    if header["sum"]:
+        words = np.frombuffer(content, "<u8", size // 8)
+        own = int(header.dtype.fields["sum"][1]) // 8
+        factors = np.arange(1, 2 * len(words), 2, dtype=np.uint64)
+        found = (int((words * factors).sum()) - int(words[own]) * (2 * own + 1)) % 2**64
+        if found != header["sum"]:
+            raise InputError(f"{path}: is damaged: its bytes do not have its sum")
 
 
 class _Reader:
@@ -207,7 +233,7 @@ class _Reader:
 
     def _table(self, kind: np.dtype[Any], at: int, count: int) -> Array:
         if at + count * kind.itemsize > len(self._content):
-            raise InputError(f"{self._path}: cut short; allowed: a whole file")
+            raise InputError(f"{self._path}: is cut short")
         return np.frombuffer(self._content, kind, count, at)
 
     def profile(self) -> RankProfile:
@@ -219,8 +245,6 @@ class _Reader:
         end = int(header["end"]) or last
         start = int(header["init_end"]) or origin
         inside = 0 if main is None or header["state"] != 1 else int(main["current"])
-        from fathometer.lab.profile.functions import functions
-
         zero = 1e-9 * int(header["begin_real_nanoseconds"])
         options = tuple(name for name, bit in OPTIONS.items() if int(header["options"]) & bit)
         return RankProfile(
@@ -273,6 +297,8 @@ class _Reader:
         tables = [calls for _, calls, _, _ in blocks] or [np.zeros(0, _CALL)]
         all_calls = np.concatenate(tables)
         key = all_calls["key"]
+        if ((key & 0x3FF) >= len(functions())).any():
+            raise InputError(f"{self._path}: is damaged: it counts calls of functions that there are not")
         main = [np.full(len(calls), bool(block["main"])) for block, calls, _, _ in blocks] or [np.zeros(0, bool)]
         return Calls(
             (key & 0x3FF).astype(int),

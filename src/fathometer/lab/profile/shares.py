@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from fathometer.record.envelope import Figure
@@ -26,6 +28,12 @@ def imbalance(results: Mapping[str, Any]) -> float | None:
     if mean is None:
         return None
     return max(rank["user_seconds"] for rank in results["ranks"]) / mean if mean else 1.0
+
+
+def missing_ranks(results: Mapping[str, Any], most: int) -> list[int]:
+    """The first `most` ranks of which there is no file that can be read: no number has them in it."""
+    there = {rank["rank"] for rank in results["ranks"]}
+    return list(islice((rank for rank in range(results["size"]) if rank not in there), most))
 
 
 def total_bytes(results: Mapping[str, Any]) -> int:
@@ -53,7 +61,8 @@ def sums_share(results: Mapping[str, Any]) -> float | None:
 
 
 def figures(results: Mapping[str, Any]) -> list[Figure]:
-    """Figures of a record; those that are not known are left out."""
+    """Figures of a record; those that are not known are left out. Where ranks are missing the names say of how many
+    they are, so that no figure is compared with that of all."""
     mpi, user, small, uneven = mpi_seconds(results), user_seconds(results), small_share(results), imbalance(results)
     data, sums = total_bytes(results), sums_share(results)
     known = all("calls" in rank for rank in results["ranks"])  # Open MPI's monitoring has none
@@ -71,7 +80,9 @@ def figures(results: Mapping[str, Any]) -> list[Figure]:
         None if sums is None else Figure("Allreduce of MPI time", sums, "1", "none", "context"),
         None if calls is None else Figure("calls of MPI", calls, "1", "none", "context"),
     ]
-    return [figure for figure in found if figure is not None]
+    there = len(results["ranks"])
+    part = f" ({there} of {results['size']} ranks)" if there < results["size"] else ""
+    return [replace(figure, name=figure.name + part) for figure in found if figure is not None]
 
 
 def _mean(results: Mapping[str, Any], name: str) -> float | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from fathometer.base.errors import FathometerError
-from fathometer.lab.profile.jobs import chosen, jobs_in
+from fathometer.lab.profile.jobs import chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, environment
 from fathometer.lab.profile.programs import has_newer_calls
 from fathometer.lab.profile.results import results_of
@@ -45,12 +45,14 @@ def variables(folder: Path, words: Sequence[str]) -> dict[str, str]:
 def figures_in(folder: Path) -> dict[str, float]:
     """The figures of a run that has ended, from its folder; of several MPI jobs that with the most time.
 
-    Raises FathometerError where its ranks left nothing, or not all of them did.
+    Raises FathometerError where its ranks left nothing, or not all of them a file that can be read.
     """
     problem = folder / FOLDER / PROBLEM
     if problem.exists():
-        raise FathometerError(f"profile: {problem.read_text(encoding='utf-8').strip()}")
-    jobs = jobs_in(folder / FOLDER)
+        raise FathometerError(f"profile: {problem.read_text(encoding='utf-8', errors='replace').strip()}")
+    jobs, damaged = jobs_in(folder / FOLDER)
+    if damaged:
+        raise FathometerError(f"profile: files of ranks cannot be read: {told(damaged)}")
     if not jobs:
         raise FathometerError("profile: no process of the run has called MPI_Init")
     job = chosen(jobs, None)

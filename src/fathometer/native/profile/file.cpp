@@ -34,6 +34,7 @@ std::atomic_flag snapping = ATOMIC_FLAG_INIT;
 pthread_key_t thread_end;
 auto &mutex = *new std::mutex;         // of what is made seldom: slots and blocks; never destroyed
 auto &left = *new std::vector<Thread>; // blocks of threads that have ended, for those to come
+auto &blocks = *new std::vector<Block *>;
 
 void cut(char *into, std::size_t room, const char *text) { std::snprintf(into, room, "%s", text); }
 
@@ -185,6 +186,7 @@ void create_block(Thread &thread) {
         return;
     }
     thread.block = reinterpret_cast<Block *>(place);
+    blocks.push_back(thread.block);
     thread.calls = reinterpret_cast<CallSlot *>(place + sizeof(Block));
     thread.peers = reinterpret_cast<PeerSlot *>(thread.calls + CALLS);
     thread.windows = reinterpret_cast<Window *>(thread.peers + header->peers_each);
@@ -210,6 +212,27 @@ void end_file(State state, int code) {
     read_usage(header->latest);
     header->code = code;
     header->state = state;
+}
+
+void seal_file() {
+    if (header == nullptr || header->state != FINALIZED)
+        return;
+    running = false;
+    const std::lock_guard lock(mutex);
+    for (const Block *block : blocks)
+        if (block->current != 0) // a thread is in MPI still, against its rules, and will write what it counts
+            return;
+    std::uint64_t sum = 0, factor = 1; // odd factors: any change of one word changes the sum
+    const auto add = [&](const char *place, std::uint64_t bytes) {
+        for (std::uint64_t word; bytes > 0; place += sizeof word, bytes -= sizeof word, factor += 2) {
+            std::memcpy(&word, place, sizeof word);
+            sum += word * factor;
+        }
+    };
+    add(mapped, header->blocks_at);
+    for (const Block *block : blocks)
+        add(reinterpret_cast<const char *>(block), header->block_bytes);
+    header->sum = sum;
 }
 
 int communicator_slot(const Communicator &communicator, const char *name, std::uint64_t members, bool window) {

@@ -196,6 +196,8 @@ def _wrapper(function: Function) -> Iterator[str]:
             yield f"    {condition}call.message(Peer::{kind}, {entry['to']}, bytes_out);"
         if "from" in entry:
             yield f"    call.message(Peer::Got, {entry['from']}, bytes_in);"
+    if base == "MPI_Finalize":
+        yield "    seal_file();"
     yield "    return code;"
     yield "}"
 

@@ -6,7 +6,7 @@
 
 namespace fathometer::profile {
 
-inline constexpr std::uint32_t VERSION = 1;
+inline constexpr std::uint32_t VERSION = 2;
 inline constexpr std::uint64_t COMMUNICATORS = 256, FILES = 128, SITES = 2048; // slots; the last one is for all others
 inline constexpr std::uint64_t CALLS = 4096;  // of a thread: slots by function, size, communicator and call site
 inline constexpr std::uint64_t WINDOWS = 512; // of time
@@ -38,6 +38,7 @@ struct Header {
     std::uint64_t communicators_at, communicators, files_at, files, sites_at, sites;
     std::uint64_t blocks_at, block_bytes, blocks, calls_each, peers_each, windows_each;
     std::uint64_t begin_real_nanoseconds, init_begin, init_end, end, dropped;
+    std::uint64_t sum; // of the file's words, once MPI_Finalize has ended; 0: none was made
     Instant first, last;
     Usage before, latest;
     char host[64], job[128], program[256], library[256];

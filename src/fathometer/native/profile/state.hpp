@@ -47,6 +47,7 @@ Thread &this_thread();
 bool create_file(int rank, int size, const char *library, std::uint32_t checksum, bool newer_calls);
 void create_block(Thread &thread);
 void end_file(State state, int code);
+void seal_file(); // after MPI_Finalize: nothing more is counted, and the file gets its sum
 void take_snapshot(Block &block);
 
 // Slots in the file.
