@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from fathometer.base.errors import FathometerError
+from fathometer.base.removal import Mark, remove_tree
+
 STALE_SECONDS = 5.0  # a folder is locked much sooner after it was made
+MARK = Mark("fathometer-temporary", b"")  # empty: it is there on a full disk too
 
 
 @contextmanager
@@ -26,12 +29,13 @@ def owned_folder(place: Path, prefix: str) -> Iterator[Path]:
     folder = mkdtemp(prefix=prefix, dir=place)
     lock = None
     try:
+        mark_temporary(Path(folder))
         with suppress(OSError):  # as on NFS: then nobody takes it for abandoned either
             lock = os.open(folder, os.O_RDONLY)
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield Path(folder)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_temporary(Path(folder))
         if lock is not None:
             os.close(lock)
 
@@ -45,6 +49,17 @@ def _remove_abandoned(folder: Path) -> None:
         lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_temporary(folder)
         finally:
             os.close(lock)
+
+
+def mark_temporary(folder: Path) -> None:
+    """Mark a new folder as one that `remove_temporary` may remove. Raises OSError."""
+    (folder / MARK.name).touch(exist_ok=False)
+
+
+def remove_temporary(folder: Path) -> None:
+    """Remove a temporary folder of this program. No error is raised."""
+    with suppress(FathometerError):
+        remove_tree(folder, folder.parent, MARK)

@@ -14,7 +14,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -24,6 +24,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_empty, remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.fingerprint import differences
 from fathometer.runs.options import RunOptions
@@ -183,8 +184,7 @@ def _remove(folder: Path, but: Path | None = None) -> None:
     """Remove what is ours in the folder, and the folder where nothing else is left."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path != but and (path.name in (FILE, LOCK) or NAME.fullmatch(path.name)):
-            atomic.remove(path)
+            remove_file(path)
     atomic.remove_parts(folder, OWN)
     if but is None:
-        with suppress(OSError):
-            folder.rmdir()
+        remove_empty(folder)

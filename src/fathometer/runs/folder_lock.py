@@ -11,9 +11,9 @@ from pathlib import Path
 from time import sleep
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_empty, remove_file
 from fathometer.runs.journal import read_fingerprint, read_journal
-from fathometer.runs.journal_folder import erase, is_journal, require_journal
-from fathometer.storage import atomic
+from fathometer.runs.journal_folder import MARK, erase, require_journal
 from fathometer.storage.lock import FileLock, this_process
 
 POLL_SECONDS = 0.1  # between attempts to take a shared lock
@@ -59,14 +59,13 @@ class FolderLock:
         """Release it; a journal of this version in which nothing is written of any task is removed."""
         with suppress(FathometerError, OSError):
             journal = None
-            if is_journal(self._folder):
+            if MARK.on(self._folder):
                 read_fingerprint(self._folder)  # that of another version, or a damaged one, stays as it is
                 journal = read_journal(self._folder)
             if journal is None or not (journal.finished or journal.any_lines):
                 erase(self._folder)
-                atomic.remove(self._lock.path)
-                with suppress(OSError):  # something else is in it
-                    self._folder.rmdir()
+                remove_file(self._lock.path)
+                remove_empty(self._folder)
         self._lock.close()
 
 
@@ -125,8 +124,8 @@ class SharedFolderLock:
         """Release it; a folder that holds nothing else is removed."""
         with suppress(OSError):  # another run may be faster
             if self.alone and [path.name for path in self._folder.iterdir()] == ["lock"]:
-                atomic.remove(self._lock.path)
-                self._folder.rmdir()
+                remove_file(self._lock.path)
+                remove_empty(self._folder)
         self._lock.close()
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
 import os
 import re
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import Mark, remove_file
 from fathometer.record.envelope import RECORD, plain, write_record
 from fathometer.runs.checksum import checksum
 from fathometer.runs.fingerprint import differences
@@ -30,6 +29,7 @@ from fathometer.runs.run_input import RunInput
 from fathometer.runs.seal import with_seal
 from fathometer.runs.sum_file import DamagedSumError, SumFile
 from fathometer.storage import atomic
+from fathometer.storage.json_text import json_values
 from fathometer.storage.volumes.volume import open_volume
 
 # Names of a journal's files, all that is ever removed from its folder (journal.py).
@@ -37,7 +37,7 @@ RECORDS = re.compile(r"finished|[\w.-]+-\d{4,}\.jsonl")
 WORK = re.compile(r"\d{6,}-[\w.+-]+\.npy|image\.npy|[\w.-]+-\d{4,}-\d+\.sum|\d{6,}\.claim")
 CLAIM = re.compile(r"\d{6,}\.claim")
 PART = re.compile(rf"\.(?:{RECORDS.pattern}|{WORK.pattern}|survey\.json)\.\w+\.part")  # unfinished (atomic.py)
-BEGINNING = b'{\n  "journal": '  # of survey.json, in any version
+MARK = Mark(FINGERPRINT, b'{\n  "journal": ')
 MAX_DIFFERENCES = 3  # in a message
 
 
@@ -61,18 +61,6 @@ def require_own(folder: Path) -> None:
         raise InputError(f"{folder}: {wrong}; allowed: a folder of this user's, or another [output] directory")
 
 
-def is_journal(folder: Path) -> bool:
-    """Whether a folder holds a survey.json that begins as this program writes it."""
-    path = folder / FINGERPRINT
-    try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return False
-        with path.open("rb") as file:
-            return file.read(len(BEGINNING)) == BEGINNING
-    except OSError:
-        return False
-
-
 def require_journal(folder: Path) -> None:
     """Raises InputError where a folder holds something, but is no journal; as `require_own`, too."""
     require_own(folder)
@@ -81,7 +69,7 @@ def require_journal(folder: Path) -> None:
     except OSError:  # missing, or taken away by the run that had it
         return
     others = [name for name in names if name != "lock" and not PART.fullmatch(name)]
-    if others and not is_journal(folder):  # which another run may just have made: looked at last
+    if others and not MARK.on(folder):  # which another run may just have made: looked at last
         other = next((name for name in others if name != FINGERPRINT), FINGERPRINT)
         of_this_program = " of this program's" if FINGERPRINT in others else ""
         raise InputError(
@@ -119,7 +107,7 @@ def has_journal(output: Path) -> bool:
 def results_of(output: Path) -> dict[str, Path]:
     """The files in the record of a finished run in this folder, by kind; none without a record."""
     try:
-        files = json.loads((output / RECORD).read_text(encoding="utf-8"))["results"]["files"]
+        files = json_values((output / RECORD).read_bytes())["results"]["files"]
         return {str(kind): Path(path) for kind, path in files.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
@@ -213,9 +201,9 @@ def erase(folder: Path) -> None:
 
     Raises InputError where the folder is not this user's own."""
     require_own(folder)
-    if is_journal(folder):
+    if MARK.on(folder):
         _remove(folder, RECORDS, WORK, PART)
-        atomic.remove(folder / FINGERPRINT)
+        remove_file(folder / FINGERPRINT)
     else:
         _remove(folder, PART)
 
@@ -229,8 +217,7 @@ def _remove(folder: Path, *names: re.Pattern[str]) -> None:
     """Remove files, never folders, with such names."""
     for path in list(folder.iterdir()):
         if any(pattern.fullmatch(path.name) for pattern in names):
-            with contextlib.suppress(OSError):
-                path.unlink()
+            remove_file(path)
 
 
 def _tidy(folder: Path) -> None:
@@ -240,7 +227,7 @@ def _tidy(folder: Path) -> None:
         try:
             SumFile.read(path)
         except DamagedSumError:
-            atomic.remove(path)
+            remove_file(path)
     journal = read_journal(folder)
     for contribution in journal.loose:
         if not _intact(journal, contribution, values=contribution.task in journal.unflushed):
@@ -248,7 +235,7 @@ def _tidy(folder: Path) -> None:
     known = {journal.contribution(loose.task, name) for loose in journal.loose for name in loose.parts}
     for path in folder.glob("*.npy"):
         if path not in known and WORK.fullmatch(path.name):
-            atomic.remove(path)
+            remove_file(path)
 
 
 def _intact(journal: Journal, contribution: Contribution, values: bool) -> bool:

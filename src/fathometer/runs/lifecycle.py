@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +16,11 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_file
 from fathometer.base.signals import last_words
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.record.envelope import PAGE, RECORD, UNFINISHED, write_record
+from fathometer.record.schema import problem_of
 from fathometer.runs.claims import Claims
 from fathometer.runs.context import Context
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
@@ -34,7 +35,7 @@ from fathometer.runs.journal_folder import (
 )
 from fathometer.runs.options import RunKind, RunOptions
 from fathometer.runs.run_input import InputFiles
-from fathometer.storage import atomic
+from fathometer.storage.json_text import json_values
 
 Lock = FolderLock | SharedFolderLock
 Work = TypeVar("Work")
@@ -187,9 +188,11 @@ def finished_record_in(output: Path) -> dict[str, Any]:
     """The record of the finished run in an output folder. Raises FathometerError where it cannot be read."""
     path = output / RECORD
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = json_values(path.read_bytes())
     except (OSError, ValueError):
         raise FathometerError(f"{path}: cannot be read; --overwrite begins anew") from None
+    if wrong := problem_of(record):
+        raise FathometerError(f"{path}: damaged: {wrong}; --overwrite begins anew")
     return record
 
 
@@ -197,7 +200,7 @@ def remove_record(output: Path, comm: MPI.Intracomm) -> None:
     """Remove, on rank 0, the record and the page of results that are about to be replaced."""
     if comm.rank == 0:
         for name in (RECORD, PAGE):
-            atomic.remove(output / name)
+            remove_file(output / name)
 
 
 @contextmanager
@@ -223,13 +226,15 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
         raise
     if comm.rank == 0:
         with ledger.phase("finish"):
-            atomic.remove(path)
+            remove_file(path)
 
 
 def _mark_interrupted(path: Path, rank: int) -> None:
     """Of a process that is ended in the middle of a call: the record that was written at its start."""
-    if rank == 0:
-        record = json.loads(path.read_text(encoding="utf-8"))
+    if rank:
+        return
+    with suppress(OSError, ValueError, KeyError, TypeError):  # the unfinished record is damaged: it stays as it is
+        record = json_values(path.read_bytes())
         record["validity"]["reasons"] = [f"unfinished: {_reason(KeyboardInterrupt())}"]
         write_record(path, record)
 

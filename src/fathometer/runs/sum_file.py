@@ -17,6 +17,7 @@ from typing import Self
 import numpy as np
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_file
 from fathometer.parallel.decomposition import Index3
 from fathometer.runs.exact_sum import LIMBS, Limbs
 from fathometer.runs.seal import sealed, unsealed
@@ -173,7 +174,7 @@ class SumFile:
         kept: list[Self] = []
         for sum_file in largest_first:
             if any(set(sum_file.tasks) <= set(other.tasks) for other in kept):
-                atomic.remove(sum_file.path)
+                remove_file(sum_file.path)
             else:
                 kept.append(sum_file)
         return kept

@@ -18,6 +18,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import Index3, split
 from fathometer.runs.checksum import MODULUS, checksum
@@ -92,15 +93,15 @@ def fold(terms: Terms, names: Sequence[str], shape: Index3, path: Path, comm: MP
                 _place(part, written)
     except BaseException:
         if comm.rank == 0:
-            atomic.remove(part)
+            remove_file(part)
         raise
     with collective_errors(comm):
         if comm.rank == 0:
             for sum_file in terms.sums:
-                atomic.remove(sum_file.path)
+                remove_file(sum_file.path)
             for contribution in terms.contributions:
                 for name in names:
-                    atomic.remove(terms.journal.contribution(contribution.task, name))
+                    remove_file(terms.journal.contribution(contribution.task, name))
     return written
 
 
@@ -175,7 +176,7 @@ def _verified(terms: Terms, comm: MPI.Intracomm) -> Iterator[Checks]:
         term, name = wrong[0]
         path = terms.journal.contribution(int(term), name) if term.isdecimal() else terms.journal.folder / term
         if comm.rank == 0:
-            atomic.remove(path)
+            remove_file(path)
         raise FathometerError(f"{path}: its values have changed since they were written; --resume computes them again")
 
 

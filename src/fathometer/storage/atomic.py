@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.removal import Mark, remove_empty, remove_file, remove_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,19 +27,25 @@ LARGEST_CALL = 1 << 30  # bytes in one system call; Linux moves at most 2 GiB in
 
 @dataclass(frozen=True)
 class NewFile:
-    """A file, or folder, that is to appear at `target`: its first bytes, and how many bytes are to follow."""
+    """A file, or folder, that is to appear at `target`.
+
+    Attributes:
+        head, size: of a file, its first bytes, and how many bytes are to follow. folder: of a folder, the mark that it
+            will bear, as one must that it is to replace; None: a file.
+    """
 
     target: Path
     head: bytes = b""
     size: int = 0
-    folder: bool = False
+    folder: Mark | None = None
 
     def create(self, sync: bool = True) -> Path:
         """An unfinished one beside the target: space reserved, head written, with `sync` flushed.
 
         OSError where that fails; nothing is left behind then.
         """
-        if self.folder:
+        if self.folder is not None:
+            _require_mark(self.target, self.folder)
             return create_part_folder(self.target)
         with ledger.io(bytes=len(self.head)):
             part = create_part(self.target, len(self.head) + self.size)
@@ -51,7 +58,7 @@ class NewFile:
                     with ledger.flush():
                         os.fsync(file.fileno())
         except BaseException:
-            remove(part)
+            remove_file(part)
             raise
         return part
 
@@ -68,37 +75,38 @@ class Parts:
 
     def __init__(self, sync: bool = True) -> None:
         self._sync = sync
-        self._parts: list[tuple[Path, Path]] = []  # part, target
+        self._parts: list[tuple[Path, NewFile]] = []
 
     def create(self, new: NewFile) -> Path:
         """Add a file or folder; the path of its part."""
         part = new.create(self._sync)
-        self._parts.append((part, new.target))
+        self._parts.append((part, new))
         return part
 
     def drop(self, part: Path) -> None:
         """Remove one of the parts."""
-        self._parts = [(path, target) for path, target in self._parts if path != part]
-        remove(part)
+        self._parts = [(path, new) for path, new in self._parts if path != part]
+        _remove_part(part)
 
     def place(self) -> None:
-        """Rename all to their targets; where one fails, those placed before are removed again."""
-        placed: list[Path] = []
+        """Rename all to their targets; where one fails, those placed before become parts again."""
+        placed: list[tuple[Path, Path]] = []
         try:
-            for part, target in self._parts:
+            for part, new in self._parts:
                 with ledger.flush():
-                    place(part, target, self._sync)
-                placed.append(target)
+                    place(part, new.target, self._sync, new.folder)
+                placed.append((part, new.target))
         except OSError:
-            for target in placed:
-                remove(target)
+            for part, target in placed:
+                with contextlib.suppress(OSError):
+                    target.rename(part)
             raise
         self._parts = []
 
     def discard(self) -> None:
         """Remove all that are not placed."""
         for part, _ in self._parts:
-            remove(part)
+            _remove_part(part)
         self._parts = []
 
     def __enter__(self) -> Self:
@@ -135,7 +143,7 @@ def create_part(target: Path, size: int) -> Path:
         finally:
             os.close(handle)
     except BaseException:
-        remove(Path(name))
+        remove_file(Path(name))
         raise
     return Path(name)
 
@@ -157,7 +165,13 @@ def remove_parts(folder: Path, targets: re.Pattern[str]) -> None:
     with contextlib.suppress(OSError):  # there is no such folder
         for path in list(folder.iterdir()):
             if (part := PART.fullmatch(path.name)) and targets.fullmatch(part[1]):
-                remove(path)
+                _remove_part(path)
+
+
+def _remove_part(part: Path) -> None:
+    """Remove an unfinished file or folder. No error is raised, so that none hides the error that led here."""
+    with contextlib.suppress(FathometerError):
+        remove_tree(part, part.parent, PART)
 
 
 def reserve(handle: int, size: int) -> None:
@@ -199,9 +213,13 @@ def read_at(handle: int, data: memoryview, offset: int) -> int:
     return done
 
 
-def place(part: Path, target: Path, sync: bool = True) -> None:
-    """Rename a finished file or folder to `target`; sync: flush the folder's entry too, so that the name lasts."""
-    if part.is_dir() and os.path.lexists(target):
+def place(part: Path, target: Path, sync: bool = True, mark: Mark | None = None) -> None:
+    """Rename a finished file or folder to `target`.
+
+    sync: flush the folder's entry too, so that the name lasts. mark: of a folder, see NewFile.
+    """
+    if mark is not None and os.path.lexists(target):
+        _require_mark(target, mark)
         _replace_folder(part, target)
     else:
         part.rename(target)
@@ -218,6 +236,12 @@ def flush_file(path: Path) -> None:
         os.close(handle)
 
 
+def _require_mark(target: Path, mark: Mark) -> None:
+    """OSError where a folder would be replaced that is none of this program's."""
+    if target.is_dir() and not target.is_symlink() and not mark.on(target) and any(target.iterdir()):
+        raise OSError(errno.ENOTEMPTY, f"found a folder without {mark.name}, which is not replaced")
+
+
 def _replace_folder(part: Path, target: Path) -> None:
     """Put a folder in the place of another one, or of a link to one, which renaming alone cannot do: the old one is
     moved aside, and back if that fails."""
@@ -231,9 +255,9 @@ def _replace_folder(part: Path, target: Path) -> None:
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             aside.rename(target)
-        old.rmdir()
+        remove_empty(old)
         raise
-    remove(old)
+    _remove_part(old)
 
 
 def flush_folder(folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.removal import remove_empty
 from fathometer.parallel.collectives import collective_errors
 
 if TYPE_CHECKING:
@@ -42,8 +43,7 @@ def results_folder(folder: Path, comm: MPI.Intracomm) -> Iterator[None]:
         yield
     except BaseException:
         for new_folder in reversed(created):
-            with contextlib.suppress(OSError):
-                new_folder.rmdir()
+            remove_empty(new_folder)
         raise
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.ledger import now
+from fathometer.base.removal import remove_file
 from fathometer.lab.io.page_cache import drop
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
@@ -53,7 +54,7 @@ class Device:
 
         Raises FathometerError where the file cannot be written.
         """
-        atomic.remove(self._path)
+        remove_file(self._path)
         with atomic.writing(self._path):
             begin = now()
             handle = self._open(os.O_WRONLY | os.O_CREAT, direct)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
+from fathometer.base.owned_folder import mark_temporary, remove_temporary
 from fathometer.parallel.collectives import collective_errors
-from fathometer.storage import atomic
 from fathometer.storage.lock import FileLock
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def scratch_folder(folder: Path, size: int, comm: MPI.Intracomm) -> Iterator[Pat
         raise
     finally:
         if created is not None:
-            atomic.remove(created)
+            remove_temporary(created)
         if lock is not None:
             lock.close()
 
@@ -81,9 +81,10 @@ def _new(folder: Path) -> tuple[Path, FileLock | None]:
                 continue  # no run of this user's has made it
             lock = _locked(left_behind)
             if lock is not None:
-                atomic.remove(left_behind)
+                remove_temporary(left_behind)
                 lock.close()
         created = Path(tempfile.mkdtemp(prefix=PREFIX, dir=folder))
+        mark_temporary(created)
         return created, _locked(created)
     finally:
         if starting is not None:

@@ -7,6 +7,7 @@ The effective time is rank 0's, from barrier to barrier. Before a read the file 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from fathometer.storage.reading import reading
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.boxes import Box, widened
 from fathometer.storage.volumes.reader import open_shared
+from fathometer.storage.volumes.registry import remove_volume
 from fathometer.storage.volumes.writer import VolumeWriter
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ PHASES = ("open", "transfer", "flush", "close")
 COPY = "copy"  # a phase more, where what is written is taken from a larger array
 MOST_RESIDENT = 0.01  # share of a file in memory up to which it counts as dropped from the page cache
 WRITTEN = "written"  # name, without suffix, of a file that a write creates
+_WRITTEN = re.compile(rf"(?:\d+-)?{WRITTEN}\.\w+@?")  # of several by their numbers; with an RSF's values
 SPACING = 10.0  # m, of the cells of a made volume
 
 
@@ -234,16 +237,16 @@ class Bench:
         """Collective. Remove what a failed write has left."""
         barrier(self.comm)
         if self.comm.rank == 0:
-            for left_behind in self.folder.glob(f"*{WRITTEN}.*"):
-                atomic.remove(left_behind)
+            atomic.remove_parts(self.folder, _WRITTEN)
+            for left_behind in self.folder.iterdir():
+                if _WRITTEN.fullmatch(left_behind.name):
+                    remove_volume(left_behind, self.folder)
 
     def remove(self, path: Path) -> None:
         """Collective. Remove a volume."""
         barrier(self.comm)
         if self.comm.rank == 0:
-            data_file = path.with_name(path.name + "@")
-            for file in (path, data_file):
-                atomic.remove(file)
+            remove_volume(path, self.folder)
         barrier(self.comm)
 
     def _verified(self, values: NDArray[Any], box: Box, lossy: bool) -> tuple[int, float | None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_file
 from fathometer.lab.profile import monitoring
 from fathometer.lab.profile.account import account_of, account_without_times
 from fathometer.lab.profile.advice import findings
@@ -25,7 +26,6 @@ from fathometer.lab.profile.symbols import named
 from fathometer.record.envelope import plain, record
 from fathometer.record.machine_of_runs import machine_of_runs
 from fathometer.record.profiled import OWN_RECORD
-from fathometer.storage import atomic
 
 RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
 MOST_RANKS = 8  # by number in a sentence
@@ -115,7 +115,7 @@ def remove_left(folder: Path, record: Mapping[str, Any]) -> None:
     damaged = {each["file"] for each in record["results"]["damaged"]}
     for path in _left(folder):
         if path.name not in damaged:
-            atomic.remove(path)
+            remove_file(path)
 
 
 def _prepare(options: ProfileOptions) -> None:
@@ -132,7 +132,7 @@ def _prepare(options: ProfileOptions) -> None:
     if there and not options.overwrite:
         raise InputError(f"{folder}: has a profile already ({there[0].name}); allowed: another folder, or --overwrite")
     for path in there:
-        atomic.remove(path)
+        remove_file(path)
 
 
 def _left(folder: Path) -> list[Path]:

@@ -44,9 +44,8 @@ from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import advances
-from fathometer.storage import atomic
-from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.folder import results_folder
+from fathometer.storage.volumes.registry import remove_volume
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume
 from fathometer.storage.volumes.writer import check_writable
@@ -133,8 +132,7 @@ def _clear(setup: ElasticSetup) -> None:
         if own and path.resolve() not in made:
             with suppress(InputError):
                 protect_inputs(survey, [path])
-                for part in parts_of(path):
-                    atomic.remove(part)
+                remove_volume(path, folder)
 
 
 def _model(

@@ -18,9 +18,8 @@ from fathometer.runs.lifecycle import finished_record_in
 from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
-from fathometer.storage import atomic
 from fathometer.storage.fingerprint import parts_of
-from fathometer.storage.volumes.registry import writable_suffixes
+from fathometer.storage.volumes.registry import remove_volume, writable_suffixes
 
 
 def missing_file(results: Iterable[Path]) -> Path | None:
@@ -62,5 +61,4 @@ def remove_outdated(
         ):
             with suppress(InputError):
                 protect_inputs(survey, [path])
-                for part in parts_of(path):
-                    atomic.remove(part)
+                remove_volume(path, survey.output_directory)

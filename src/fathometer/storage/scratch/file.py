@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_file
 from fathometer.storage import atomic
 
 
@@ -88,7 +89,7 @@ def _open_anonymous(folder: Path, direct: bool) -> int:
         try:
             return os.open(name, flags)
         finally:
-            os.unlink(name)
+            remove_file(Path(name))
     except OSError as error:
         if direct and error.errno == errno.EINVAL:
             raise InputError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from segyio import BinField
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_empty
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.headers import (
@@ -211,8 +211,7 @@ class RecordedHeadersWriter:
         """Remove the files that were not placed, and the folders made for them."""
         self._parts.discard()
         while self._new_folders:
-            with contextlib.suppress(OSError):
-                self._new_folders.pop().rmdir()
+            remove_empty(self._new_folders.pop())
 
 
 def _put(heads: NDArray[np.uint8], position: int, code: str, order: str, value: float) -> NDArray[np.uint8]:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import Mark, remove_file, remove_tree
 from fathometer.storage.atomic import NewFile
+from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.shared_writer import Opened
 from fathometer.storage.traces.detect import holds_traces
 from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo
@@ -73,7 +76,7 @@ class Format:
         missing: (name of a strategy, ranks) to what this machine lacks, with how to install it; "": nothing.
         filters: compression filters that it is written with.
         axes: of a volume that is written, at most; with 4 the first is of steps.
-        note: remark for people.
+        note: remark for people. folder: of a volume that is a folder, the mark that it bears; None: it is files.
     """
 
     name: str
@@ -88,6 +91,7 @@ class Format:
     filters: tuple[str, ...] = ("none",)
     axes: int = SPACE_AXES
     note: str = ""
+    folder: Mark | None = None
 
     def chosen(self, path: Path, strategy: Strategy, direction: str, ranks: int) -> Strategy:
         """The strategy, an `auto` replaced by the default; direction: "read" or "write".
@@ -191,6 +195,7 @@ FORMATS = (
         zarr_volume.new_files,
         zarr_volume.ZarrSink,
         zarr_volume.missing,
+        folder=zarr_volume.MARK,
     ),
     Format(
         "blocks",
@@ -202,6 +207,7 @@ FORMATS = (
         blocks.new_files,
         blocks.BlocksSink,
         note="a folder: an NPY for each rank, and index.json",
+        folder=blocks.MARK,
     ),
 )
 BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}
@@ -227,6 +233,17 @@ def format_to_read(path: Path) -> Format:
     if form is None:
         raise InputError(f"{path}: unknown kind of file (allowed: {', '.join(BY_SUFFIX)})")
     return form
+
+
+def remove_volume(path: Path, root: Path) -> None:
+    """Remove a volume that this program has written in the folder `root` or deeper. No error is raised."""
+    form = BY_SUFFIX.get(path.suffix.lower())
+    for part in parts_of(path):
+        if form is None or form.folder is None:
+            remove_file(part)
+        else:
+            with suppress(FathometerError):  # a folder of somebody else
+                remove_tree(part, root, form.folder)
 
 
 def writable_suffixes() -> list[str]:

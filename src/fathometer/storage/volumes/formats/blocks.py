@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import Mark
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.json_text import json_values
@@ -35,11 +36,12 @@ if TYPE_CHECKING:
 
 INDEX = "index.json"
 LAYOUT = "fathometer blocks 1"
+MARK = Mark(INDEX, f'{{\n "layout": "{LAYOUT}"'.encode())
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
     """The folder."""
-    return [atomic.NewFile(path, folder=True)]
+    return [atomic.NewFile(path, folder=MARK)]
 
 
 def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> None:

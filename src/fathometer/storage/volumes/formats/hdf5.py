@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import now
+from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.probe import HDF5, probe
@@ -214,7 +215,7 @@ class Hdf5Sink:
                 sleep(NAP_SECONDS)
                 if error is not None and now() > deadline:
                     print(f"fathometer: error: {error}", file=sys.stderr, flush=True)
-                    atomic.remove(self._part)
+                    remove_file(self._part)
                     self._comm.Abort(error.exit_code)
 
     def abandon(self, error: FathometerError) -> None:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import Mark
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.reading import decoding, reading, words_of
@@ -35,13 +36,14 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 ARRAY = "values"
+MARK = Mark("zarr.json", b"{")  # of a group, by whomever
 CHUNK_CELLS = 64  # along each axis, at most
 INSTALL = "pip install 'zarr>=3'"
 
 
 def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
     """The folder."""
-    return [atomic.NewFile(path, folder=True)]
+    return [atomic.NewFile(path, folder=MARK)]
 
 
 def missing(name: str, ranks: int) -> str:
