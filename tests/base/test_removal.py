@@ -148,9 +148,8 @@ def test_a_place_of_a_mount_is_read_from_the_kernels_list(tmp_path, monkeypatch)
     own = made(tmp_path / "own")
     listed = tmp_path / "mounts"
     point = str(own / "deep") + r"\040of\040mine"
-    listed.write_text(
-        f"22 1 8:1 /a /{tmp_path.name} rw - ext4 /dev/sda rw\n23 1 8:1 /a {point} rw - ext4 /dev/sda rw\n"
-    )
+    rest = "rw - ext4 /dev/sda rw\n"
+    listed.write_text(f"22 1 8:1 /a /{tmp_path.name} {rest}23 1 8:1 /a {point} {rest}")
     monkeypatch.setattr(removal, "_MOUNTS", listed)
     refused(r".*own/deep of mine is mounted in it", own, tmp_path, MARK)
     listed.write_text(f"22 1 8:1 / {tmp_path} {rest}23 1 8:1 / {own}er {rest}")
