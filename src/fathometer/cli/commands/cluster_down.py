@@ -34,7 +34,8 @@ def run(options: Options) -> None:
     if options.all and options.name is not None:
         raise InputError(f"cluster down: found --name {options.name} and --all; allowed: one of them")
     say = printer(options.quiet)
-    for name in state.names() if options.all else [options.name or argument_groups.CLUSTER]:
+    one = argument_groups.CLUSTER if options.name is None else options.name
+    for name in state.names() if options.all else [one]:
         ended = take_down(name)
         say(f"cluster {name}: down; {ended} processes ended")
 

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_file
 from fathometer.lab.cluster import network, state
 from fathometer.lab.cluster.calibration import measure_links
 from fathometer.lab.cluster.gluster import require_gluster, start_gluster
 from fathometer.lab.cluster.namespaces import (
     PROGRAMS,
     call,
-    is_hidden,
+    hidden_folders,
     needs_user_namespace,
     search_path,
     start_head,
@@ -59,10 +60,11 @@ def bring_up(
     require_programs()
     if spec.slurm:
         require_slurm(folder_of(name))
+    state.require_own(name)
+    lock = lock_of(name)
+    shown = hidden_folders([*folders, *own_folders(), lock.path.parent])
     clear_abandoned(say)
-    seen = {folder.resolve() for folder in (*folders, *own_folders(), folder_of(name).parent)}
-    shown = [folder for folder in seen if is_hidden(folder)]
-    with lock_of(name) as lock:
+    with lock:
         if not lock.acquire():
             raise InputError(f'cluster: "{name}" is being made or taken down by another process; allowed: to wait')
         if (before := read(name)) is not None and before.ready and before.here and not before.gone:
@@ -78,23 +80,24 @@ def bring_up(
             return _made(name, spec, shown, owner, own, say)
         except BaseException:
             _clear(name)
-            atomic.remove(lock.path)
+            remove_file(lock.path)
             raise
 
 
 def take_down(name: str) -> int:
     """End all processes of a cluster and remove its folder; how many processes there were.
 
-    Raises InputError where there is nothing of it.
+    Raises InputError for what is no cluster's name, and where there is nothing of it.
     """
     require_outside()
+    state.require_own(name)
     if not folder_of(name).exists() and not members(folder_of(name)):
         raise InputError(f'cluster: found "{name}", of which there is nothing; allowed: {_listed()}')
     with lock_of(name) as lock:
         if not lock.acquire():
             raise InputError(f'cluster: "{name}" is being made or taken down by another process; allowed: to wait')
         ended = _clear(name)
-        atomic.remove(lock.path)
+        remove_file(lock.path)
         return ended
 
 
@@ -109,7 +112,7 @@ def clear_abandoned(say: Say) -> None:
                 again = read(name)
                 if again is None or again.abandoned or not again.here:
                     _clear(name)
-                    atomic.remove(lock.path)
+                    remove_file(lock.path)
                     say(f"cluster {name}: cleared what was left of it")
 
 
@@ -140,13 +143,14 @@ def _made(
     folder = folder_of(name)
     with atomic.writing(folder):
         folder.mkdir(parents=True)
+    cluster = updated(Cluster(name, folder, spec, boot(), user_namespace, owner=owner))  # which marks the folder
+    with atomic.writing(folder):
         (folder / SHARED).mkdir()
         for node in node_names(spec.nodes):
             (folder / node / LOCAL).mkdir(parents=True)
             (folder / node / "tmp").mkdir()
             (folder / node / "tmp").chmod(0o1777)
         write_hosts(folder, spec.nodes)
-    cluster = updated(Cluster(name, folder, spec, boot(), user_namespace, owner=owner))
     cluster = updated(cluster, head=start_head(cluster))
     cores = cores_of_nodes(spec.nodes, sorted(os.sched_getaffinity(0)))
     for node, own in zip(node_names(spec.nodes), cores, strict=True):
@@ -191,11 +195,8 @@ def _batch(cluster: Cluster, process: Sleeper, program: str, lines: list[str]) -
 
 def _clear(name: str) -> int:
     """End what there is of a cluster, and remove its folder. The lock is held."""
-    folder = folder_of(name)
-    ended = end_members(folder)
-    atomic.remove(folder)
-    if folder.exists():
-        raise FathometerError(f"{folder}: cannot be removed; needed: the rights of who made cluster {name}")
+    ended = end_members(folder_of(name))
+    state.remove(name)
     return ended
 
 

@@ -153,20 +153,27 @@ def call(cluster: Cluster, process: Sleeper, words: Sequence[str], text: str = "
 
 def show_folders(cluster: Cluster, folders: Iterable[Path]) -> None:
     """Show folders of the host in all nodes, where they are out of sight. Raises InputError, FathometerError."""
-    hidden = sorted({path for folder in folders if (path := folder.resolve()) and is_hidden(path)})
-    if hidden:
+    if hidden := hidden_folders(folders):
         for node in cluster.nodes:
             call(cluster, node.process, ["sh", "-e", "-c", _SHOW, "sh", *map(str, hidden)])
 
 
-def is_hidden(folder: Path) -> bool:
-    """Whether a folder of the host, an absolute path without links, is out of sight in nodes until it is shown.
+def hidden_folders(folders: Iterable[Path]) -> list[Path]:
+    """Those of some folders of the host, without links, that are out of sight in nodes until they are shown.
 
-    Raises InputError where it cannot be shown.
+    Raises InputError for what is no folder, and for one that cannot be shown.
     """
-    if folder.is_relative_to(OWN) or folder in HIDDEN:
-        raise InputError(f"{folder}: each node has its own; allowed: another folder, also one in /tmp")
-    return any(folder.is_relative_to(hidden) for hidden in HIDDEN)
+    hidden = set()
+    for folder in folders:
+        path = folder.resolve()
+        if path.is_relative_to(OWN) or path in HIDDEN:
+            raise InputError(f"{path}: each node has its own; allowed: another folder, also one in /tmp")
+        if not os.path.isdir(path):
+            found = "no folder" if os.path.lexists(path) else "nothing"
+            raise InputError(f"{folder}: found {found}; allowed: a folder of this host, for the nodes to see")
+        if any(path.is_relative_to(place) for place in HIDDEN):
+            hidden.add(path)
+    return sorted(hidden)
 
 
 def variables(folder: Path) -> dict[str, str]:

@@ -16,7 +16,7 @@ from fathometer.base.own_program import with_own_program
 from fathometer.lab.cluster.launching import entered, mpirun_words, ranks_of_nodes
 from fathometer.lab.cluster.making import require_outside
 from fathometer.lab.cluster.marks import marks_of
-from fathometer.lab.cluster.namespaces import is_hidden, show_folders
+from fathometer.lab.cluster.namespaces import show_folders
 from fathometer.lab.cluster.scripts import environment
 from fathometer.lab.cluster.slurm import as_slurm_user
 from fathometer.lab.cluster.state import Cluster, existing
@@ -68,8 +68,7 @@ def prepared(cluster: Cluster, request: Request) -> tuple[list[str], dict[str, s
                 raise InputError(f"--{name.replace('_', '-')}: found without --ranks; allowed: with it")
     program = with_own_program(request.words)
     where = shutil.which(program[0])
-    hidden = [path for path in [Path(where).resolve().parent] if is_hidden(path)] if where is not None else []
-    show_folders(cluster, [*request.folders, *hidden])
+    show_folders(cluster, [*request.folders, *([Path(where).resolve().parent] if where is not None else [])])
     environ = environment(cluster, os.environ)
     _require_program(cluster, request.node, program[0], environ)
     if request.ranks is None and cluster.spec.slurm:

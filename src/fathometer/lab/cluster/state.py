@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -21,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.removal import Mark, remove_tree
 from fathometer.lab.cluster.link import link_of
 from fathometer.lab.cluster.processes import Sleeper, boot
-from fathometer.lab.cluster.spec import ClusterSpec, node_names
+from fathometer.lab.cluster.spec import NAME, ClusterSpec, check_cluster_name, node_names
 from fathometer.record import cluster as record
 from fathometer.record.cluster import STATE
 from fathometer.record.envelope import plain
@@ -41,6 +43,7 @@ PLACES: Mapping[str, Path] = {
     "network_folder": INSIDE / NETWORK,
 }
 SCHEMA_VERSION = 1
+MARK = Mark(STATE, b'{\n "name": ')  # written before all else
 
 
 @dataclass(frozen=True)
@@ -129,23 +132,47 @@ def clusters_folder() -> Path:
 
 
 def folder_of(name: str) -> Path:
-    """The folder of a cluster's state."""
-    return clusters_folder() / name
+    """The folder of a cluster's state. Raises InputError for what is no name of a cluster, such as a path."""
+    return clusters_folder() / check_cluster_name(name)
 
 
 def lock_of(name: str) -> FileLock:
     """Held while a cluster is made or taken down. Raises FathometerError where the folder cannot be made."""
-    folder = clusters_folder()
-    with atomic.writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    return FileLock(folder / f"{name}.lock")
+    path = folder_of(name).with_name(f"{name}.lock")
+    with atomic.writing(path.parent):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    return FileLock(path)
 
 
 def names() -> list[str]:
     """The clusters of which there is something, in order."""
     with suppress(FileNotFoundError):
-        return sorted(entry.name for entry in os.scandir(clusters_folder()) if entry.is_dir())
+        folders = [path for path in clusters_folder().iterdir() if NAME.fullmatch(path.name)]
+        return sorted(path.name for path in folders if path.is_dir() and _is_cluster(path))
     return []
+
+
+def require_own(name: str) -> None:
+    """Raises InputError where what lies at the place of a cluster's folder is none: nothing there is removed."""
+    folder = folder_of(name)
+    if os.path.lexists(folder) and not _is_cluster(folder):
+        raise InputError(f"{folder}: holds no {STATE} of a cluster, and stays as it is; allowed: another --name")
+
+
+def remove(name: str) -> None:
+    """Remove the folder of a cluster of which nothing runs. Raises InputError as `require_own`, FathometerError where
+    it cannot be removed."""
+    require_own(name)
+    folder = folder_of(name)
+    atomic.remove_parts(folder, re.compile(re.escape(STATE)))
+    remove_tree(folder, folder.parent, MARK)
+
+
+def _is_cluster(folder: Path) -> bool:
+    """Whether a folder is a cluster's: it bears the mark, or making it was broken off before that."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    return MARK.on(folder) or all(atomic.PART.fullmatch(name) for name in os.listdir(folder))
 
 
 def write(cluster: Cluster) -> None:
