@@ -80,7 +80,7 @@ dev: build $(STAMPS)/dev-dependencies
 
 wheel: $(STAMPS)/mpi ## a wheel for any processor of this architecture, in dist/
 	@echo "· compiling the kernels in all variants (five minutes)"
-	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist -C cmake.define.FATHOMETER_NATIVE=OFF .
+	@$(PIP) wheel --no-deps --no-build-isolation --wheel-dir dist --config-settings cmake.define.FATHOMETER_NATIVE=OFF .
 	@ls dist/*.whl
 
 clean: ## remove what was built and computed, but not .venv
