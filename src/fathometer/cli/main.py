@@ -93,9 +93,12 @@ def _run_rank(command: Command, options: Options, words: list[str]) -> int:
     hold()
     for name, value in command.environment(options).items():
         os.environ.setdefault(name, value)
+    from fathometer.launch.begin_mpi import begin_mpi
+    from fathometer.launch.mpirun import check_world, is_first
+
+    begin_mpi()
     from mpi4py import MPI
 
-    from fathometer.launch.mpirun import check_world, is_first
     from fathometer.parallel.collectives import all_arrived
 
     comm = MPI.COMM_WORLD

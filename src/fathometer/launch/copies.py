@@ -8,8 +8,6 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from fathometer.launch import one_host
-
 PATIENCE = 300.0  # s
 FOREIGN = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "SLURM_")  # of the launcher of this process
 
@@ -19,7 +17,6 @@ def run_copies(folders: Sequence[Path], cpus: Sequence[str], words: Sequence[str
     # They would inherit the one cpu that this thread is bound to.
     bound = shutil.which("taskset")
     environ = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    environ |= one_host.alone(environ)
     running = [
         subprocess.Popen(
             [bound, "-c", own, *words] if bound else words,

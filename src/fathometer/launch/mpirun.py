@@ -266,7 +266,7 @@ def mpirun_here(
     """Context of one mpirun, with the folders that it needs: the words that start `ranks` ranks of `program`, and their
     environment."""
     forwarded = [name for name in _FORWARDED if name in environ]
-    settings = dict(environ)
+    settings = dict(environ) | one_host.without_display(environ)
     with ExitStack() as folders:
         if mpirun.flavour == "openmpi" and one_host.mpirun_stays_here(environ):
             settings = one_host.events(mpirun.major) | settings | one_host.transport(environ, mpirun.major)
@@ -306,9 +306,7 @@ def start_ranks(
         own = os.sched_getaffinity(0)
         shared = own if world is None else own | _launcher_cpus()
         os.environ.update(environment(os.environ, len(own), len(shared), threads))
-        if world is None:
-            os.environ.update(one_host.alone(os.environ))
-        elif world.size is not None and world.size == world.local_size:
+        if world is not None and world.size is not None and world.size == world.local_size:
             os.environ.update(one_host.transport(os.environ))
         return None
     assert ranks is not None

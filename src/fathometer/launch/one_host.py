@@ -21,6 +21,7 @@ from fathometer.base.owned_folder import owned_folder
 
 PREFIX = "fathometer-mpi-"
 SHARED_MEMORY = Path("/dev/shm")
+BACKING = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory")  # Open MPI 4; from 5 on
 
 # Environment variables by which batch systems and users tell mpirun of other hosts.
 _HOSTS = (
@@ -32,6 +33,7 @@ _HOSTS = (
     "PRTE_MCA_prte_default_hostfile",
     "PRTE_MCA_prte_hostfile",
 )
+ISOLATED = "OMPI_MCA_ess_singleton_isolated"
 _TRANSPORTS = ("pml", "btl", "mtl")  # who has set one of them wants a way of his own
 
 
@@ -56,22 +58,31 @@ def transport(environ: Mapping[str, str], major: int = 0) -> dict[str, str]:
 
     major: its version; 0: unknown. Open MPI 5 calls its shared memory sm, and knows its old name as well.
     """
-    if any(_is_set(f"OMPI_MCA_{name}", environ) for name in _TRANSPORTS):
+    if any(is_set(f"OMPI_MCA_{name}", environ) for name in _TRANSPORTS):
         return {}
     return {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,sm" if major >= 5 else "self,vader"}
 
 
 def alone(environ: Mapping[str, str]) -> dict[str, str]:
-    """The same for a process that no launcher has started: it needs no launcher's daemon either."""
-    isolated = "OMPI_MCA_ess_singleton_isolated"
-    return transport(environ) | ({} if _is_set(isolated, environ) else {isolated: "1"})
+    """The same for a process that no launcher has started: it has nobody to share memory with, and needs no launcher's
+    daemon either."""
+    own = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self"} if transport(environ) else {}
+    return own if is_set(ISOLATED, environ) else own | {ISOLATED: "1"}
+
+
+def without_display(environ: Mapping[str, str]) -> dict[str, str]:
+    """Settings with which hwloc, by which MPI looks at the host, asks no display for its graphics cards.
+
+    It would try all of 0 to 9, also over sockets that any user can have made, and wait there for an answer.
+    """
+    return {} if "HWLOC_COMPONENTS" in environ else {"HWLOC_COMPONENTS": "-gl"}
 
 
 def loopback_library(environ: Mapping[str, str]) -> Path | None:
     """The library that keeps mpirun's listeners on the loopback address; None where it was not built, or where the user
     has chosen the launcher's interfaces."""
     chosen = ("OMPI_MCA_oob_tcp_if_include", "PRTE_MCA_oob_tcp_if_include", "PRTE_MCA_prte_if_include")
-    if any(_is_set(name, environ) for name in chosen):
+    if any(is_set(name, environ) for name in chosen):
         return None
     library = built_library("loopback")
     if library is None or re.search(r"[\s:]", str(library)):  # which would end its name in LD_PRELOAD
@@ -88,19 +99,19 @@ def own_folders(environ: Mapping[str, str], major: int) -> Iterator[dict[str, st
     with suppress(OSError):  # where no folder can be written to
         temporary = Path(gettempdir())
     places = {
-        "OMPI_MCA_btl_sm_backing_directory" if major >= 5 else "OMPI_MCA_btl_vader_backing_directory": SHARED_MEMORY,
+        BACKING[major >= 5]: SHARED_MEMORY,
         "PRTE_MCA_prte_tmpdir_base" if major >= 5 else "OMPI_MCA_orte_tmpdir_base": temporary,
     }
     settings: dict[str, str] = {}
     with ExitStack() as folders:
         for name, place in places.items():
-            if place is not None and not _is_set(name, environ):
+            if place is not None and not is_set(name, environ):
                 with suppress(OSError):  # as in a container without shared memory: Open MPI has its own ways
                     settings[name] = str(folders.enter_context(owned_folder(place, PREFIX)))
         yield settings
 
 
-def _is_set(name: str, environ: Mapping[str, str]) -> bool:
+def is_set(name: str, environ: Mapping[str, str]) -> bool:
     """Whether the user has set a parameter, given as its environment variable."""
     if name in environ:
         return True

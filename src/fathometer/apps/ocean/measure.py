@@ -1,6 +1,6 @@
-"""Times of small oceans on one core, as JSON: python -m fathometer.apps.ocean.measure FOLDER.
+"""Times of small oceans on one core, as JSON.
 
-`fathometer calibrate` starts it on each core at the same time (probes.py). Two basins, of few and of many levels, tell
+`fathometer calibrate` runs it on each core at the same time (probes.py). Two basins, of few and of many levels, tell
 cells from columns; iterations of the barotropic solver are timed on three sizes, of which the largest fits into no
 core's cache.
 """
@@ -8,7 +8,6 @@ core's cache.
 from __future__ import annotations
 
 import json
-import sys
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -142,7 +141,3 @@ def main(folder: Path) -> None:
     oceans = [ocean_times(folder, cells) for cells in OCEANS]
     found = {"process_bytes": process, "page_seconds": pages, "gradients": gradients, "oceans": oceans}
     (folder / "times.json").write_text(json.dumps(found))
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
 CELLS, STEPS = (48, 32, 8), 20  # of a run as users start it
 FEW = 10_000  # columns, of which calls cost more than work
-MEASURE = "fathometer.apps.ocean.measure"
+MEASURE = """
+from pathlib import Path
+from fathometer.launch.begin_mpi import begin_mpi
+begin_mpi()
+from fathometer.apps.ocean.measure import main
+main(Path())
+"""
 FIRST = ("start-up", "set up", "other")  # phases
 LAST = ("draw", "finish", "report")
 Times = Mapping[str, Any]  # of measure.py
@@ -50,7 +56,7 @@ class OceanProbes(WithoutSteps):
             cpus = [str(cpu) for cpu in sorted(binding.cpus)]
             # A run as users start it, a rank on each core: its start and end, and its messages.
             run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", str(len(cpus)), "--threads", "1"]
-            measure = [sys.executable, "-P", "-m", MEASURE, "."]
+            measure = [sys.executable, "-P", "-c", MEASURE]
             if not (run_copies(folders, cpus, measure) and run_copies(folders[:1], [",".join(cpus)], run)):
                 return {}
             times = [json.loads((own / "times.json").read_text()) for own in folders]

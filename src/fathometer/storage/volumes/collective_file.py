@@ -12,11 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import FathometerError
+from fathometer.launch.one_host import is_set
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage.volumes.boxes import Box, extent
 
 if TYPE_CHECKING:
     from mpi4py import MPI
+
+# By default Open MPI keeps a pointer that all ranks of a file share, which nothing here uses: by a semaphore of the
+# file's name in /dev/shm, a mapped file in its session's folder (with which ranks hang where one has no memory for it),
+# or files beside the file. It reads these variables when a process opens its first file; without a pointer it goes on
+# where the hint lets its last way refuse.
+_NO_SHARED_POINTER = {"OMPI_MCA_sharedfp": "^sm,lockedfile", "OMPI_MCA_sharedfp_individual_priority": "-1"}
+_REFUSABLE = ("OMPIO_SHAREDFP_RELAXED_ORDERING", "true")
 
 
 def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:
@@ -32,11 +40,14 @@ def check_opening(path: Path, comm: MPI.Intracomm, flags: int) -> None:
 
 
 def mpi_hints(pairs: Iterable[tuple[str, str]]) -> MPI.Info:
-    """MPI-IO hints as an MPI.Info, to be freed by the caller; OSError where MPI does not take one of them."""
+    """MPI-IO hints to open a file with, as an MPI.Info, to be freed by the caller; OSError where MPI does not take one
+    of them. Open MPI is told to keep no shared pointer, unless the user has set how."""
     from mpi4py import MPI
 
+    if not any(is_set(name, os.environ) for name in _NO_SHARED_POINTER):
+        os.environ.update(_NO_SHARED_POINTER)
     info = MPI.Info.Create()
-    for key, value in pairs:
+    for key, value in (_REFUSABLE, *pairs):
         try:
             info.Set(key, value)
         except MPI.Exception:

@@ -17,6 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fathometer.launch.begin_mpi import begin_mpi
+
 INSTALL = "apt-get install libpnetcdf-dev"
 CDF5 = 0x0020  # NC_64BIT_DATA
 WRITE = 0x0001
@@ -85,6 +87,7 @@ class Library:
 
 def missing() -> str:
     """Why PnetCDF cannot be used here, with how to install it; "" where it can."""
+    begin_mpi()  # also of commands that need no ranks
     from mpi4py import MPI
 
     vendor, version = MPI.get_vendor()
