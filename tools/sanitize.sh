@@ -11,8 +11,8 @@ mkdir -p "$folder"
 echo "· compiling the kernels with the $kind sanitizer"
 rm -rf "$folder/installed"
 "$python" -m pip --disable-pip-version-check --quiet install --no-deps --no-build-isolation \
-    --target "$folder/installed" --config-settings build-dir="$folder/build" --config-settings cmake.define.FATHOMETER_SANITIZE="$kind" \
-    --config-settings install.strip=false .
+    --target "$folder/installed" --config-settings build-dir="$folder/build" \
+    --config-settings cmake.define.FATHOMETER_SANITIZE="$kind" --config-settings install.strip=false .
 
 case $kind in
 address)
