@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Options) -> None:
     """Write the runs. Raises InputError where the folder holds no study."""
-    from fathometer.lab.studies.export import PARQUET, comma_separated, write_parquet
-    from fathometer.lab.studies.store import read_results
+    from fathometer.lab.studies.export import comma_separated, write_parquet
+    from fathometer.lab.studies.store import PARQUET, read_results
     from fathometer.storage import atomic
 
     parquet = options.parquet or (options.folder / PARQUET if options.csv is None else None)

@@ -39,10 +39,9 @@ def run(options: Options) -> None:
 
         print_text(published_text(shown(landscape(options.landscape))))
         return
-    from fathometer.lab.studies.report.files import PAGE, TEXT
     from fathometer.lab.studies.report.markdown import markdown
     from fathometer.lab.studies.report.page import write_page
-    from fathometer.lab.studies.store import read_results
+    from fathometer.lab.studies.store import PAGE, TEXT, read_results
     from fathometer.storage import atomic
 
     results = read_results(options.folder)

@@ -22,17 +22,16 @@ from fathometer.lab.studies.report.selection import winners
 from fathometer.lab.studies.results import CaseRuns, Results, Run, seconds_of_runs
 from fathometer.lab.studies.rounds import Progress, Rounds
 from fathometer.lab.studies.store import (
-    CASES,
-    CLUSTERS,
-    JOBS,
     LOCK,
     MACHINE,
-    RUNS,
     STUDY,
     Header,
+    erase,
     read_case,
     read_header,
     read_results,
+    remove_run,
+    require_own,
     run_folder,
     write_case,
     write_header,
@@ -60,6 +59,7 @@ def run_study(
     results cannot be written.
     """
     folder = study.file.folder
+    require_own(folder)
     with atomic.writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / LOCK) as lock:
@@ -117,7 +117,7 @@ def _forget_failed(folder: Path, cases: Sequence[Case], runs: dict[str, list[Run
         if len(kept) < len(runs[case.name]):
             for run in runs[case.name]:
                 if run.failed:
-                    atomic.remove(run_folder(folder, case, run.kind, run.number))
+                    remove_run(folder, run_folder(folder, case, run.kind, run.number))
             write_case(folder, case, kept)
             runs[case.name] = kept
 
@@ -131,10 +131,9 @@ def _values(study: ReadyStudy, runs: Mapping[str, Sequence[Run]]) -> dict[tuple[
 
 def _begun(study: ReadyStudy, folder: Path, command: Sequence[str], overwrite: bool) -> Header:
     """The header of the study in the folder, which is written where there is none."""
-    if overwrite:
+    if overwrite and (folder / STUDY).exists():
         cancel_jobs(folder)
-        for name in (STUDY, CASES, RUNS, JOBS, MACHINE, CLUSTERS):
-            atomic.remove(folder / name)
+        erase(folder)
     before = read_header(folder) if (folder / STUDY).exists() else None
     header = Header(
         title=study.file.title,
@@ -153,10 +152,6 @@ def _begun(study: ReadyStudy, folder: Path, command: Sequence[str], overwrite: b
     )
     if before is not None:
         _require_same(before, header, folder)
-    elif any((folder / name).exists() for name in (CASES, RUNS)):
-        raise InputError(
-            f"{folder}: found {CASES} or {RUNS} without {STUDY}; allowed: a folder of its own, or --overwrite"
-        )
     write_header(folder, header)
     return header
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shutil
 import time
@@ -14,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.cluster.spec import node_names
 from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.run_folder import LARGEST_TEXT, copy_inputs
@@ -32,7 +31,7 @@ from fathometer.lab.studies.program import ELAPSED, filled
 from fathometer.lab.studies.results import MEASURED, Run, RunKind
 from fathometer.lab.studies.runner import PlacedRun, Runner, Tell
 from fathometer.lab.studies.single_run import RESULT, Cache, Outcome, SingleRun, outcome_in
-from fathometer.lab.studies.store import run_folder
+from fathometer.lab.studies.store import remove_run, run_folder
 from fathometer.record.envelope import RECORD
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import hash_of
@@ -193,10 +192,8 @@ class CaseRunner:
         folder = run_folder(self._folder, case, run.kind, run.number)
         if self._conditions.keep == "all":
             return
-        if not run.folder:
-            atomic.remove(folder)
-            return
-        remove_all_but(folder, {STDOUT, STDERR, RESULT, RECORD})
+        with suppress(FathometerError):  # what cannot be removed stays
+            remove_run(self._folder, folder, {STDOUT, STDERR, RESULT, RECORD} if run.folder else ())
 
     def _first_parts(self, case: Case) -> list[Part]:
         """The parts of a case's first run: what can be said of it before there is one."""
@@ -219,7 +216,7 @@ class CaseRunner:
 
     def _prepared(self, folder: Path, parts: Sequence[Part]) -> SingleRun:
         """Make a run's folder, with its inputs in it; what is to be done there."""
-        atomic.remove(folder)
+        remove_run(self._folder, folder)
         places = dict.fromkeys(part.place for part in parts)
         with atomic.writing(folder):
             for path in (*places, *(part.folder for part in parts)):
@@ -325,19 +322,6 @@ def _link_results(part: Part) -> None:
         for path in part.place.iterdir():
             with suppress(FileExistsError):
                 (part.folder / path.name).symlink_to(path)
-
-
-def remove_all_but(folder: Path, names: set[str]) -> None:
-    """Remove all from a run's folder but the files of these names, wherever they are in it."""
-    # Links are removed, never what they lead to.
-    for here, folders, files in os.walk(folder, topdown=False, followlinks=False):
-        for name in files:
-            if name not in names:
-                (Path(here) / name).unlink(missing_ok=True)
-        for name in folders:
-            path = Path(here) / name
-            with suppress(OSError):  # not empty
-                path.unlink() if path.is_symlink() else path.rmdir()
 
 
 def own_marks(folder: Path, placement: Placement) -> list[str]:

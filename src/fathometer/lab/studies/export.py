@@ -19,7 +19,6 @@ from fathometer.storage import atomic
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PARQUET = "study.parquet"
 # Columns beside those of the factors.
 BEFORE = {"case": "string"}
 AFTER = {

@@ -16,14 +16,16 @@ from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError, naming
 from fathometer.base.own_program import with_own_program
+from fathometer.base.removal import Mark, remove_tree
 from fathometer.lab.recipes.template import fill, fill_words
 from fathometer.lab.studies.processes import MARKER, end_marked
-from fathometer.lab.studies.store import LOCK, STUDY
+from fathometer.lab.studies.store import LOCK, STUDY, require_own
 from fathometer.lab.studies.study_file import PrepareTable, Study
 from fathometer.storage import atomic
 from fathometer.storage.lock import FileLock
 
 LOG, MADE = "preparation.log", "preparation.json"  # in the study's folder
+MARK = Mark(MADE, b"{")
 Made = dict[str, list[str] | None]
 
 
@@ -37,8 +39,10 @@ def prepare(study: Study, say: Callable[[str], None], overwrite: bool = False) -
     """Run the commands whose files are not all there, or not whole.
 
     overwrite: so are those of files that another command of this study has made. Raises InputError where a command
-    cannot be started, or another process runs the study; FathometerError where one fails or does not make its files.
+    cannot be started, another process runs the study, or its folder is somebody else's; FathometerError where one fails
+    or does not make its files.
     """
+    require_own(study.folder)
     begun = (study.folder / STUDY).exists()  # what its runs read is not changed behind them
     for place, table in enumerate(study.prepare, 1):
         where = f"{study.path}: [[prepare]] {place}"
@@ -57,11 +61,19 @@ def prepare(study: Study, say: Callable[[str], None], overwrite: bool = False) -
             say(f"prepares {', '.join(path.name for path in made)}: {' '.join(words)}")
             for path in made:
                 if str(path) in known:  # this study has made it: whole or not, it is not what is wanted
-                    atomic.remove(path)
+                    _remove(path, study, where)
             ours = [str(path) for path in made if not path.exists()]
             _keep(study, known | dict.fromkeys(ours))
             _make(study, with_own_program(words), made, where)
             _keep(study, known | dict.fromkeys(ours, words))
+
+
+def _remove(path: Path, study: Study, where: str) -> None:
+    """Remove what a command of this study has made: a file, or a folder in that of the results."""
+    try:
+        remove_tree(path, study.folder, MARK)
+    except FathometerError as error:
+        raise FathometerError(f"{where}: {error}; it is to be made anew: needed: to remove it by hand") from None
 
 
 def _make(study: Study, words: list[str], made: Sequence[Path], where: str) -> None:

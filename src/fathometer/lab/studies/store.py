@@ -6,23 +6,28 @@
     FOLDER/jobs/                 with sbatch: its jobs (batch_runner.py)
     FOLDER/machine.json          with sbatch: the node of the first job, as in records
     FOLDER/clusters/NAME.json    with [place] cluster: what the links gave (cluster_runner.py)
+    FOLDER/study.html, .md, .parquet   the answer (report/files.py)
     FOLDER/lock                  held by the process that runs the study
 
-A case's file is replaced after each of its runs, so that a study that was killed has lost the run under way, no more.
+study.json is written first and removed last: what lies in a folder without it is not a study's. A case's file is replaced
+after each of its runs, so that a study that was killed has lost the run under way, no more.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from fathometer.base.errors import InputError, shortened
+from fathometer.base.removal import Mark, remove_empty, remove_file, remove_tree
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.mixes import Baselines, with_throughput
-from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results, Run
+from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results, Run, RunKind
 from fathometer.record.envelope import plain
 from fathometer.storage import atomic
 from fathometer.storage.json_text import json_values
@@ -30,7 +35,18 @@ from fathometer.storage.reading import readable, reading
 
 STUDY, CASES, RUNS, LOCK = "study.json", "cases", "runs", "lock"
 JOBS, MACHINE, CLUSTERS = "jobs", "machine.json", "clusters"
+PAGE, TEXT, PARQUET = "study.html", "study.md", "study.parquet"
 SCHEMA_VERSION = 1
+MARK = Mark(STUDY, b'{\n "schema_version": ')
+_NAMES = (STUDY, MACHINE, PAGE, TEXT, PARQUET)
+# Names of what a study writes into its folders: nothing else is ever removed from there.
+_CASE = r"[0-9a-f]{10}"
+_FILES = {
+    CASES: re.compile(rf"{_CASE}\.json"),
+    JOBS: re.compile(r"fathometer-study-[0-9a-f]{10}\.(?:json|out)"),
+    CLUSTERS: re.compile(r"study-[0-9a-f]{10}-[A-Za-z0-9-]+\.json"),
+}
+_RUN = re.compile(rf"{_CASE}/(?:{'|'.join(get_args(RunKind))})-\d+")
 
 
 @dataclass(frozen=True)
@@ -122,6 +138,43 @@ def read_results(folder: Path) -> Results:
         text=header.text,
         baselines=header.baselines,
     )
+
+
+def require_own(folder: Path) -> None:
+    """Raises InputError where a folder has files named as those of a study, but no study that this program has begun:
+    nothing there is replaced or removed."""
+    there = [name for name in (*_NAMES, CASES, RUNS, JOBS, CLUSTERS) if os.path.lexists(folder / name)]
+    if there and not MARK.on(folder):
+        found = ", ".join(there)
+        raise InputError(
+            f"{folder}: holds {found}, but no {STUDY} of this program's: they are not a study's, and are neither "
+            "replaced nor removed; allowed: another folder for the results (--output, or [output] directory)"
+        )
+
+
+def erase(folder: Path) -> None:
+    """Remove a study from its folder; what it has not written stays. Raises FathometerError where a run's folder cannot
+    be removed."""
+    for run in sorted((folder / RUNS).glob("*/*")):
+        if _RUN.fullmatch(f"{run.parent.name}/{run.name}"):
+            remove_run(folder, run)
+            remove_empty(run.parent)
+    for place, own in _FILES.items():
+        for path in (folder / place).glob("*"):
+            if own.fullmatch(path.name):
+                remove_file(path)
+        atomic.remove_parts(folder / place, own)
+        remove_empty(folder / place)
+    remove_empty(folder / RUNS)
+    atomic.remove_parts(folder, re.compile("|".join(map(re.escape, _NAMES))))
+    remove_file(folder / MACHINE)
+    remove_file(folder / STUDY)
+
+
+def remove_run(folder: Path, run: Path, keep: Collection[str] = ()) -> None:
+    """Remove the folder of a run from that of its study, but for files of some names. Raises FathometerError where that
+    cannot be done."""
+    remove_tree(run, folder, MARK, keep)
 
 
 def run_folder(folder: Path, case: Case, kind: str, number: int) -> Path:

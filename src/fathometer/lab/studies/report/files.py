@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fathometer.lab.studies.export import PARQUET, write_parquet
+from fathometer.lab.studies.export import write_parquet
 from fathometer.lab.studies.report.markdown import markdown
 from fathometer.lab.studies.report.page import write_page
 from fathometer.lab.studies.results import Results
+from fathometer.lab.studies.store import PAGE, PARQUET, TEXT
 from fathometer.storage import atomic
-
-PAGE, TEXT = "study.html", "study.md"
 
 
 def write_answer(folder: Path, results: Results) -> list[Path]:
