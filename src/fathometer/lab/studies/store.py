@@ -9,8 +9,8 @@
     FOLDER/study.html, .md, .parquet   the answer (report/files.py)
     FOLDER/lock                  held by the process that runs the study
 
-study.json is written first and removed last: what lies in a folder without it is not a study's. A case's file is replaced
-after each of its runs, so that a study that was killed has lost the run under way, no more.
+study.json is written first and removed last: what lies in a folder without it is not a study's. A case's file is
+replaced after each of its runs, so that a study that was killed has lost the run under way, no more.
 """
 
 from __future__ import annotations
