@@ -53,7 +53,8 @@ FLOORS = {
         scratch
         hashing
         fingerprint folder number_table shared_writer
-        atomic lock reading json_text probe
+        atomic lock json_text probe
+        reading
     """,
 }
 EXCEPTIONS: set[tuple[str, str]] = set()

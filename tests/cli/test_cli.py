@@ -36,7 +36,7 @@ from cli_support import (
 from patience import PATIENCE
 
 from fathometer import __version__
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 from fathometer.storage.volumes.volume import open_volume
 
 COMMANDS = ("model", "migrate", "info", "demo")

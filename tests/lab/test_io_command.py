@@ -26,7 +26,7 @@ from fathometer.lab.io.ranking import DeviceRates, ranked, remembered_rows, row_
 from fathometer.lab.io.ranking import winners as winners_of
 from fathometer.lab.io.trial import PHASES, Bench, Sample
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.strategy_cache import Winner, winners

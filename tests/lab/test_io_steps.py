@@ -14,7 +14,7 @@ from fathometer.lab.io.cases import Case
 from fathometer.lab.io.pattern import Pattern
 from fathometer.lab.io.ranking import DeviceRates
 from fathometer.lab.io.steps import MARKED, StepPattern, Steps, StepsBench
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 from fathometer.storage.volumes.strategy import Strategy
 
 STEPS = ("--pattern", "decimated-steps", "--steps", 5, "--files", 2, "--every", 3)

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from cli_support import call, run
 
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 from fathometer.seismic.waves.physics import PHYSICS
 
 SMALL = ("stencil", "--grid", "40,36,44", "--steps", "3", "--repeat", "6")

@@ -15,7 +15,7 @@ import pytest
 from cli_support import MIGRATE, MODEL, call, finish, here, inputs, mpirun, program, run, start, survey, under_way
 from patience import PATIENCE
 
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 
 UNACCOUNTED = 0.01  # of a rank's wall time, at most
 TICK = 0.02  # s: the system tells the start of a process in hundredths of a second

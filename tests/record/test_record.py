@@ -14,8 +14,9 @@ from ledger_support import rank
 
 from fathometer.base.errors import FathometerError
 from fathometer.record import machine
-from fathometer.record.envelope import SCHEMA, Figure, plain, record, write_record
+from fathometer.record.envelope import Figure, plain, record, write_record
 from fathometer.record.ranks import account
+from fathometer.record.schema import SCHEMA
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 from plotly.offline import get_plotlyjs
 
 from fathometer.base.errors import InputError
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 from fathometer.report import formatting, tables
 from fathometer.report.decimation import averaged, factors_for
 from fathometer.report.figures import roofline

@@ -594,6 +594,23 @@ def _machine_base(folder: Path) -> None:
     (folder / "base.json").write_text(MACHINE.model_dump_json())
 
 
+def _study_base(folder: Path) -> None:
+    from study_support import KERNEL, TOTAL, keep, study
+
+    tables = {"table": [{"rows": ["ranks"], "best_over": ["history"]}], "gate": {"figures": ["total"]}}
+    factors = {"ranks": [1, 2], "history": ["memory", "disk"]}
+    keep(study(factors, rounds=3, figures=(TOTAL, KERNEL), **tables), folder / "base.study")
+
+
+def _study_change(folder: Path, chance: random.Random) -> str:
+    shutil.rmtree(folder / "input.study", ignore_errors=True)
+    shutil.copytree(folder / "base.study", folder / "input.study")
+    files = sorted((folder / "input.study").rglob("*.json"))
+    path = files[-1] if chance.random() < 0.5 else chance.choice(files)
+    path.write_bytes(encoded(mutate_json(json.loads(path.read_bytes()), chance), chance))
+    return "input.study"
+
+
 def _profile_base(folder: Path) -> None:
     """A file as a rank leaves it that was killed: without a sum, which would show any change of its bytes."""
     from fathometer.lab.profile import rank_file
@@ -649,6 +666,7 @@ BASES: dict[str, Callable[[Path], None]] = {
     "strategies": _strategies_base,
     "machine": _machine_base,
     "profile": _profile_base,
+    "study": _study_base,
 }
 CHANGES: dict[str, Callable[[Path, random.Random], str]] = {
     "survey": _survey_change,
@@ -673,6 +691,7 @@ CHANGES: dict[str, Callable[[Path, random.Random], str]] = {
     "strategies": _json_change("base.json", "storage.json"),
     "machine": _json_change("base.json", "input.json"),
     "profile": _profile_change,
+    "study": _study_change,
 }
 
 

@@ -177,6 +177,25 @@ def _profile(path: str, seed: int) -> None:
     page_panels(Run(Path(path), record))
 
 
+def _study(path: str, seed: int) -> None:
+    from fathometer.lab.studies.comparison import compare
+    from fathometer.lab.studies.export import comma_separated, table
+    from fathometer.lab.studies.report import markdown, terminal
+    from fathometer.lab.studies.report.compared import sentences, view
+    from fathometer.lab.studies.report.page import write_page
+    from fathometer.lab.studies.store import read_results
+
+    results = read_results(Path(path))
+    terminal.text_of_study(results, 1.7e9)
+    markdown.markdown(results, Path(path))
+    comma_separated(results)
+    table(results)
+    comparison = compare(read_results(Path("base.study")), results)
+    markdown.compared_text(*view(comparison, ("a", "b")), sentences(comparison))
+    if seed % EVERY == 0:
+        write_page(Path("out/study.html"), results, Path(path))
+
+
 READ: dict[str, Callable[[str, int], None]] = {
     "survey": _survey,
     "segy": _segy,
@@ -194,6 +213,7 @@ READ: dict[str, Callable[[str, int], None]] = {
     "strategies": _strategies,
     "machine": _machine,
     "profile": _profile,
+    "study": _study,
 }
 
 

@@ -40,6 +40,7 @@ def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float
 
 # TOML arrays are lists, so the tuple itself is not validated strictly; its items are.
 Loose = Strict(False)
+Strictly = Strict(True)  # no text, true or false for a number, in records that are read back (storage/json_text.py)
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(1)]

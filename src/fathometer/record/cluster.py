@@ -8,12 +8,14 @@ each rank has a core.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from fathometer.record.schema import problem_of
+from fathometer.storage.json_text import json_values
 
 MARKER = "FATHOMETER_CLUSTER"  # environment variable: the folder of the cluster's state
 STATE = "cluster.json"
@@ -26,7 +28,8 @@ def own_cluster(environ: Mapping[str, str] = os.environ) -> dict[str, Any] | Non
     folder = environ.get(MARKER)
     if folder:
         with suppress(OSError, ValueError, KeyError, TypeError):
-            return described(json.loads((Path(folder) / STATE).read_bytes()))
+            found = described(json_values((Path(folder) / STATE).read_bytes()))
+            return None if problem_of(found, "cluster") else found
     return None
 
 

@@ -1,4 +1,4 @@
-"""The record that every run writes, run.json; its JSON schema is run.schema.json, beside this file."""
+"""The record that every run writes, run.json; its JSON schema is in schema.py."""
 
 import dataclasses
 import json
@@ -14,7 +14,6 @@ from fathometer.storage import atomic
 
 SCHEMA_VERSION = 2
 RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"  # file names in a run's output folder
-SCHEMA = Path(__file__).with_name("run.schema.json")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
-from fathometer.record.envelope import RECORD, SCHEMA, SCHEMA_VERSION, UNFINISHED
+from fathometer.record.envelope import RECORD, SCHEMA_VERSION, UNFINISHED
+from fathometer.record.schema import problem_of
 from fathometer.storage.json_text import json_values
 from fathometer.storage.reading import readable, reading
 
-LONGEST_MESSAGE = 160  # letters
 NAMES = (RECORD, UNFINISHED)  # in a folder of results; the first that exists is read
 RECORD_KEYS = {"schema_version", "application", "ledger", "validity"}  # by which a record is recognised
 
@@ -36,10 +35,6 @@ def read_record(place: Path) -> Run:
     Raises InputError, in one line: no such file; no JSON (damaged); no record of this program (foreign); of another
     version; a record in which something is missing or is not what it must be (damaged).
     """
-    # Imported here, since a run that ends writes its page without reading a record.
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
     path = _file_of(place)
     with reading(path):
         data = readable(path).read_bytes()
@@ -59,16 +54,9 @@ def read_record(place: Path) -> Run:
         )
         raise InputError(f"{path}: not a record of Fathometer: found {found}; allowed: {_allowed()}")
     _check_version(path, value["schema_version"])
-    wrong = best_match(Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).iter_errors(value))
-    if wrong is not None:
-        where = wrong.json_path.removeprefix("$").removeprefix(".") or "the whole"
-        raise InputError(f"{path}: damaged: {where}: {_short(' '.join(wrong.message.split()))}")
+    if wrong := problem_of(value):
+        raise InputError(f"{path}: damaged: {wrong}")
     return Run(path, value)
-
-
-def _short(text: str) -> str:
-    """A message quotes the value that it is about, however long that is."""
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[: LONGEST_MESSAGE // 2]} … {text[-LONGEST_MESSAGE // 2 :]}"
 
 
 def _file_of(place: Path) -> Path:

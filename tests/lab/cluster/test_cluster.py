@@ -20,7 +20,7 @@ from fathometer.lab.cluster import making, namespaces, state
 from fathometer.lab.cluster.gluster import require_gluster
 from fathometer.lab.cluster.processes import MARKER, Sleeper, members, start_of
 from fathometer.lab.cluster.state import folder_of
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 
 GIGABIT = 1e9 / 8
 WHERE = "echo $OMPI_COMM_WORLD_RANK $(hostname)"

@@ -17,7 +17,7 @@ from fathometer.lab.messages.machine_entries import entries
 from fathometer.lab.messages.rows import choices_of, contention_of
 from fathometer.lab.messages.tables import short_length, short_seconds
 from fathometer.plan.machine_file import Exchange, Machine, load_machine, save_machine
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 
 PROTOCOLS = ("send", "irecv-isend", "put-fence", "shared-window")
 

@@ -17,7 +17,7 @@ from fathometer.base.marked_processes import marked_processes
 from fathometer.cli.commands.profile import write_profile
 from fathometer.lab.profile.profile import ProfileOptions, make_profile
 from fathometer.record import envelope
-from fathometer.record.envelope import SCHEMA
+from fathometer.record.schema import SCHEMA
 from fathometer.report import page
 
 

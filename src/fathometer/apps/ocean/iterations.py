@@ -8,7 +8,6 @@ tolerance) with the diagonal, 0.13 to 0.23 with blocks of 8 x 8 cells, and (8 / 
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import numpy as np
 from fathometer.apps.ocean.grid import OceanGrid
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.base.errors import InputError
+from fathometer.storage.json_text import json_values
 
 SHARE = {"diagonal": 0.4, "block": 0.18}
 TILE, POWER = 8, 0.45
@@ -63,7 +63,7 @@ def estimated(file: OceanFile, grid: OceanGrid) -> float:
 def _of_run(path: Path) -> float:
     """Iterations a step of a run's record."""
     try:
-        performance = json.loads(path.read_text(encoding="utf-8"))["results"]["performance"]
+        performance = json_values(path.read_bytes())["results"]["performance"]
         found = float(performance["iterations_per_step"])
         if not 0 < found < math.inf:
             raise ValueError

@@ -11,7 +11,6 @@ Rates are those of all cores at work (`fathometer calibrate`, probes.py). Iterat
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from fathometer.plan.machine_file import ImplicitRates, Machine
 from fathometer.plan.phase import Phase
 from fathometer.plan.prediction import Prediction
 from fathometer.runs.application import CostEstimate
+from fathometer.storage.json_text import json_values
 
 ASSUMED = (4.0, 10.0)  # Newton's iterations a step, linear ones for each of these
 
@@ -185,7 +185,7 @@ def _steps(file: FlowFile) -> tuple[float, bool]:
 def _of_run(path: Path) -> tuple[float, float]:
     """Newton's iterations a step and linear ones for each, of a run's record."""
     try:
-        course = json.loads(path.read_text(encoding="utf-8"))["results"]["course"]
+        course = json_values(path.read_bytes())["results"]["course"]
         newton = sum(float(row["newton_iterations"]) for row in course)
         linear = sum(float(row["linear_iterations"]) for row in course)
         return newton / len(course), linear / newton

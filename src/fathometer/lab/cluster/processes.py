@@ -13,9 +13,13 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from annotated_types import Ge
 
 from fathometer.base.errors import FathometerError
 from fathometer.base.marked_processes import marked_processes, other_processes
+from fathometer.config.types import Strictly
 from fathometer.record.cluster import MARKER
 
 END_SECONDS = 10.0  # in which the kernel has ended what was killed
@@ -26,8 +30,8 @@ PAUSE_SECONDS = 0.02
 class Sleeper:
     """A process, known again by the time of its start (clock ticks since the start of the system)."""
 
-    pid: int
-    start: int
+    pid: Annotated[int, Strictly, Ge(1)]
+    start: Annotated[int, Strictly]
 
     @property
     def alive(self) -> bool:

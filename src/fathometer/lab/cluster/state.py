@@ -31,6 +31,7 @@ from fathometer.record.cluster import STATE
 from fathometer.record.envelope import plain
 from fathometer.storage import atomic
 from fathometer.storage.folder import cache_folder
+from fathometer.storage.json_text import as_written, json_values
 from fathometer.storage.lock import FileLock
 
 ENTER, AGENT, HOSTS, HOSTFILE = "enter", "agent", "hosts", "hostfile"
@@ -184,7 +185,7 @@ def read(name: str) -> Cluster | None:
     """The state of a cluster; None where there is none, or one that was never written whole."""
     folder = folder_of(name)
     with suppress(OSError, ValueError, KeyError, TypeError, InputError):
-        return of_json(json.loads((folder / STATE).read_bytes()), folder)
+        return of_json(json_values((folder / STATE).read_bytes()), folder)
     return None
 
 
@@ -192,18 +193,8 @@ def of_json(values: Mapping[str, Any], folder: Path) -> Cluster:
     """The cluster of a state file. Raises KeyError, TypeError, ValueError or InputError for another one."""
     if values["schema_version"] != SCHEMA_VERSION:
         raise ValueError(f"found schema_version {shortened(values['schema_version'], 20)}; allowed: {SCHEMA_VERSION}")
-    return Cluster(
-        name=values["name"],
-        folder=folder,
-        spec=ClusterSpec(**values["spec"] | {"link": link_of(values["spec"]["link"])}),
-        boot=values["boot"],
-        user_namespace=values["user_namespace"],
-        head=_sleeper(values["head"]),
-        nodes=[Node(**node | {"process": Sleeper(**node["process"])}) for node in values["nodes"]],
-        owner=_sleeper(values["owner"]),
-        links=[LinkMeasure(**link) for link in values["links"]],
-        ready=values["ready"],
-    )
+    spec = {**values["spec"], "link": link_of(values["spec"]["link"])}
+    return as_written(Cluster, {**values, "folder": folder, "spec": spec})
 
 
 def existing(name: str) -> Cluster:
@@ -251,7 +242,3 @@ def _as_json(cluster: Cluster) -> dict[str, Any]:
     values["spec"]["link"] = cluster.spec.link.text
     values["link_bytes_per_second"] = cluster.spec.link.bytes_per_second  # for records
     return values
-
-
-def _sleeper(values: Mapping[str, int] | None) -> Sleeper | None:
-    return None if values is None else Sleeper(**values)

@@ -23,6 +23,7 @@ from threading import Lock
 
 from fathometer.base.errors import FathometerError, shortened
 from fathometer.base.ledger import now
+from fathometer.base.removal import remove_file
 from fathometer.lab.studies.batch_script import Batch, batch_script
 from fathometer.lab.studies.processes import last_lines
 from fathometer.lab.studies.runner import PlacedRun, Tell
@@ -31,6 +32,7 @@ from fathometer.lab.studies.store import JOBS
 from fathometer.launch import slurm_queue
 from fathometer.launch.slurm_queue import JobState
 from fathometer.storage import atomic
+from fathometer.storage.json_text import as_written, json_values
 
 JOB = "job.json"
 FILE_SECONDS = (0.1, 2.0)  # between two looks for a result: the first, and the longest
@@ -119,7 +121,7 @@ class BatchRunner:
         try:
             number = slurm_queue.submit_script(script)
         except FathometerError as error:
-            atomic.remove(self._jobs / f"{name}.json")
+            remove_file(self._jobs / f"{name}.json")
             asked = " ".join(line.split(" ", 1)[1] for line in script.splitlines() if line.startswith("#SBATCH"))
             raise type(error)(f"{error}; found: {asked}; allowed: what Slurm accepts, see [launch] options") from None
         except BaseException:  # an interrupt meanwhile: whether the job is there is not known
@@ -202,7 +204,7 @@ class BatchRunner:
             self._mine.pop(folder, None)
             left = job.name in [other.name for other in self._mine.values()]
         if not left:
-            atomic.remove(self._log(job))
+            remove_file(self._log(job))
 
     def _cancel(self, jobs: Sequence[_Job]) -> None:
         # Noted before, so that what a cancelled job still writes is not taken for a result.
@@ -216,8 +218,8 @@ class BatchRunner:
 
     def _job_of(self, folder: Path) -> _Job | None:
         with suppress(OSError, ValueError, KeyError, TypeError):
-            name = json.loads((folder / JOB).read_bytes())["name"]
-            return _Job(**json.loads((self._jobs / f"{name}.json").read_bytes()))
+            name = json_values((folder / JOB).read_bytes())["name"]
+            return as_written(_Job, json_values((self._jobs / f"{name}.json").read_bytes()))
         return None
 
     def _keep(self, job: _Job) -> None:
@@ -231,8 +233,8 @@ def cancel_jobs(study: Path) -> None:
     """Cancel all jobs that a study in this folder has submitted and that wait or run, before its folder is emptied."""
     numbers = []
     for path in (study / JOBS).glob("*.json"):
-        with suppress(OSError, ValueError, KeyError, TypeError):
-            job = _Job(**json.loads(path.read_bytes()))
+        with suppress(OSError, ValueError):
+            job = as_written(_Job, json_values(path.read_bytes()))
             numbers.append(job.number or _number_of(job.name) or "")
     slurm_queue.cancel(filter(None, numbers))
 

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.removal import remove_file
 from fathometer.storage import atomic
+from fathometer.storage.json_text import as_written, json_object
 
 CPUS = Path("/sys/devices/system/cpu")
 STATE = "clock.json"  # in the study's folder
 _LEAST, _MOST = "scaling_min_freq", "scaling_max_freq"  # kHz, as their limits
+
+
+Limits = dict[str, dict[str, str]]  # in the files of each processor
 
 
 def check_clock(hertz: object, cpus: Path = CPUS) -> None:
@@ -64,18 +69,29 @@ def clock_set(hertz: float | None, state: Path, cpus: Path = CPUS) -> Iterator[N
 
 
 def restore(state: Path) -> None:
-    """Set the clock back to what the file says, and remove it; nothing where there is none."""
-    with suppress(FileNotFoundError):
-        before = json.loads(state.read_bytes())
+    """Set the clock back to what the file says, and remove it; nothing where there is none.
+
+    Raises InputError where the file is damaged, FathometerError where the system does not take what it says.
+    """
+    if state.exists():
+        try:
+            before = as_written(Limits, json_object(state))
+            if any(set(limits) != {_LEAST, _MOST} for limits in before.values()):
+                raise ValueError(f"no {_LEAST} and {_MOST} of each processor")
+        except ValueError as error:
+            raise InputError(
+                f"{state}: damaged: {error}; the clock of the processors is not set back: to be done by hand, and the "
+                "file removed"
+            ) from None
         _write(before)
-        atomic.remove(state)
+        remove_file(state)
 
 
 def _folders(cpus: Path) -> list[Path]:
     return sorted(cpus.glob("cpu[0-9]*/cpufreq"))
 
 
-def _write(values: Mapping[str, Mapping[str, str]]) -> None:
+def _write(values: Limits) -> None:
     for folder, names in values.items():
         # The lower limit may never be above the upper one, on the way neither: whichever goes first, one of them fits.
         for name in (_LEAST, _MOST, _LEAST):

@@ -31,7 +31,9 @@ from fathometer.lab.studies.cluster_place import cluster_name, study_prefix
 from fathometer.lab.studies.runner import HostRunner, PlacedRun, Tell
 from fathometer.lab.studies.single_run import Outcome, write_outcome
 from fathometer.lab.studies.store import CLUSTERS
+from fathometer.record.schema import problem_of
 from fathometer.storage import atomic
+from fathometer.storage.json_text import json_values
 
 MOST_UP = 12  # clusters of a study at a time; one more ends the one that was made first
 
@@ -117,5 +119,6 @@ def clusters_in(study: Path) -> list[dict[str, object]]:
     found = []
     for path in sorted((study / CLUSTERS).glob("*.json")):
         with suppress(OSError, ValueError):
-            found.append(json.loads(path.read_bytes()))
+            cluster = json_values(path.read_bytes())
+            found += [] if problem_of(cluster, "cluster") else [cluster]
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -40,7 +39,9 @@ from fathometer.lab.studies.study import ReadyStudy
 from fathometer.record.envelope import plain
 from fathometer.record.machine import own_commit
 from fathometer.record.machine_of_runs import machine_of_runs
+from fathometer.record.schema import problem_of
 from fathometer.storage import atomic
+from fathometer.storage.json_text import json_values
 from fathometer.storage.lock import FileLock
 
 # What may change between two sessions of a study: how long it goes on, and how its answer is shown.
@@ -211,8 +212,8 @@ def _machine(folder: Path, header: Header) -> dict[str, Any]:
 def _machine_of_jobs(folder: Path) -> dict[str, Any]:
     """The node of the study's first job; {} where it has none."""
     with suppress(OSError, ValueError):
-        described: dict[str, Any] = json.loads((folder / MACHINE).read_bytes())
-        return described
+        described: dict[str, Any] = json_values((folder / MACHINE).read_bytes())
+        return {} if problem_of(described, "machine") else described
     return {}
 
 

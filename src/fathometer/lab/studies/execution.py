@@ -35,6 +35,7 @@ from fathometer.lab.studies.store import remove_run, run_folder
 from fathometer.record.envelope import RECORD
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import hash_of
+from fathometer.storage.json_text import json_values
 
 # What differs from run to run in the reasons of a record (record/ranks.py): a mark of a case is told once.
 _RANK, _AMOUNT = re.compile(r"^rank \d+ on \S+: "), re.compile(r" ?\b\d+(?:\.\d+)? (?:% of the time|MB)")
@@ -328,9 +329,9 @@ def own_marks(folder: Path, placement: Placement) -> list[str]:
     """Why records of this program, in a run's folder, are not to be trusted, and whether it was placed as asked."""
     marks = []
     for path in folder.rglob(RECORD):
-        with suppress(OSError, ValueError, KeyError, TypeError):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             if path.stat().st_size <= LARGEST_TEXT:
-                record = json.loads(path.read_bytes())
+                record = json_values(path.read_bytes())
                 marks += [_RANK.sub("", _AMOUNT.sub("", str(reason))) for reason in record["validity"]["reasons"]]
                 marks += misplaced(record["machine"]["binding"], placement)
     return list(dict.fromkeys(marks))

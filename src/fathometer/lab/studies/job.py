@@ -24,6 +24,7 @@ from fathometer.lab.studies.store import MACHINE
 from fathometer.record.envelope import plain
 from fathometer.record.machine_of_runs import machine_of_runs
 from fathometer.storage import atomic
+from fathometer.storage.json_text import json_values
 
 TOLD_SECONDS = 1.0  # in which SIGTERM reaches this process when it has ended the command
 
@@ -49,8 +50,8 @@ def _outcome(folder: Path, machine: Path) -> Outcome:
         return Outcome((), problem=str(error))
     if any(end.code for end in outcome.ended):
         time.sleep(TOLD_SECONDS)
-    with suppress(OSError, ValueError, KeyError):
-        first = json.loads(machine.read_bytes())["cpu"]
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        first = json_values(machine.read_bytes())["cpu"]
         if first != outcome.cpu:
             return replace(outcome, marks=[*outcome.marks, f"on another processor: {outcome.cpu}, not {first}"])
     return outcome

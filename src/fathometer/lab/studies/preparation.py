@@ -22,6 +22,7 @@ from fathometer.lab.studies.processes import MARKER, end_marked
 from fathometer.lab.studies.store import LOCK, STUDY, require_own
 from fathometer.lab.studies.study_file import PrepareTable, Study
 from fathometer.storage import atomic
+from fathometer.storage.json_text import as_written, json_values
 from fathometer.storage.lock import FileLock
 
 LOG, MADE = "preparation.log", "preparation.json"  # in the study's folder
@@ -114,8 +115,7 @@ def _whole(path: Path, known: Made) -> bool:
 def _known(study: Study) -> Made:
     """What commands of this study have made: nothing where that is not known."""
     with suppress(OSError, ValueError):
-        known = json.loads((study.folder / MADE).read_bytes())
-        return known if isinstance(known, dict) else {}
+        return as_written(Made, json_values((study.folder / MADE).read_bytes()))
     return {}
 
 

@@ -20,11 +20,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
 from fathometer.base.marked_processes import marked_processes
 from fathometer.base.signals import blocked, unblock
+from fathometer.config.types import Strictly
 from fathometer.launch.supervise import end_with_parent
 
 MARKER = "FATHOMETER_STUDY_RUN"  # environment variable of all processes of a run
@@ -64,11 +66,11 @@ class Ended:
         cpu_seconds: of all its processes that it waited for.
     """
 
-    begin: float
-    seconds: float
-    code: int
-    timed_out: bool
-    cpu_seconds: float
+    begin: Annotated[float, Strictly]
+    seconds: Annotated[float, Strictly]
+    code: Annotated[int, Strictly]
+    timed_out: Annotated[bool, Strictly]
+    cpu_seconds: Annotated[float, Strictly]
 
 
 def run_together(processes: Sequence[Process], time_limit: float | None) -> list[Ended]:

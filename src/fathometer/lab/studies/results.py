@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from annotated_types import Ge, Le
+
+from fathometer.config.types import Strictly
 from fathometer.lab.studies.design import Case
 
+MOST_SECONDS = 1e11  # since 1970, and of a run: 3000 years, which the calendar still knows
+Number = Annotated[float, Strictly]
 RunKind = Literal["warm-up", "round", "winner"]
 MEASURED: RunKind = "round"  # the runs that figures are made of, but for those of winners
 _NUMBER = re.compile(r" \d+ ")  # of a job among those of its name: "flow 2 elapsed" is a "flow elapsed"
@@ -39,10 +44,10 @@ class Run:
     """
 
     kind: RunKind
-    number: int
-    begin: float
-    seconds: float
-    figures: Mapping[str, float] = field(default_factory=dict)
+    number: Annotated[int, Strictly, Ge(1), Le(10**9)]
+    begin: Annotated[float, Strictly, Ge(0), Le(MOST_SECONDS)]
+    seconds: Annotated[float, Strictly, Ge(0), Le(MOST_SECONDS)]
+    figures: Mapping[str, Number] = field(default_factory=dict)
     failed: str = ""
     marks: Sequence[str] = ()
     folder: str = ""

@@ -11,14 +11,15 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from fathometer.base.errors import FathometerError
 from fathometer.base.host import cpu_model
+from fathometer.config.types import Strictly
 from fathometer.lab.studies import page_cache
 from fathometer.lab.studies.clock import STATE as CLOCK
 from fathometer.lab.studies.clock import clock_set
@@ -26,6 +27,7 @@ from fathometer.lab.studies.processes import Ended, Process, end_marked, run_tog
 from fathometer.lab.studies.watch import Watch
 from fathometer.record.envelope import plain
 from fathometer.storage import atomic
+from fathometer.storage.json_text import as_written, json_values
 
 SPEC, RESULT = "spec.json", "result.json"
 Cache = Literal["as it is", "warm", "cold"]
@@ -45,12 +47,12 @@ class SingleRun:
 
     folder: Path
     processes: Sequence[Process]
-    time_limit: float | None = None
+    time_limit: Annotated[float, Strictly] | None = None
     inputs: Sequence[Path] = ()
     page_cache: Cache = "as it is"
-    cpus: int = 0
-    others: bool = True
-    clock: float | None = None
+    cpus: Annotated[int, Strictly] = 0
+    others: Annotated[bool, Strictly] = True
+    clock: Annotated[float, Strictly] | None = None
     clock_state: Path = Path(CLOCK)
 
     def as_json(self) -> bytes:
@@ -93,12 +95,10 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 
 def outcome_in(folder: Path, parts: int | None = None) -> Outcome | None:
     """The outcome of the run in a folder; None where it has none, or none of so many parts."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    with suppress(OSError, ValueError):
         os.listdir(folder)  # a folder that another host writes to is looked up anew only when it is read
-        values = json.loads((folder / RESULT).read_bytes())
-        outcome = Outcome(
-            **values | {"ended": [Ended(**end) for end in values["ended"]], "marks": tuple(values["marks"])}
-        )
+        outcome = as_written(Outcome, json_values((folder / RESULT).read_bytes()))
+        outcome = replace(outcome, marks=tuple(outcome.marks))
         if parts is None or outcome.problem or len(outcome.ended) == parts:
             return outcome
     return None
@@ -107,16 +107,6 @@ def outcome_in(folder: Path, parts: int | None = None) -> Outcome | None:
 def read_spec(path: Path) -> SingleRun:
     """What a run's spec.json says. Raises FathometerError where it cannot be read."""
     try:
-        values: dict[str, Any] = json.loads(path.read_bytes())
-        values["folder"] = Path(values["folder"])
-        values["clock_state"] = Path(values["clock_state"])
-        values["inputs"] = [Path(name) for name in values["inputs"]]
-        values["processes"] = [_process(process) for process in values["processes"]]
-        return SingleRun(**values)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return as_written(SingleRun, json_values(path.read_bytes()))
+    except (OSError, ValueError) as error:
         raise FathometerError(f"{path}: cannot be read: {error}") from None
-
-
-def _process(values: Mapping[str, Any]) -> Process:
-    folders = {name: Path(values[name]) for name in ("folder", "output", "mark")}
-    return Process(words=values["words"], environ=values["environ"], **folders)

@@ -23,15 +23,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, get_args
 
+from pydantic import ValidationError
+
 from fathometer.base.errors import InputError, shortened
 from fathometer.base.removal import Mark, remove_empty, remove_file, remove_tree
+from fathometer.config.problems import first_problem
+from fathometer.lab.recipes.expression import Value
 from fathometer.lab.studies.design import Case
-from fathometer.lab.studies.mixes import Baselines, with_throughput
+from fathometer.lab.studies.mixes import ALONE, Baselines, with_throughput
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results, Run, RunKind
+from fathometer.lab.studies.study_file import Study
 from fathometer.record.envelope import plain
+from fathometer.record.schema import problem_of
 from fathometer.storage import atomic
-from fathometer.storage.json_text import json_values
-from fathometer.storage.reading import readable, reading
+from fathometer.storage.json_text import as_written, json_object
 
 STUDY, CASES, RUNS, LOCK = "study.json", "cases", "runs", "lock"
 JOBS, MACHINE, CLUSTERS = "jobs", "machine.json", "clusters"
@@ -63,9 +68,9 @@ class Header:
     definition: Mapping[str, Any]
     text: str
     designs: Mapping[str, Sequence[str]]
-    factors: Mapping[str, Sequence[Any]]
+    factors: Mapping[str, Sequence[Value]]
     figures: Mapping[str, FigureInfo]
-    settings: Mapping[str, Mapping[str, Any]]
+    settings: Mapping[str, Mapping[str, Value]]
     machine: Mapping[str, Any]
     command: Sequence[str]
     inputs: Mapping[str, Any]
@@ -84,17 +89,51 @@ def write_header(folder: Path, header: Header) -> None:
 def read_header(folder: Path) -> Header:
     """Read study.json. Raises InputError of one line where there is none or where it is none of a study's."""
     path = folder / STUDY
-    values = _read(path)
+    values = json_object(path)
     if values.get("schema_version") != SCHEMA_VERSION:
         raise InputError(
             f"{path}: found schema_version {shortened(values.get('schema_version'), 20)}; allowed: {SCHEMA_VERSION}"
         )
     try:
-        figures = {name: FigureInfo(**info) for name, info in values["figures"].items()}
-        given = {name: values[name] for name in Header.__dataclass_fields__}
-        return Header(**given | {"figures": figures})
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: damaged: {type(error).__name__}: {error}; allowed: as it was written") from None
+        header = as_written(Header, values)
+        _check(header)
+    except ValueError as error:
+        raise _damaged(path, error) from None
+    try:
+        Study.model_validate({"title": "", **header.definition})
+    except ValidationError as error:
+        raise _damaged(path, f"definition: {first_problem(error, header.definition, Study)}") from None
+    return header
+
+
+def _check(header: Header) -> None:
+    """Raises ValueError where the machine is none, and where parts do not fit each other."""
+    if wrong := problem_of(header.machine, "machine"):
+        raise ValueError(wrong)
+    for design, names in header.designs.items():
+        if unknown := [name for name in names if name not in header.settings]:
+            raise ValueError(f"designs.{design}: {unknown[0]} is no case")
+    for name, settings in header.settings.items():
+        alone = ALONE in settings
+        if not all(settings[key] in header.factors[key] if key in settings else alone for key in header.factors):
+            raise ValueError(f"settings.{name}: no values of the factors")
+    for name, jobs in header.baselines.items():
+        if unknown := [case for case in (name, *jobs.values()) if case not in header.settings]:
+            raise ValueError(f"baselines.{name}: {unknown[0]} is no case")
+    if unknown := [name for name, info in header.figures.items() if info.name != name]:
+        raise ValueError(f"figures.{unknown[0]}: of another name")
+
+
+def _damaged(path: Path, what: object) -> InputError:
+    return InputError(f"{path}: damaged: {what}; allowed: as it was written")
+
+
+@dataclass(frozen=True)
+class _CaseFile:
+    """What a case's file holds."""
+
+    settings: Mapping[str, Value]
+    runs: Sequence[Run]
 
 
 def write_case(folder: Path, case: Case, runs: Sequence[Run]) -> None:
@@ -108,11 +147,10 @@ def read_case(folder: Path, case: Case) -> list[Run]:
     path = folder / CASES / f"{case.name}.json"
     if not path.exists():
         return []
-    values = _read(path)
     try:
-        return [Run(**{**run, "marks": tuple(run["marks"])}) for run in values["runs"]]
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: damaged: {type(error).__name__}: {error}; allowed: as it was written") from None
+        return list(as_written(_CaseFile, json_object(path)).runs)
+    except ValueError as error:
+        raise _damaged(path, error) from None
 
 
 def read_results(folder: Path) -> Results:
@@ -121,6 +159,8 @@ def read_results(folder: Path) -> Results:
         raise InputError(f"{folder}: no study; allowed: a folder that `fathometer study run` has written")
     header = read_header(folder)
     cases = {name: Case(settings) for name, settings in header.settings.items()}
+    if other := [name for name, case in cases.items() if case.name != name]:
+        raise _damaged(folder / STUDY, f"settings.{other[0]}: of another case")
     return Results(
         title=header.title,
         question=header.question,
@@ -185,15 +225,3 @@ def run_folder(folder: Path, case: Case, kind: str, number: int) -> Path:
 def _write(path: Path, values: Mapping[str, Any]) -> None:
     text = json.dumps(plain(values), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     atomic.write(path, text.encode(errors="backslashreplace"))
-
-
-def _read(path: Path) -> dict[str, Any]:
-    with reading(path):
-        data = readable(path).read_bytes()
-    try:
-        values = json_values(data.decode("utf-8"))
-    except ValueError as error:
-        raise InputError(f"{path}: damaged: not valid JSON: {shortened(error)}") from None
-    if not isinstance(values, dict):
-        raise InputError(f"{path}: damaged: no object; allowed: as it was written")
-    return values

@@ -10,7 +10,7 @@ from typing import Any
 
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.studies.report.quantities import counted, duration_text
-from fathometer.lab.studies.results import MEASURED, Results, seconds_of_runs
+from fathometer.lab.studies.results import MEASURED, MOST_SECONDS, Results, seconds_of_runs
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def progress_line(results: Results, now: float) -> str:
     if progress.left is None:
         return f"not complete: {text}; no run has ended yet"
     low, high = progress.left
-    ends = [datetime.fromtimestamp(now + seconds).strftime("%H:%M") for seconds in (low, high)]
+    ends = [datetime.fromtimestamp(now + min(seconds, MOST_SECONDS)).strftime("%H:%M") for seconds in (low, high)]
     left = duration_text(high) if low == high else f"{duration_text(low)} to {duration_text(high)}"
     return f"not complete: {text}; {left} left, done by {_span(*ends)} if it goes on"
 
