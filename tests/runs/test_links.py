@@ -6,6 +6,8 @@ import pytest
 from cli_support import MIGRATE, here, inputs, survey
 from test_partial import contributions
 
+from fathometer.apps.ocean.cases import gyre_text
+from fathometer.apps.reactive.demo import demo_text
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs import journal_folder
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
@@ -95,3 +97,39 @@ def test_a_linked_journal_is_refused_by_the_command(tmp_path):
     assert "out/journal: is a link to" in done.err
     assert done.err.count("\n") == 1
     assert sorted(one.name for one in (tmp_path / "theirs").iterdir()) == ["figure.npy", "survey.json"]
+
+
+def ocean(folder):
+    return "ocean", write_text(folder / "ocean.toml", gyre_text((24, 16, 4), 2, "out"))
+
+
+def reactive(folder):
+    return "reactive", write_text(folder / "flow.toml", demo_text(6, 2, "out"))
+
+
+def migrate_time(folder):
+    keys = {"time_migration.velocity": 2000.0, "time_migration.x": [100.0, 300.0, 50.0]}
+    return "migrate-time", survey(folder, {"acquisition.gathers": "recorded.segy"} | keys)
+
+
+def write_text(path, text):
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("application", "name"),
+    [(ocean, "fields"), (ocean, "restart"), (reactive, "fields"), (reactive, "restart"), (migrate_time, "time")],
+)
+def test_folders_within_the_results_that_are_links_are_refused(application, name, tmp_path):
+    """Where results lie in a folder of all users, another one can have put a link to anywhere there."""
+    inputs(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "restart.json").touch()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / name).symlink_to(tmp_path / "mine")
+    done = here(*application(tmp_path), "--quiet", "--overwrite")
+    assert done.code == 2
+    assert f"out/{name}: is a link to" in done.err
+    assert [one.name for one in (tmp_path / "mine").iterdir()] == ["restart.json"]
+    assert (tmp_path / "mine" / "restart.json").stat().st_size == 0

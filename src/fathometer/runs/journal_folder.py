@@ -42,8 +42,8 @@ MAX_DIFFERENCES = 3  # in a message
 
 
 def require_own(folder: Path) -> None:
-    """Raises InputError where the folder of a journal, if it exists, is a link, no folder, or another user's: in these
-    nothing is written or removed."""
+    """Raises InputError where a folder within that of the results, such as a journal's, is there, but is a link, no
+    folder, or another user's: in these nothing is written or removed."""
     try:
         status = folder.lstat()
     except FileNotFoundError:

@@ -18,6 +18,7 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
 from fathometer.runs.context import Context
+from fathometer.runs.journal_folder import require_own
 from fathometer.runs.lifecycle import unfinished_record
 from fathometer.runs.restart_folder import has_state
 from fathometer.storage import atomic
@@ -46,12 +47,13 @@ def restartable_run(
         folders: names of folders in `output` whose files it writes and removes.
         record_of: the record for a reason, on rank 0.
 
-    Raises InputError, the same on all ranks, where an input would be replaced, another run has the folder, or an
-    earlier run's results are there and the options say nothing of them.
+    Raises InputError, the same on all ranks, where an input would be replaced, one of `folders` is a link or another
+    user's, another run has the folder, or an earlier run's results are there and the options say nothing of them.
     """
     with ledger.phase("set up"):
         protect_inputs(inputs, (output / name for name in (RECORD, PAGE, *results)))
         for folder in folders:
+            require_own(output / folder)
             for path in inputs:
                 if (output / folder).resolve() in path.resolve().parents:
                     raise InputError(

@@ -85,8 +85,8 @@ def start_slurm(cluster: Cluster) -> None:
     (folder / "state").mkdir(parents=True)
     folder.chmod(0o755)  # munged trusts no folder that others may write to
     key = folder / "munge.key"
+    key.touch(0o600, exist_ok=False)  # nobody else can read it at any moment
     key.write_bytes(secrets.token_bytes(128))
-    key.chmod(0o600)
     nodes = [(node.name, address(number, 1), len(node.cores)) for number, node in enumerate(cluster.nodes, 1)]
     user = pwd.getpwuid(NOBODY if cluster.user_namespace else os.geteuid()).pw_name
     (folder / CONFIGURATION).write_text(configuration(folder, nodes, user))

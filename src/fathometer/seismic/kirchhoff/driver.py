@@ -26,7 +26,7 @@ from fathometer.parallel.heartbeat import watched
 from fathometer.parallel.threads import thread_counts
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
-from fathometer.runs.journal_folder import conclude, earlier_files, results_of
+from fathometer.runs.journal_folder import conclude, earlier_files, require_own, results_of
 from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_record, unfinished_record
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
@@ -73,6 +73,7 @@ def run_migrate_time(survey: Survey, comm: MPI.Intracomm, context: Context) -> O
     output, files = survey.output_directory, product_files(survey)
     with ledger.phase("set up"):
         protect_inputs(survey, files.values())
+        require_own(output)
         with naming(f"{survey.path}: [storage] write"):
             check_writable(files[ALL], Strategy.of(survey.storage.write), comm.size)
     with (
