@@ -6,11 +6,13 @@ import os
 
 import pytest
 
+from fathometer.lab.recipes import line_search
 from fathometer.lab.recipes.figures import figures_of
 from fathometer.lab.recipes.json_path import path_problem
-from fathometer.lab.recipes.keys import FigureTable
+from fathometer.lab.recipes.keys import FigureTable, ValidityTable
 from fathometer.lab.recipes.line_search import LONGEST_LINE, Search, found_in, lines_of
 from fathometer.lab.recipes.taking import number_of
+from fathometer.lab.recipes.validity import validity_problems
 
 STDOUT = """\
 step 1 took 9.0 ms
@@ -156,13 +158,33 @@ def test_what_is_no_number(text):
         number_of(text)
 
 
-def test_a_pattern_that_takes_for_ever_is_a_problem(tmp_path):
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        Search("(?:a|aa)+$ (1)"),
+        Search("(a+)+$x", numbers=False),
+        Search(r"time (\d)", not_after="(a+)+$x"),
+    ],
+)
+def test_a_pattern_that_computes_too_long_on_a_line_is_named(tmp_path, monkeypatch, wanted):
+    (tmp_path / "stdout").write_text("time 3\n" + "a" * 60 + "\ntime 3\n")
+    monkeypatch.setattr(line_search, "LINE_LIMIT", 0.1)
+    found = found_in(tmp_path / "stdout", [Search(r"time (\d)"), wanted])
+    told = f"the pattern '{wanted.not_after or wanted.pattern}' computed more than 0.1 s on line 2; allowed: one "
+    assert [each.problem for each in found] == 2 * [told + "without repetitions of repetitions"]
+
+
+def test_patterns_that_take_too_long_together_are_named(tmp_path, monkeypatch):
+    """Of figures, and of what shows that a run did its work."""
     (tmp_path / "stdout").write_text("a" * 60 + "\ntime 3\n")
+    monkeypatch.setattr(line_search, "LINE_LIMIT", 60.0)
     tables = [figure("x", pattern="(?:a|aa)+$ (1)"), figure("y", pattern=r"time (\d)")]
-    found, problems = figures_of(tables, tmp_path, {}, seconds=1.0)
-    assert found == {}
-    assert [problem[:2] for problem in problems] == ["x:", "y:"]
-    assert "its patterns took more than 1 s" in problems[0]
+    found, problems = figures_of(tables, tmp_path, {}, seconds=0.3)
+    told = r"stdout: its patterns took more than 0.3 s: '(?:a|aa)+$ (1)', 'time (\d)'"
+    assert (found, problems) == ({}, [f"x: {told}", f"y: {told}"])
+    table = ValidityTable(must=["(a+)+$x"])
+    told = "stdout: its patterns took more than 0.3 s: '(a+)+$x'"
+    assert validity_problems(table, tmp_path, {}, 0, {}, seconds=0.3) == [told]
 
 
 def test_lines_of_any_length_are_read_in_little_memory_and_no_number_is_cut(tmp_path):

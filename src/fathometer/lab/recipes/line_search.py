@@ -1,15 +1,16 @@
 """Regular expressions, line by line, in a file of any size.
 
-A pattern may take for ever on a line that somebody else's program wrote, and nothing ends a match within this process.
-So `found_in` starts another one for each file, which it ends when its time is over: searches in JSON on its standard
-input, what they found on its standard output. It imports the standard library only, and starts in some hundredths of a
-second.
+A pattern may take for ever on a line that somebody else's program wrote, and what waits for it cannot end the match.
+So `found_in` starts another process for each file: searches in JSON on its standard input, what they found on its
+standard output. It gives up at a line on which a pattern computes too long, and is ended when the file takes too long.
+It imports the standard library only, and starts in some hundredths of a second.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -20,9 +21,10 @@ from fathometer.lab.recipes.taking import Taken, number_of
 
 LONGEST_LINE = 1 << 16  # letters; what is beyond is not searched
 TIME_LIMIT = 60.0  # s, for a file
+LINE_LIMIT = 5.0  # s of computing, for a pattern in one line
 # Without site, which takes most of Python's start: the folder of the package is given as a word.
 _PROGRAM = (
-    "import sys; sys.path.append(sys.argv[1]); from fathometer.lab.recipes.line_search import main; main(sys.argv[2])"
+    "import sys; sys.path.append(sys.argv[1]); from fathometer.lab.recipes.line_search import main; main(*sys.argv[2:])"
 )
 _PACKAGES = Path(__file__).parents[3]
 
@@ -54,14 +56,16 @@ class Found:
 
 
 def found_in(path: Path, searches: Sequence[Search], seconds: float = TIME_LIMIT) -> list[Found]:
-    """What each search finds in a text file, within so many seconds; a file that cannot be read is a problem of all."""
-    words = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(_PACKAGES), str(path)]
+    """What each search finds in a text file, within so many seconds. A file that cannot be read, and a pattern that
+    takes too long, are a problem of all."""
+    words = [sys.executable, "-I", "-S", "-c", _PROGRAM, str(_PACKAGES), str(path), str(LINE_LIMIT)]
     request = json.dumps([asdict(search) for search in searches])
     try:
         done = subprocess.run(words, input=request, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        problem = f"its patterns took more than {seconds:g} s; allowed: patterns without repetitions of repetitions"
-        return [Found(problem=problem)] * len(searches)
+        words = [word for search in searches for word in (search.pattern, search.not_after) if word is not None]
+        patterns = ", ".join(f"'{word}'" for word in dict.fromkeys(words))
+        return [Found(problem=f"its patterns took more than {seconds:g} s: {patterns}")] * len(searches)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         return [Found(problem=f"cannot be searched: {reason}")] * len(searches)
@@ -80,19 +84,52 @@ def lines_of(path: Path) -> Iterator[str]:
             yield line.rstrip("\n")
 
 
-def search(path: Path, searches: Sequence[Search]) -> list[Found]:
-    """As `found_in`, in this process and for as long as it takes. Raises OSError."""
-    running = [_Running(wanted) for wanted in searches]
-    for line in lines_of(path):
+def search(path: Path, searches: Sequence[Search], watch: Watch) -> list[Found]:
+    """As `found_in`, in this process. Raises OSError, and EndlessError where the watch says so."""
+    running = [_Running(wanted, watch) for wanted in searches]
+    for watch.line, line in enumerate(lines_of(path), 1):
         for each in running:
             each.line(line)
     return [each.found() for each in running]
 
 
+class EndlessError(Exception):
+    """A pattern computes too long on one line."""
+
+
+class Watch:
+    """Looks now and then whether the search has got on since the last look.
+
+    Attributes:
+        line, pattern: number of the line, and the pattern, that are at work.
+    """
+
+    def __init__(self) -> None:
+        self.line, self.pattern = 0, ""
+        self._seen: tuple[int, str] | None = None
+        self._seconds = 0.0
+
+    def begin(self, seconds: float) -> None:
+        """Look every so many seconds of this process's computing, which a busy machine does not make shorter."""
+        self._seconds = seconds
+        signal.signal(signal.SIGPROF, self._look)
+        signal.setitimer(signal.ITIMER_PROF, seconds, seconds)
+
+    def _look(self, *_: object) -> None:
+        """Called within a match too: `re` lets signals in."""
+        if (self.line, self.pattern) == self._seen:
+            raise EndlessError(
+                f"the pattern '{self.pattern}' computed more than {self._seconds:g} s on line {self.line}; allowed: "
+                "one without repetitions of repetitions"
+            )
+        self._seen = self.line, self.pattern
+
+
 class _Running:
     """A search on its way through a file."""
 
-    def __init__(self, wanted: Search) -> None:
+    def __init__(self, wanted: Search, watch: Watch) -> None:
+        self._watch = watch
         self._pattern = re.compile(wanted.pattern)
         self._not_after = re.compile(wanted.not_after) if wanted.not_after is not None else None
         self._taken = Taken(wanted.take)
@@ -103,8 +140,11 @@ class _Running:
 
     def line(self, text: str) -> None:
         """Search the next line."""
-        if self._not_after is not None and self._not_after.search(text):
-            self._leave_out = True
+        if self._not_after is not None:
+            self._watch.pattern = self._not_after.pattern
+            if self._not_after.search(text):
+                self._leave_out = True
+        self._watch.pattern = self._pattern.pattern
         for match in self._pattern.finditer(text):
             self._count += 1
             leave_out, self._leave_out = self._leave_out or self._count <= self._skip, False
@@ -122,10 +162,14 @@ class _Running:
         return Found(self._taken.value, self._count, self._problem)
 
 
-def main(path: str) -> None:
-    """The other process."""
+def main(path: str, line_limit: str) -> None:
+    """The other process. line_limit: s."""
+    searches, watch = [Search(**wanted) for wanted in json.load(sys.stdin)], Watch()
+    watch.begin(float(line_limit))
     try:
-        results = search(Path(path), [Search(**wanted) for wanted in json.load(sys.stdin)])
+        results = search(Path(path), searches, watch)
+    except EndlessError as error:
+        results = [Found(problem=str(error))] * len(searches)
     except OSError as error:
         sys.exit(error.strerror or str(error))
     json.dump([asdict(found) for found in results], sys.stdout)
