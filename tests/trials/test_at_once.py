@@ -1,6 +1,6 @@
 """Runs on one process each that begin at the same time: all end well, none says a word of MPI or is in another's way.
 
-Three in `make test`; in `make trials` every application with every format of its results, two and ten at once.
+In `make trials`: every application with every format of its results, alone, two and ten at once.
 """
 
 import random
@@ -94,7 +94,8 @@ def wrong(folder, cases):
     return told + [f"left: {path.name}" for path in temporary.iterdir()]
 
 
-def test_runs_at_once_are_in_nobodys_way(tmp_path):
+@pytest.mark.trials
+def test_a_run_that_ends_takes_nothing_from_another(tmp_path):
     cases = [(ocean, ".nc"), (model, ".segy"), (prepare, ".nc")]
     assert wrong(tmp_path / "runs", filter(possible, cases)) == []
 

@@ -62,7 +62,7 @@ def restartable_run(
                     )
     with (
         results_folder(output, comm),
-        watched(output, PATIENCE, comm, context.say),
+        watched(output, PATIENCE, comm, context.say, named="patience"),
         _locked(output, comm),
     ):
         with ledger.phase("set up"), collective_errors(comm):
