@@ -5,7 +5,9 @@ import math
 import os
 
 import pytest
+from pydantic import ValidationError
 
+from fathometer.base.errors import InputError
 from fathometer.lab.recipes import line_search
 from fathometer.lab.recipes.figures import figures_of
 from fathometer.lab.recipes.json_path import path_problem
@@ -115,6 +117,55 @@ def test_a_figure_that_is_not_there_is_a_problem_and_no_number(folder, keys, tol
     assert found == {}
     assert len(problems) == 1
     assert told in problems[0]
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../../../etc/passwd", "a/../../b", "..", "{which}/../x"])
+def test_a_file_that_leads_out_of_the_folder_is_refused_when_it_is_read(file):
+    told = "leads out of the run's folder; allowed: a file in it"
+    for table in (FigureTable, ValidityTable):
+        keys = {"name": "x", "unit": "1", "pattern": "(1)"} if table is FigureTable else {}
+        with pytest.raises(ValidationError, match=told):
+            table(file=file, **keys)
+    with pytest.raises(ValidationError, match=told):
+        ValidityTable(files=["stdout", file])
+
+
+@pytest.mark.parametrize("value", ["/etc/passwd", "../stdout", "x/../../y"])
+def test_values_in_braces_lead_nowhere_else(folder, value):
+    with pytest.raises(InputError, match=rf"file: found '{value}', which leads out of the run's folder"):
+        figures_of([figure(file="{which}", pattern="(1)")], folder, {"which": value})
+    with pytest.raises(InputError, match=rf"file: found '{value}', which leads out of the run's folder"):
+        validity_problems(ValidityTable(files=["{which}"]), folder, {"which": value}, 0, {})
+
+
+@pytest.mark.parametrize("link", ["file", "folder", "loop", "chain"])
+def test_a_link_that_leads_out_of_the_folder_is_not_followed(folder, tmp_path_factory, link):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret").write_text("time 3\n")
+    (folder / "file").symlink_to(outside / "secret")
+    (folder / "folder").symlink_to(outside)
+    (folder / "loop").symlink_to(folder / "loop")
+    (folder / "chain").symlink_to("file")
+    file = "folder/secret" if link == "folder" else link
+    told = f"{file}: a link that leads out of the run's folder; allowed: a file in it"
+    if link == "loop":
+        told = f"no file {file}"
+    for keys in ({"pattern": r"time (\d)"}, {"json_path": "a"}, {"csv_column": "time 3"}):
+        assert figures_of([figure(file=file, **keys)], folder, {}) == ({}, [f"x: {told}"])
+    if link != "loop":
+        assert validity_problems(ValidityTable(file=file, must=["time"]), folder, {}, 0, {}) == [told]
+        assert validity_problems(ValidityTable(files=[file]), folder, {}, 0, {}) == [told]
+
+
+def test_links_within_the_run_are_followed(folder, tmp_path_factory):
+    """Also those into the folder that jobs at the same time write into together."""
+    shared = tmp_path_factory.mktemp("shared")
+    (shared / "log").write_text("time 3\n")
+    (folder / "log").symlink_to(shared / "log")
+    (folder / "newest").symlink_to("stdout")
+    tables = [figure("x", pattern=r"time (\d)", file="log"), figure("y", **STEP, file="newest")]
+    tables.append(figure("z", pattern=r"time (\d)", file="{folder}/log"))
+    assert figures_of(tables, folder, {"folder": str(shared)}) == ({"x": 3.0, "y": 3.0, "z": 3.0}, [])
 
 
 def test_optional_figures_may_be_absent_but_not_wrong(folder):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from fathometer.base.errors import InputError, shortened
@@ -12,8 +13,9 @@ from fathometer.lab.recipes.csv_column import column
 from fathometer.lab.recipes.json_path import values_at
 from fathometer.lab.recipes.keys import FigureTable
 from fathometer.lab.recipes.line_search import TIME_LIMIT, Found, Search, found_in
+from fathometer.lab.recipes.run_folder import RunFiles
 from fathometer.lab.recipes.taking import Taken, number_of
-from fathometer.lab.recipes.template import Values, fill
+from fathometer.lab.recipes.template import Values
 from fathometer.storage.json_text import json_values
 
 LARGEST_JSON = 1 << 28  # bytes; it is read whole
@@ -28,7 +30,7 @@ def figures_of(
         tables: names are unique. folder: of the run, with its output in the files `stdout` and `stderr`.
         values: of the names in braces and in expressions, with wall_seconds. seconds: for the patterns of one file.
 
-    Raises InputError for a name in braces that has no value.
+    Raises InputError for a name in braces that has no value, and for a file that is not in the folder.
     """
     reading = _Reading(tables, folder, values, seconds)
     figures: dict[str, float] = {}
@@ -61,26 +63,34 @@ class _Reading:
     """The files of a run, of which each is searched once."""
 
     def __init__(self, tables: Sequence[FigureTable], folder: Path, values: Values, seconds: float) -> None:
-        self._folder, self._values, self._seconds = folder, values, seconds
-        self._files = {table.name: fill(table.file, values) for table in tables}
+        self._run, self._values, self._seconds = RunFiles(folder, values), values, seconds
+        self._files = {table.name: self._run.name(table.file) for table in tables}
         self._found: dict[str, Found] = {}
         self._search([table for table in tables if table.pattern is not None])
 
     def _search(self, tables: Sequence[FigureTable]) -> None:
         for file in dict.fromkeys(self._files[table.name] for table in tables):
-            path = self._folder / file
-            if path.is_file():
+            with suppress(_MissingError):  # told of each figure
+                path = self._path(file)
                 here = [table for table in tables if self._files[table.name] == file]
                 searches = [Search(table.pattern or "", table.take, table.skip, table.not_after) for table in here]
                 found = found_in(path, searches, self._seconds)
                 self._found |= dict(zip((table.name for table in here), found, strict=True))
 
+    def _path(self, file: str) -> Path:
+        """Where a file is. Raises _MissingError."""
+        try:
+            path = self._run.path(file)
+        except ValueError as error:
+            raise _MissingError(f"{file}: {error}", absent=False) from None
+        if not path.is_file():
+            raise _MissingError(f"no file {file}")
+        return path
+
     def number(self, table: FigureTable, figures: Mapping[str, float]) -> float:
         """A figure in its unit. Raises _MissingError."""
         if table.expression is not None:
             number = self._calculated(table.expression, figures)
-        elif not (self._folder / self._files[table.name]).is_file():
-            raise _MissingError(f"no file {self._files[table.name]}")
         elif table.pattern is not None:
             number = self._matched(table)
         else:
@@ -90,7 +100,9 @@ class _Reading:
         return number * table.scale
 
     def _matched(self, table: FigureTable) -> float:
-        found, file = self._found[table.name], self._files[table.name]
+        file = self._files[table.name]
+        self._path(file)
+        found = self._found[table.name]
         if found.problem:
             raise _MissingError(f"{file}: {found.problem}", absent=False)
         if not found.count:
@@ -102,9 +114,10 @@ class _Reading:
     def _read(self, table: FigureTable) -> float:
         """A number of a JSON or CSV file."""
         file = self._files[table.name]
+        path = self._path(file)
         taken = Taken(table.take, table.skip)
         try:
-            for value in self._json(file, table.json_path) if table.json_path else self._column(file, table.csv_column):
+            for value in _json(path, table.json_path) if table.json_path else column(path, table.csv_column or ""):
                 taken.add(_number(value))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
@@ -113,15 +126,6 @@ class _Reading:
             left = f", after {table.skip} that are left out" if taken.count else ""
             raise _MissingError(f"nothing at {table.json_path or table.csv_column} in {file}{left}")
         return taken.value
-
-    def _json(self, file: str, path: str) -> Iterable[object]:
-        source = self._folder / file
-        if (size := source.stat().st_size) > LARGEST_JSON:
-            raise ValueError(f"JSON of {size} bytes; allowed: {LARGEST_JSON}")
-        return values_at(path, json_values(source.read_bytes()))
-
-    def _column(self, file: str, name: str | None) -> Iterable[object]:
-        return column(self._folder / file, name or "")
 
     def _calculated(self, text: str, figures: Mapping[str, float]) -> float:
         known = {name: value for name, value in self._values.items() if isinstance(value, bool | int | float | str)}
@@ -134,6 +138,13 @@ class _Reading:
             return _number(read(known))
         except (InputError, ValueError) as error:
             raise _MissingError(str(error), absent=False) from None
+
+
+def _json(source: Path, path: str) -> Iterable[object]:
+    """The values at a path of a JSON file. Raises OSError and ValueError."""
+    if (size := source.stat().st_size) > LARGEST_JSON:
+        raise ValueError(f"JSON of {size} bytes; allowed: {LARGEST_JSON}")
+    return values_at(path, json_values(source.read_bytes()))
 
 
 def _number(value: object) -> float:

@@ -14,6 +14,7 @@ from fathometer.config.table import Table, key
 from fathometer.config.types import Loose
 from fathometer.lab.recipes import expression
 from fathometer.lab.recipes.json_path import path_problem
+from fathometer.lab.recipes.run_folder import way_problem
 from fathometer.lab.recipes.template import names_in
 from fathometer.lab.recipes.times import time_problem
 from fathometer.lab.recipes.units import unit_problem
@@ -78,7 +79,16 @@ def _word(text: str) -> str:
     return text
 
 
+def _file(text: str) -> str:
+    _word(text)
+    if problem := way_problem(text):
+        raise ValueError(problem)
+    return text
+
+
 Word = Annotated[str, AfterValidator(_word), Allowed("a text with names in braces")]
+RunFile = Annotated[str, AfterValidator(_file), Allowed("a file in the run's folder, with names in braces")]
+RunFiles = Annotated[tuple[RunFile, ...], Loose, Allowed("a list of files in the run's folder, with names in braces")]
 Words = Annotated[tuple[Word, ...], Loose, Allowed("a list of texts with names in braces")]
 Pattern = Annotated[str, AfterValidator(_pattern), Allowed("a regular expression")]
 Patterns = Annotated[tuple[Pattern, ...], Loose, Allowed("a list of regular expressions")]
@@ -99,7 +109,7 @@ class FigureTable(Table):
     unit: Unit = key("SI, as in records: seconds, bytes, 1, points_per_second, seconds_per_step, …")
     direction: Direction = key("which values are better", "", "none")
     role: Literal["merit", "context"] = key("merit: compared; context: explains", "", "merit")
-    file: Word = key("where it stands: stdout, stderr, or a file in the run's folder", "", "stdout")
+    file: RunFile = key("where it stands: stdout, stderr, or a file in the run's folder", "", "stdout")
     pattern: NumberPattern | None = key(
         "a regular expression with one group, the number, for each line by itself", default=None
     )
@@ -140,6 +150,6 @@ class ValidityTable(Table):
     exit_codes: Annotated[tuple[int, ...], Loose] = key("with which it may end", "", (0,))
     must: Patterns = key("patterns that must occur, each in one line of `file`", default=())
     must_not: Patterns = key("patterns that must not occur there, or in standard error", default=())
-    file: Word = key("where patterns are looked for: stdout, stderr, or a file in the run's folder", "", "stdout")
-    files: Words = key("files that must exist, in the run's folder", default=())
+    file: RunFile = key("where patterns are looked for: stdout, stderr, or a file in the run's folder", "", "stdout")
+    files: RunFiles = key("files that must exist, in the run's folder", default=())
     reference: Annotated[tuple[ReferenceTable, ...], Loose] = key("figures with known values", default=())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,6 +33,41 @@ def place_files(
     for source, target in _pairs(fill_files, folder, directory, values):
         with naming(str(source)):
             target.write_text(fill(_text(source), values), encoding="utf-8")
+
+
+def way_problem(name: str) -> str:
+    """Why a name, perhaps with names in braces, cannot be that of a file in a run's folder; "": it can."""
+    if name.startswith("/") or ".." in name.split("/"):
+        return f"found '{name}', which leads out of the run's folder; allowed: a file in it"
+    return ""
+
+
+class RunFiles:
+    """The files that a run has left, by the names that a recipe or a study file gives.
+
+    Args:
+        folder: of the run's output. values: of names in braces; "folder": where it ran, whose files may be linked into
+            the other one.
+    """
+
+    def __init__(self, folder: Path, values: Values) -> None:
+        self._folder, self._values = folder, values
+        self._places = [os.path.realpath(place) for place in (folder, str(values.get("folder", folder)))]
+
+    def name(self, word: str) -> str:
+        """A name with its values filled in. Raises InputError for one that leads out of the folder."""
+        name = fill(word, self._values)
+        inside = name.removeprefix(f"{self._values.get('folder', self._folder)}/")
+        if problem := way_problem(inside):
+            raise InputError(f"file: {problem}")
+        return name
+
+    def path(self, name: str) -> Path:
+        """Where a file is, existing or not. Raises ValueError where links lead out of the run's folder."""
+        path = self._folder / name
+        if not any(Path(os.path.realpath(path)).is_relative_to(place) for place in self._places):
+            raise ValueError("a link that leads out of the run's folder; allowed: a file in it")
+        return path
 
 
 def copy_inputs(copies: Mapping[Path, Path]) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from fathometer.lab.recipes.keys import ReferenceTable, ValidityTable
 from fathometer.lab.recipes.line_search import TIME_LIMIT, Search, found_in
-from fathometer.lab.recipes.template import Values, fill
+from fathometer.lab.recipes.run_folder import RunFiles
+from fathometer.lab.recipes.template import Values
 
 STDERR = "stderr"
 
@@ -28,15 +29,18 @@ def validity_problems(
         exit_code: negative: the number of the signal that ended it. figures: as `figures_of` found them.
         seconds: for the patterns of one file.
 
-    Raises InputError for a name in braces that has no value.
+    Raises InputError for a name in braces that has no value, and for a file that is not in the folder.
     """
     problems = []
     if exit_code not in table.exit_codes:
         problems.append(f"{_ended(exit_code)}; allowed: exit code {' or '.join(map(str, table.exit_codes)) or 'none'}")
-    problems += _pattern_problems(table, folder, fill(table.file, values), seconds)
-    problems += [
-        f"no file {name}" for name in (fill(word, values) for word in table.files) if not (folder / name).exists()
-    ]
+    run = RunFiles(folder, values)
+    problems += _pattern_problems(table, run, run.name(table.file), seconds)
+    for name in map(run.name, table.files):
+        try:
+            problems += [] if run.path(name).exists() else [f"no file {name}"]
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
     problems += [problem for known in table.reference if (problem := _reference_problem(known, figures))]
     return problems
 
@@ -50,14 +54,18 @@ def _ended(exit_code: int) -> str:
         return f"ended by signal {-exit_code}"
 
 
-def _pattern_problems(table: ValidityTable, folder: Path, file: str, seconds: float) -> list[str]:
+def _pattern_problems(table: ValidityTable, run: RunFiles, file: str, seconds: float) -> list[str]:
     problems = []
     for name in dict.fromkeys((file, STDERR)):
         must = table.must if name == file else ()
         patterns = (*must, *table.must_not)
         if not patterns:
             continue
-        path = folder / name
+        try:
+            path = run.path(name)
+        except ValueError as error:
+            problems.append(f"{name}: {error}")
+            continue
         if not path.is_file():
             if must:
                 problems.append(f"no file {name}, in which '{must[0]}' must occur")

@@ -118,6 +118,7 @@ class CaseRunner:
                         raise InputError(f"{path}: no such file or folder; needed by {part.program.recipe.name}")
                     self._found.add(path)
                 inputs += [path, *self._files_read_by(path)]
+            part.program.check_files(part.folder, part.values)
             for text in self._conditions.environment.values():
                 fill(text, part.values)
             if self._conditions.clock is not None:

@@ -14,7 +14,7 @@ from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.figures import figures_of
 from fathometer.lab.recipes.keys import FigureTable
 from fathometer.lab.recipes.recipe import KNOWN, MEASURED, Recipe, check_figures, load_recipe
-from fathometer.lab.recipes.run_folder import LARGEST_TEXT, fitting, place_files
+from fathometer.lab.recipes.run_folder import LARGEST_TEXT, RunFiles, fitting, place_files
 from fathometer.lab.recipes.template import Value, Values, fill_words, names_in, value_of
 from fathometer.lab.recipes.validity import validity_problems
 from fathometer.lab.studies.results import FigureInfo
@@ -112,6 +112,15 @@ class Program:
         """Files and folders that a run reads, as far as recipe and study file name them."""
         own = fill_words((*self.table.copy_files, *self.table.link_files, *self.table.fill_files), values)
         return [*self.recipe.inputs(values), *(path for name in own if name for path in fitting(name, self.directory))]
+
+    def check_files(self, folder: Path, values: Values) -> None:
+        """Raises InputError where a file in which a run's outcome is looked for would not be in its folder."""
+        run = RunFiles(folder, values)
+        for validity in (self.recipe.validity, self.table.validity):
+            for name in (validity.file, *validity.files):
+                run.name(name)
+        for figure in self.figures:
+            run.name(figure.file)
 
     def outcome(self, folder: Path, values: Values, code: int, seconds: float) -> tuple[dict[str, float], list[str]]:
         """Figures of a run that has ended, and what is wrong with it.
