@@ -4,10 +4,13 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 from cli_support import MIGRATE, finish, inputs, mpirun, run, start, survey
 from kill_support import gone, kill, migration, ranks_of, record, same_image, shots_told, survey_into, wait_for_shots
 from patience import PATIENCE
+
+from fathometer.base.signals import between_steps, interruptible
 
 RESUMABLE = ["fathometer: interrupted; --resume goes on with the shots that are not done"]
 
@@ -72,6 +75,47 @@ def test_a_process_that_does_not_come_back_is_ended():
     process.send_signal(signal.SIGTERM)
     assert process.wait(PATIENCE) == 75
     process.stdout.close()
+
+
+IN_STEPS = STUCK.replace("0.5):", "0.5), between_steps(SECONDS):").replace(
+    "import inter", "import between_steps, inter"
+)
+
+
+def test_a_run_in_steps_has_longer_until_a_second_signal_comes():
+    for seconds, signals in ((60.0, 2), (0.3, 1)):
+        program = IN_STEPS.replace("SECONDS", str(seconds))
+        process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        if signals == 2:
+            time.sleep(1.2)
+            assert process.poll() is None
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 75
+        process.stdout.close()
+
+
+def in_steps(*numbers):
+    """What a block between steps sees while this process gets these signals."""
+    seen = []
+    try:
+        with interruptible(), between_steps(60.0) as asked:
+            for number in numbers:
+                seen.append(asked())
+                os.kill(os.getpid(), number)
+            seen.append(asked())
+    except KeyboardInterrupt:
+        seen.append("ended")
+    return seen
+
+
+def test_a_signal_between_steps_is_noted_and_a_second_one_ends_them():
+    assert in_steps() == [False]
+    for first in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        assert in_steps(first) == [False, True, "ended"]
+        assert in_steps(first, signal.SIGUSR1) == [False, True, True, "ended"]  # launchers repeat it
+        assert in_steps(first, signal.SIGTERM) == [False, True, "ended"]
 
 
 STUCK_RANK = """

@@ -223,7 +223,7 @@ def test_start_ranks_starts_mpirun(alone, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "77")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert launch.start_ranks(2, 1, ["migrate", "s.toml", "--ranks", "2", "--threads", "1"]) == 0
-    [(words, environ, number)] = alone
+    [(words, environ, number, _)] = alone
     slots = "--use-hwthread-cpus" if len(os.sched_getaffinity(0)) >= 2 else "--oversubscribe"
     options = ["-n", "2", "--bind-to", "none", slots, "-x", "FATHOMETER_TTY", "-x", "COLUMNS", "-x", "LD_PRELOAD="]
     program = [sys.executable, "-P", "-m", "fathometer", "migrate", "s.toml", "--ranks", "2", "--threads", "1"]
@@ -282,6 +282,23 @@ def test_a_signal_that_the_ranks_have_missed_is_forwarded_again():
     words = [sys.executable, "-c", code, DEAF]
     done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=True)
     assert done.stdout.strip() == str(ExitStatus(75, requested=True))
+
+
+SLOW = "trap : USR1; trap 'exit 9' TERM; kill -TERM $PPID; for n in $(seq 12); do sleep 0.1; done; exit 75"
+IMPATIENT = SLOW.replace("for n", "sleep 0.1; kill -TERM $PPID; for n")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "seconds", "code"), [(SLOW, 0.0, 9), (SLOW, 60.0, 75), (IMPATIENT, 60.0, 9), (IMPATIENT, 0.0, 9)]
+)
+def test_ranks_have_time_to_write_what_the_run_goes_on_from(ranks, seconds, code):
+    """Until a second signal comes."""
+    text = "import os, signal, sys; from fathometer.launch import supervise as it; it.RANKS_GRACE_SECONDS = 0.4; "
+    text += f"print(it.supervise(['sh', '-c', sys.argv[1]], os.environ, signal.SIGUSR1, {seconds}))"
+    done = subprocess.run(
+        [sys.executable, "-c", text, ranks], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    assert done.stdout.strip() == str(ExitStatus(code, requested=True))
 
 
 def test_start_ranks_refuses_no_threads(alone):

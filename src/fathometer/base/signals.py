@@ -1,15 +1,18 @@
 """Termination signals: Ctrl-C, the end of a batch job, the launcher of the ranks.
 
 A signal raises KeyboardInterrupt in the main thread as soon as that returns from a kernel or from MPI, or leaves a
-section in which interrupts are deferred. A process whose main thread does not return in time, as one that waits in MPI
+section in which interrupts are deferred. Work in steps may have it noted instead, to end after a step with what it can
+be gone on with (`between_steps`). A process whose main thread does not return in time, as one that waits in MPI
 for a rank that has ended, is ended by a watchdog thread.
 """
 
 from __future__ import annotations
 
 import os
+import select
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -27,10 +30,14 @@ LAST_WORDS_SECONDS = 0.5  # from the signal to the last words: sooner than mpiru
 @dataclass
 class _Deferral:
     """Of an `interruptible` block: depth of nested sections in which interrupts are deferred, and whether a signal is
-    pending; the calls of its `last_words` blocks, and the lock under which they are made."""
+    pending; seconds that a `between_steps` block has from a signal on, 0 outside of one, and whether it was noted; how
+    further signals are ignored; the calls of its `last_words` blocks, and the lock under which they are made."""
 
     depth: int = 0
     pending: bool = False
+    patience: float = 0.0
+    noted: bool = False
+    ignore: Callable[[], None] = lambda: None
     last_words: list[Callable[[], None]] = field(default_factory=list)
     speaking: threading.Lock = field(default_factory=threading.Lock)
 
@@ -70,14 +77,21 @@ def interruptible() -> Iterator[None]:
     previous: dict[signal.Signals, Any] = {}
     deferral = _Deferral()
 
-    def interrupt(*_: object) -> None:
+    def ignore() -> None:
         for number in previous:
             signal.signal(number, signal.SIG_IGN)
+
+    def interrupt(number: int = 0, *_: object) -> None:
+        if deferral.patience and not (deferral.noted and _ends_at_once(number)):
+            deferral.noted = True
+            return
+        ignore()
         if deferral.depth:
             deferral.pending = True
         else:
             raise KeyboardInterrupt
 
+    deferral.ignore = ignore
     outer = _current.set(deferral)
     try:
         early = early_signals.begun()
@@ -91,6 +105,30 @@ def interruptible() -> Iterator[None]:
         _current.reset(outer)
         for number, handler in previous.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+@contextmanager
+def between_steps(seconds: float) -> Iterator[Callable[[], bool]]:
+    """Within the block, on the main thread, the first signal is only noted: the value says whether one was. It raises
+    KeyboardInterrupt at the block's end, and a second one at once. `watchdog` waits `seconds` longer meanwhile."""
+    deferral = _current.get()
+    if deferral is None:
+        yield lambda: False
+        return
+    deferral.patience = seconds
+    try:
+        yield lambda: deferral.noted
+    finally:
+        deferral.patience = 0.0
+        if deferral.noted:
+            deferral.ignore()
+    if deferral.noted:
+        raise KeyboardInterrupt
+
+
+def _ends_at_once(number: int) -> bool:
+    """Whether a signal, as a second one, is of somebody who will not wait: SIGUSR1 is repeated by launchers."""
+    return number != signal.SIGUSR1
 
 
 @contextmanager
@@ -133,6 +171,7 @@ def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterato
             return
         if deferral is not None:
             threading.Thread(target=deferral.speak, name="last words", daemon=True).start()  # the disk may hang
+            _wait_for_second(read_end, deferral.patience)
         if not done.wait(max(seconds - soon, soon)):
             end()
 
@@ -149,6 +188,15 @@ def watchdog(end: Callable[[], None], seconds: float = GRACE_SECONDS) -> Iterato
         os.close(write_end)
         thread.join()
         os.close(read_end)
+
+
+def _wait_for_second(signals: int, seconds: float) -> None:
+    """Until a second signal comes out of a pipe, or its end, or so many seconds are over."""
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and select.select([signals], [], [], left)[0]:
+        number = os.read(signals, 1)
+        if not number or (number[0] in SIGNALS and _ends_at_once(number[0])):
+            return
 
 
 @contextmanager

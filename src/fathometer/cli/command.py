@@ -56,8 +56,9 @@ class Command:
             as start-up time and a wrong input is told at once; what it returns is RankCall.prepared.
         default_ranks: how many ranks are started where --ranks is left out; None: as launched, or one.
         environment: variables that MPI reads when it starts, for these options; set before, where they are not set.
-        resume_hint: of a command that goes on where it was interrupted (exit code 75), what to tell people then; those
-            of applications say it themselves.
+        resume_hint: of a command that goes on where it was interrupted (exit code 75), what to tell people then; None:
+            what the application of the command's name says.
+        end_seconds: that it may take longer than others from a signal to its end, to write what it goes on from.
 
     What they raise ends the command: InputError with exit code 2, FathometerError with 1, each with one line.
     """
@@ -72,7 +73,8 @@ class Command:
     prepare: Callable[[Options], Any] = lambda options: None
     default_ranks: Callable[[], int] | None = None
     environment: Callable[[Options], Mapping[str, str]] = lambda options: {}
-    resume_hint: str = ""
+    resume_hint: Callable[[Options], str] | None = None
+    end_seconds: float = 0.0
 
 
 def trace_of(options: Options) -> Path | None:

@@ -79,7 +79,8 @@ def _start(command: Command, options: Options, words: list[str]) -> int:
     if getattr(options, "profile", None) is not None and not under_profile():
         return run_profiled(options, words)
     restarts = getattr(options, "restarts", 0)
-    code = start_ranks(options.ranks, options.threads, words, _interrupted_code(options), restarts)
+    interrupted = _interrupted_code(options)
+    code = start_ranks(options.ranks, options.threads, words, interrupted, restarts, command.end_seconds)
     if code is not None:
         return code
     with watchdog(lambda: _end_process(options)):
@@ -182,8 +183,9 @@ def _interrupted_code(options: Options) -> int:
 
 def _resume_hint(options: Options) -> str:
     command: Command = options.run_command
-    path, settings = getattr(options, "survey", None), getattr(options, "set", ())
-    return command.resume_hint or registry.resume_hint(options.command, path, settings)
+    if command.resume_hint is not None:
+        return command.resume_hint(options)
+    return registry.resume_hint(options.command, getattr(options, "survey", None), getattr(options, "set", ()))
 
 
 def _print_interrupted(options: Options) -> None:

@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fathometer.base.errors import InputError
+from fathometer.base.names import visible_name
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.application_run import resume_or_overwrite, run_application
 from fathometer.cli.command import Options, RankCall
+from fathometer.cli.option_types import whole_number
+from fathometer.runs.restart_hint import DEMO
 
 if TYPE_CHECKING:
     from fathometer.runs.application import Application
@@ -55,6 +58,13 @@ class RestartableCommand:
     def add_run(self, parser: argparse.ArgumentParser, replaced: str = "an earlier run's results") -> None:
         """What becomes of an earlier run, and arguments of all runs; replaced: by --overwrite."""
         parser.add_argument("--resume", action="store_true", help="go on from the newest restart file, if there is one")
+        parser.add_argument(
+            "--resume-from",
+            type=whole_number,
+            default=None,
+            metavar="STEP",
+            help="go on from the state after so many steps: the newest or the one before it",
+        )
         parser.add_argument("--overwrite", action="store_true", help=f"replace {replaced}")
         argument_groups.add_run(parser)
         argument_groups.add_set(parser)
@@ -73,7 +83,8 @@ class RestartableCommand:
 
     def refuse_run_options(self, options: Options, beside: str) -> None:
         """Raises InputError for options of an input file that is run; beside: which other option was found."""
-        for name, value in (("--set", options.set), ("--resume", options.resume)):
+        resume_from = options.resume_from is not None
+        for name, value in (("--set", options.set), ("--resume", options.resume), ("--resume-from", resume_from)):
             if value:
                 raise InputError(
                     f"{name}: found together with {beside}; allowed: with {self.article} {self.kind} file that is run"
@@ -86,18 +97,33 @@ class RestartableCommand:
         application.import_modules(self.name)
         return input
 
+    def resume_hint(self, options: Options) -> str:
+        """What to tell people when it was interrupted: see Application. Of the demo, which cannot be resumed, that its
+        input file can be run."""
+        application = registry.application(self.name)
+        if not options.demo:
+            return application.resume_hint(self.name, options.survey, options.set)
+        file = self._demo(options) / DEMO
+        return f"fathometer {self.name} {visible_name(str(file))} {application.resume_hint(self.name, file)}"
+
+    def _demo(self, options: Options) -> Path:
+        """The folder of the demo."""
+        return options.output or Path(self.demo_folder)
+
     def run_on_ranks(self, call: RankCall) -> None:
         """Collective. Run the input, or the demo."""
         run_application(registry.application(self.name), call, self._work, run_options)
 
     def _work(self, application: Application, call: RankCall, context: Context) -> Outcome:
         if call.options.demo:
-            folder = call.options.output or Path(self.demo_folder)
-            return application.demo(folder, call.options.quick, call.comm, context)
+            return application.demo(self._demo(call.options), call.options.quick, call.comm, context)
         return application.run(self.name, call.prepared, call.comm, context)
 
 
 def run_options(options: Options) -> RunOptions:
-    """As `resume_or_overwrite`; a demo replaces the one before."""
+    """As `resume_or_overwrite`, of which state; a demo replaces the one before."""
     asked = resume_or_overwrite(options)
-    return replace(asked, overwrite=asked.overwrite or options.demo)
+    if options.resume_from is not None and asked.overwrite:
+        raise InputError("--overwrite: found together with --resume-from; allowed: one of them")
+    resume = asked.resume or options.resume_from is not None
+    return replace(asked, resume=resume, overwrite=asked.overwrite or options.demo, resume_from=options.resume_from)

@@ -249,8 +249,17 @@ def resumed_arguments(arguments: Sequence[str]) -> list[str]:
 
     >>> resumed_arguments(["run", "input.toml", "--overwrite"])
     ['run', 'input.toml', '--resume']
+    >>> resumed_arguments(["run", "--resume-from", "60", "input.toml"])
+    ['run', 'input.toml', '--resume']
     """
-    words = [word for word in arguments if not (word.startswith("--o") and "--overwrite".startswith(word))]
+    words: list[str] = []
+    left_out = False  # the number of the state, of which there may be newer ones now
+    for word in arguments:
+        name, equals, _ = word.partition("=")
+        from_state = name.startswith("--resume-") and "--resume-from".startswith(name)
+        if not (left_out or from_state or (word.startswith("--o") and "--overwrite".startswith(word))):
+            words.append(word)
+        left_out = from_state and not equals
     return words if "--resume" in words else [*words, "--resume"]
 
 
@@ -285,6 +294,7 @@ def start_ranks(
     arguments: Sequence[str],
     interrupted: int = INTERRUPTED,
     restarts: int = 0,
+    end_seconds: float = 0.0,
 ) -> int | None:
     """Apply --ranks and --threads, before mpi4py and the kernels are imported.
 
@@ -295,6 +305,7 @@ def start_ranks(
         ranks, threads: the values of the options. arguments: the words after the program's name.
         interrupted: the exit code where this process received a signal to end.
         restarts: how often mpirun is started again after a rank was killed, at most.
+        end_seconds: as of `supervise`.
 
     Raises InputError where `threads` is not positive, where `ranks` are more than these cpus can take, and as
     `must_start` and `find_mpirun`.
@@ -328,7 +339,7 @@ def start_ranks(
     for attempt in range(restarts + 1):
         program = [*own_program(), *(resumed_arguments(arguments) if attempt else arguments)]
         with mpirun_here(mpirun, ranks, program, environ) as (words, settings):
-            status = supervise(words, settings, forwarded_signal(mpirun))
+            status = supervise(words, settings, forwarded_signal(mpirun), end_seconds)
         if not status.killed or attempt == restarts:
             break
         print(

@@ -11,6 +11,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -46,23 +47,29 @@ class ExitStatus:
         return not self.requested and self.code > 128 and self.code != INTERRUPTED
 
 
-def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal: signal.Signals) -> ExitStatus:
+def supervise(
+    words: Sequence[str], environ: Mapping[str, str], forwarded_signal: signal.Signals, end_seconds: float = 0.0
+) -> ExitStatus:
     """Run mpirun until it ends.
 
     Args:
         words: its command line. environ: its environment.
         forwarded_signal: sent to mpirun when this process receives a signal to end; SIGTERM and SIGKILL follow later.
+        end_seconds: by which they follow later than usual, since the ranks write what the run can be gone on with; a
+            second signal ends these at once.
 
     Should this process be killed, the kernel sends mpirun SIGTERM. Raises InputError where mpirun cannot be executed.
     """
     libc = ctypes.CDLL(None)
-    requested = False
+    requests = 0
 
     def end(*_: object) -> None:
-        nonlocal requested
-        if not requested:
-            requested = True
+        nonlocal requests
+        requests += 1
+        if requests == 1:
             _send(process, forwarded_signal)
+        elif end_seconds and requests == 2:
+            _send(process, signal.SIGTERM)
 
     def pause(*_: object) -> None:  # Ctrl-Z; mpirun stops its ranks
         _send(process, signal.SIGTSTP)
@@ -84,7 +91,7 @@ def supervise(words: Sequence[str], environ: Mapping[str, str], forwarded_signal
             except OSError as error:
                 raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
             previous = {s: signal.signal(s, pause if s is signal.SIGTSTP else end) for s in handled}
-        return ExitStatus(_wait(process, lambda: requested, forwarded_signal), requested)
+        return ExitStatus(_wait(process, lambda: requests, forwarded_signal, end_seconds), requests > 0)
     finally:
         for number, handler in previous.items():
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
@@ -104,16 +111,25 @@ def _prepare_child(libc: ctypes.CDLL, handled: Sequence[signal.Signals]) -> None
     unblock(handled)
 
 
-def _wait(process: subprocess.Popen[bytes], requested: Callable[[], bool], forwarded_signal: signal.Signals) -> int:
+def _wait(
+    process: subprocess.Popen[bytes],
+    requests: Callable[[], int],
+    forwarded_signal: signal.Signals,
+    end_seconds: float,
+) -> int:
     """The exit code in the shells' convention, 128 + N for signal N."""
     code = _wait_for(process, POLL_SECONDS)
-    while code is None and not requested():
+    while code is None and not requests():
         code = _wait_for(process, POLL_SECONDS)
+    repeated = forwarded_signal == signal.SIGUSR1 or not end_seconds  # else ranks take the second one for impatience
     for _ in range(REPEATS):
         if code is None:
             code = _wait_for(process, RANKS_GRACE_SECONDS / REPEATS)
-        if code is None:
+        if code is None and repeated:
             _send(process, forwarded_signal)  # ranks that mpirun was only about to start did not get the first one
+    deadline = time.monotonic() + end_seconds
+    while code is None and requests() == 1 and time.monotonic() < deadline:
+        code = _wait_for(process, POLL_SECONDS)
     for number in (signal.SIGTERM, signal.SIGKILL):
         if code is None:
             _send(process, number)

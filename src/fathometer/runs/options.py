@@ -11,6 +11,7 @@ class RunOptions:
 
     Attributes:
         resume: continue it. overwrite: start again. retry_failed: tasks that have failed are tried again.
+        resume_from: of a run with restart files, the step of the state to go on from; None: the newest.
         share: the name, the same for all, of runs that share the tasks at the same time; "": a single run.
     """
 
@@ -18,6 +19,7 @@ class RunOptions:
     overwrite: bool = False
     retry_failed: bool = False
     share: str = ""
+    resume_from: int | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fathometer.base.errors import InputError, naming
 from fathometer.launch.slurm import Job, job_name, require_shared
-from fathometer.runs.restart_folder import FOLDER
+from fathometer.runs.restart_hint import FOLDER
 
 
 def restartable_job(

@@ -14,13 +14,14 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
+from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
 from fathometer.runs.context import Context
 from fathometer.runs.journal_folder import require_own
 from fathometer.runs.lifecycle import unfinished_record
-from fathometer.runs.restart_folder import has_state
+from fathometer.runs.restart_hint import has_state
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
 from fathometer.storage.lock import FileLock, this_process
@@ -107,5 +108,5 @@ def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
     finally:
         if comm.rank == 0:
             with ledger.phase("finish"):
-                atomic.remove(lock.path)
+                remove_file(lock.path)
                 lock.close()

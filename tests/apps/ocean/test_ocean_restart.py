@@ -4,7 +4,6 @@ fields_program.py."""
 from __future__ import annotations
 
 import errno
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -14,8 +13,9 @@ from sea import blocked, layouts, sea, whole_state
 
 from fathometer.apps.ocean.restart import Progress, RestartFiles
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.runs.restart_folder import FILE, FOLDER, LINES
+from fathometer.runs.restart_hint import FOLDER
 from fathometer.storage import atomic
+from fathometer.storage.datasets.header import header_of
 
 PROGRESS = Progress(0.1 + 0.2, 120, [{"step": 60, "speed": 1 / 3}], [1 / 7], [0.0], 1e18, [0, 60])
 GRID = sea()
@@ -43,22 +43,15 @@ def equal(found, expected):
     return found.keys() == expected.keys() and all(found[name].tobytes() == expected[name].tobytes() for name in found)
 
 
-def test_the_same_bits_come_back_and_the_state_before_goes(tmp_path):
+def test_the_same_bits_come_back(tmp_path):
     restart = files(tmp_path)
     assert restart.read(empty()) is None
     restart.write(replace(PROGRESS, steps=60), state(2))
     restart.write(PROGRESS, state())
-    found = empty()
-    assert files(tmp_path).read(found) == PROGRESS
-    assert equal(found, state())
-    assert sorted(path.name for path in (tmp_path / FOLDER).iterdir()) == ["00000120", FILE, LINES]
-
-
-def test_what_earlier_versions_wrote_beside_it_is_left_alone(tmp_path):
-    files(tmp_path).write(PROGRESS, state())
-    path = tmp_path / FOLDER / FILE
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"counts": {"iterations": 7.0}}))
-    assert files(tmp_path).read(empty()) == PROGRESS
+    for steps, progress, seed in ((None, PROGRESS, 1), (60, replace(PROGRESS, steps=60), 2)):
+        found = empty()
+        assert files(tmp_path).read(found, steps=steps) == progress
+        assert equal(found, state(seed))
 
 
 def test_halos_do_not_count(tmp_path):
@@ -92,9 +85,9 @@ def test_another_input_is_refused(tmp_path):
 def test_arrays_that_are_missing_truncated_or_of_another_grid(tmp_path):
     files(tmp_path).write(PROGRESS, state())
     other = layouts(sea(nx=28), 1)[0]
-    with pytest.raises(FathometerError, match=r"state\.nc:temperature: is not of this ocean; --overwrite"):
+    with pytest.raises(FathometerError, match=r"state\.nc:temperature: is not of this ocean; .*--overwrite"):
         files(tmp_path, layout=other).read(empty(other))
-    with pytest.raises(InputError, match=r"state\.nc: has no variable iron"):
+    with pytest.raises(FathometerError, match=r"state\.nc: has no variable iron"):
         files(tmp_path).read({"iron": empty()["u"]})
     path = tmp_path / FOLDER / "00000120" / "state.nc"
     data = path.read_bytes()
@@ -104,6 +97,31 @@ def test_arrays_that_are_missing_truncated_or_of_another_grid(tmp_path):
     path.unlink()
     with pytest.raises(FathometerError, match=r"state\.nc: no such file"):
         files(tmp_path).read(empty())
+
+
+def test_any_bit_of_its_file_that_changes_is_found(tmp_path):
+    """Of values, of land that nobody has, of the header, of the bytes between variables; and another state's file."""
+    restart = files(tmp_path)
+    restart.write(replace(PROGRESS, steps=60), state(2))
+    restart.write(PROGRESS, state())
+    path = tmp_path / FOLDER / "00000120" / "state.nc"
+    whole, chance = path.read_bytes(), np.random.default_rng(3)
+    head = min(one.start for one in header_of(path).variables.values())
+    assert LAYOUT.left_out
+    bits = [*chance.choice(8 * head, 60, replace=False), *chance.choice(8 * len(whole), 60, replace=False)]
+    for bit in bits:
+        changed = bytearray(whole)
+        changed[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(changed)
+        with pytest.raises(
+            FathometerError, match=r"state\.nc.*; the state of step 60 before it is whole: --resume-from"
+        ):
+            files(tmp_path).read(empty())
+    path.write_bytes((tmp_path / FOLDER / "00000060" / "state.nc").read_bytes())
+    with pytest.raises(FathometerError, match=r"state\.nc.*: is damaged: its checksum is wrong; the state of step 60"):
+        files(tmp_path).read(empty())
+    path.write_bytes(whole)
+    assert files(tmp_path).read(empty()) == PROGRESS
 
 
 def test_removing_states(tmp_path):

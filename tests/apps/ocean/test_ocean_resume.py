@@ -12,7 +12,9 @@ from ocean_inputs import ocean, ocean_values
 
 from fathometer.apps.ocean.case import case_of
 from fathometer.base.errors import InputError
-from fathometer.runs.restart_folder import FILE, FOLDER
+from fathometer.runs.restart_folder import SEAL
+from fathometer.runs.restart_hint import FILE, FOLDER
+from fathometer.runs.seal import sealed, unsealed
 from fathometer.storage.datasets.dataset import FILL_VALUE
 from fathometer.storage.datasets.reader import DatasetFile
 
@@ -96,8 +98,8 @@ def test_a_vertical_velocity_that_is_not_known_is_missing(tmp_path):
     before = w_of(newest)
     assert np.nanmax(abs(before)) > 0
     state = tmp_path / "out" / FOLDER / FILE
-    values = json.loads(state.read_text())
-    state.write_text(json.dumps(values | {"written": [0]}))  # of a run that was killed between two times of results
+    values = unsealed(state.read_text().strip(), SEAL)
+    state.write_text(sealed(values | {"written": [0]}, SEAL) + "\n")  # of a run that ended between two times of results
     assert here("ocean", path, "--resume").code == 0
     assert np.isnan(w_of(newest)).all()
 

@@ -16,7 +16,10 @@ from input_values import text_of
 from ocean_inputs import ocean_values
 from patience import PATIENCE
 
-from fathometer.runs.restart_folder import FILE, FOLDER
+from fathometer.apps.ocean.fields import FieldFiles
+from fathometer.apps.ocean.solver.model import OceanModel
+from fathometer.base.errors import FathometerError
+from fathometer.runs.restart_hint import FILE, FOLDER
 
 CELLS = (24, 16)
 FIELDS = ["temperature", "salinity", "velocity", "vertical_velocity", "height", "streamfunction"]
@@ -192,6 +195,116 @@ def test_a_run_that_is_interrupted_and_then_killed_goes_on(tmp_path):
     assert same(tmp_path / "one", tmp_path / "cut")
     assert not (tmp_path / "cut" / "out" / "run-unfinished.json").exists()
     assert partial(tmp_path / "cut") == []
+
+
+NO_STATES = {"output__restart_steps": 10**6}  # beside those that nobody asks for in the ocean file
+
+
+def test_a_run_that_is_interrupted_writes_a_state(whole, tmp_path):
+    """After the next step, the same on both ranks."""
+    path = write(tmp_path, **NO_STATES)
+    process = start(*program(), "ocean", path, "--quiet", "--threads", 1, "--ranks", 2, "--set", "time.steps=90000")
+    deadline = time.monotonic() + PATIENCE
+    while not (tmp_path / "out" / "fields" / "ocean-00000010.nc").exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGTERM)
+    done = finish(process)
+    assert (done.code, done.err) == (75, "fathometer: interrupted; --resume goes on from the newest restart file\n")
+    steps = restart(tmp_path)["steps"]
+    assert steps >= 10
+    more = ("--set", f"time.steps={steps + 5}")
+    assert here("ocean", path, "--resume", *more).code == 0
+    assert record(tmp_path)["results"]["earlier_steps"] == steps
+    one = here("ocean", write(tmp_path / "one"), *more)
+    assert one.code == 0, one.err
+    assert same(tmp_path / "one", tmp_path)
+
+
+def signalled(monkeypatch, at, *numbers):
+    """Send this process signals in a step."""
+    step = OceanModel.step
+
+    def signalling(model):
+        if model.state.step + 1 == at:
+            for number in numbers:
+                os.kill(os.getpid(), number)
+        return step(model)
+
+    monkeypatch.setattr(OceanModel, "step", signalling)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_state_is_written_after_the_step_in_which_a_signal_comes(whole, tmp_path, monkeypatch, number):
+    path = write(tmp_path, **NO_STATES)
+    with monkeypatch.context() as patched:
+        signalled(patched, 13, number, signal.SIGUSR1)
+        done = here("ocean", path)
+    assert done.code == 75
+    assert done.err.endswith("fathometer: interrupted; --resume goes on from the newest restart file\n")
+    assert restart(tmp_path)["steps"] == 13
+    assert here("ocean", path, "--resume").code == 0
+    assert same(whole, tmp_path)
+    assert record(tmp_path)["results"]["course"] == record(whole)["results"]["course"]
+
+
+def test_a_second_signal_ends_a_run_at_once(tmp_path, monkeypatch):
+    path = write(tmp_path, **NO_STATES)
+    signalled(monkeypatch, 13, signal.SIGTERM, signal.SIGTERM)
+    done = here("ocean", path)
+    assert done.code == 75
+    assert done.err.endswith("fathometer: interrupted; --resume begins anew: there is no restart file yet\n")
+    assert restart(tmp_path) is None
+
+
+def test_fields_that_could_not_be_written_are_there_after_a_resume(whole, tmp_path, monkeypatch):
+    """No state follows them: --resume takes their step again, from the state before, or from the beginning."""
+    path = write(tmp_path)
+    for failing in (20, 10, 40):
+        fields = FieldFiles.write
+
+        def full(self, step, *more, failing=failing, fields=fields):
+            if step == failing:
+                raise FathometerError(f"ocean-{step:08d}.nc: cannot be written: No space left on device")
+            return fields(self, step, *more)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(FieldFiles, "write", full)
+            assert failed(here("ocean", path, "--overwrite"), 1, f"{failing:08d}.nc", "No space left on device")
+        assert {20: 15, 10: None, 40: 30}[failing] == (restart(tmp_path) or {"steps": None})["steps"]
+        assert here("ocean", path, "--resume").code == 0
+        assert same(whole, tmp_path)
+
+
+def test_results_that_are_gone_are_not_passed_over(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "gone")
+    path, fields = tmp_path / "gone" / "ocean.toml", tmp_path / "gone" / "out" / "fields"
+    (fields / "ocean-00000040.nc").unlink()
+    offered = "; the state of step 30 before it is whole: --resume-from 30 goes on from there"
+    assert failed(here("ocean", path, "--resume"), 1, "ocean-00000040.nc: is missing", offered)
+    assert here("ocean", path, "--resume-from", 30).code == 0
+    assert same(whole, tmp_path / "gone")
+    os.truncate(fields / "ocean-00000010.nc", 9000)
+    words = "ocean-00000010.nc: is truncated", "; there is no other state that is whole; --overwrite begins anew"
+    assert failed(here("ocean", path, "--resume"), 1, *words)
+    done = here("ocean", path, "--resume-from", 30, "--overwrite")
+    assert failed(done, 2, "--overwrite: found together with --resume-from; allowed: one of them")
+
+
+def test_a_damaged_state_is_refused_and_the_one_before_is_gone_on_from(whole, tmp_path):
+    shutil.copytree(whole, tmp_path / "bad")
+    path = tmp_path / "bad" / "ocean.toml"
+    state = tmp_path / "bad" / "out" / FOLDER / restart(whole)["folder"] / "state.nc"
+    content = bytearray(state.read_bytes())
+    content[len(content) // 2] ^= 16
+    state.write_bytes(content)
+    words = "00000040/state.nc:", "is damaged: its checksum is wrong; the state of step 30 before it is whole"
+    for more in ((), ("--ranks", 2)):
+        done = (call if more else here)("ocean", path, "--quiet", "--resume", *more)
+        assert failed(done, 1, *words)
+    assert here("ocean", path, "--resume-from", 30).code == 0
+    assert same(whole, tmp_path / "bad")
 
 
 def test_an_earlier_run_is_not_replaced_without_a_word(whole, tmp_path):

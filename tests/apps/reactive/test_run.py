@@ -13,7 +13,7 @@ from input_values import text_of
 from reactive_flows import values
 
 from fathometer.apps.reactive.chemistry.data_file import GIVEN
-from fathometer.runs.restart_folder import FILE, FOLDER
+from fathometer.runs.restart_hint import FILE, FOLDER
 
 pytest.importorskip("petsc4py", reason="PETSc is not installed")
 GRID = {"cells": [12, 6, 4], "spacing": [0.01, 0.02, 0.03]}
@@ -266,8 +266,9 @@ def test_a_run_anew_leaves_no_volumes_of_the_earlier_one(tmp_path):
 
 
 def test_restart_files_by_the_clock(tmp_path, monkeypatch):
-    from fathometer.apps.reactive import driver
+    from fathometer.runs import state_clock
 
-    monkeypatch.setattr(driver, "RESTART_SECONDS", 0.0)
+    monkeypatch.setattr(state_clock, "STATE_SECONDS", 0.0)
+    monkeypatch.setattr(state_clock, "LOOK_SECONDS", 0.0)
     assert here("reactive", write(tmp_path)).code == 0
     assert len((tmp_path / "out" / FOLDER / "steps.jsonl").read_text().splitlines()) == 9

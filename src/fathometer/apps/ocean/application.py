@@ -49,7 +49,9 @@ class OceanApplication:
 
     def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
         """See Application."""
-        return "--resume goes on from the newest restart file"
+        from fathometer.runs.restart_hint import resume_hint
+
+        return resume_hint(path, settings) if path is not None else ""
 
     def protect_inputs(self, input: OceanFile, outputs: Iterable[Path]) -> None:
         """See Application."""

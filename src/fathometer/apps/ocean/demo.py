@@ -12,10 +12,10 @@ from fathometer.apps.ocean.ocean_file import load_ocean
 from fathometer.base import ledger
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.restart_hint import DEMO
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
 
-FILE = "demo.toml"
 CELLS = {False: (96, 64, 12), True: (48, 32, 8)}  # quick
 STEPS = {False: 300, True: 200}
 
@@ -31,6 +31,6 @@ def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -
         with ledger.phase("set up"):
             with collective_errors(comm):
                 if comm.rank == 0:
-                    atomic.write(folder / FILE, demo_text(quick).encode())
-            file = load_ocean(folder / FILE)
+                    atomic.write(folder / DEMO, demo_text(quick).encode())
+            file = load_ocean(folder / DEMO)
         return run_ocean(file, comm, context)

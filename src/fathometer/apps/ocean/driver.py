@@ -3,7 +3,7 @@
 ocean file to case:    bathymetry, forcing, initial state (case.py)
 case to model:         the arrays of this rank's blocks (solver/)
 for each step:         baroclinic part, barotropic solve, tracers; fields, a row of the time series, restart files
-                       now and then
+                       now and then, and when a signal asks the run to end
 at the end:            fields, restart file, picture, record, page
 """
 
@@ -20,7 +20,7 @@ from fathometer.apps.ocean.barotropic.layout import Layout, cut
 from fathometer.apps.ocean.case import Case, case_of, file_hashes
 from fathometer.apps.ocean.course import COUNTS, Course
 from fathometer.apps.ocean.fields import FOLDER as FIELDS_FOLDER
-from fathometer.apps.ocean.fields import FieldFiles
+from fathometer.apps.ocean.fields import FieldFiles, require
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.picture import PICTURE, draw
 from fathometer.apps.ocean.restart import Progress, RestartFiles
@@ -29,18 +29,18 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.base.signals import between_steps
+from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.lifecycle import remove_record
-from fathometer.runs.restart_folder import FOLDER as RESTART_FOLDER
+from fathometer.runs.restart_hint import END_SECONDS
+from fathometer.runs.restart_hint import FOLDER as RESTART_FOLDER
 from fathometer.runs.restartable_run import restartable_run
+from fathometer.runs.state_clock import StateClock
 
 if TYPE_CHECKING:
     from fathometer.apps.ocean.solver.model import OceanModel, Step
-
-RESTART_SECONDS = 300.0  # wall time, after which a restart file is written whatever the steps
-LOOK_STEPS = 10  # between questions to all ranks whether that is so
 
 
 def run_ocean(file: OceanFile, comm: MPI.Intracomm, context: Context) -> Outcome:
@@ -74,21 +74,18 @@ def _run(case: Case, run: KnownRun, comm: MPI.Intracomm, context: Context) -> Ou
         fields = FieldFiles(file, case.problem.grid, model.layout, comm, written)
         for line in summary(case, model):
             context.say(line)
-    if not fields.steps:
-        _write_fields(fields, course, model)
-    with ledger.phase("set up"):
-        remove_record(output, comm)
     try:
-        _advance(case, model, course, fields, restart, context)
-    except FathometerError:
-        if model.sound:
+        with between_steps(END_SECONDS) as asked_to_end:
+            if not fields.steps:
+                _write_fields(fields, course, model)
+            with ledger.phase("set up"):
+                remove_record(output, comm)
+            _advance(case, model, course, fields, restart, StateClock(asked_to_end, comm), context)
+            if fields.steps[-1] != course.steps:
+                _write_fields(fields, course, model)
             _write_restart(restart, course, fields, model)
-        raise
     finally:
         model.close()
-    if fields.steps[-1] != course.steps:
-        _write_fields(fields, course, model)
-    _write_restart(restart, course, fields, model)
     files: dict[str, Path] = {"fields": output / FIELDS_FOLDER}
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:
@@ -116,7 +113,7 @@ def _begin(case: Case, model: OceanModel, restart: RestartFiles, context: Contex
     """The state at the beginning, or that of a restart file; the steps whose fields are there."""
     if context.options.resume:
         arrays = model.arrays()
-        earlier = restart.read(arrays)
+        earlier = restart.read(arrays, partial(require, case.file), context.options.resume_from)
         if earlier is not None:
             if earlier.steps > case.steps:
                 raise InputError(
@@ -143,9 +140,15 @@ def _begin(case: Case, model: OceanModel, restart: RestartFiles, context: Contex
 
 
 def _advance(
-    case: Case, model: OceanModel, course: Course, fields: FieldFiles, restart: RestartFiles, context: Context
+    case: Case,
+    model: OceanModel,
+    course: Course,
+    fields: FieldFiles,
+    restart: RestartFiles,
+    clock: StateClock,
+    context: Context,
 ) -> None:
-    """Take all steps that are left."""
+    """Take all steps that are left. A state is written when all results up to its step are on disk."""
     keys, comm = case.file.output, model.comm
     left = case.steps - course.steps
     with (
@@ -153,20 +156,27 @@ def _advance(
         ledger.phase("between time steps"),
     ):
         display.start_task(0, left)
-        written = now()
         for number in range(course.steps + 1, case.steps + 1):
-            step = model.step()
+            try:
+                step = model.step()
+            except FathometerError:
+                if model.sound:
+                    _write_restart(restart, course, fields, model)
+                raise
             _count(course, step)
             last = number == case.steps
-            late = number % LOOK_STEPS == 0 and allgather(comm, now() - written > RESTART_SECONDS)[0]
-            shown, kept = number % case.field_steps == 0, number % keys.restart_steps == 0 or late
-            if number % keys.course_steps == 0 or shown or kept or last:  # nothing is written that is not looked at
-                _look(course, model, step)
+            shown, kept = number % case.field_steps == 0, number % keys.restart_steps == 0
+            row = number % keys.course_steps == 0 or shown or kept or last
+            late, ends = clock.after_step()
+            if row or late or ends:  # nothing is written that is not looked at
+                _look(course, model, step, row)
             if shown:
                 _write_fields(fields, course, model)
-            if kept and not last:
+            if (kept or late or ends) and not last:
                 _write_restart(restart, course, fields, model)
-                written = now()
+                clock.written()
+                if ends:
+                    raise KeyboardInterrupt
             display.advance(1)
         display.finish_task()
 
@@ -179,11 +189,15 @@ def _count(course: Course, step: Step) -> None:
     course.gained = [before + now for before, now in zip(course.gained, step.gained, strict=True)]
 
 
-def _look(course: Course, model: OceanModel, step: Step) -> None:
-    """A row of the time series. Raises FathometerError where the state is not finite or a step is too long for it."""
+def _look(course: Course, model: OceanModel, step: Step, row: bool) -> None:
+    """Look at the state, and keep what is seen as a row of the time series.
+
+    Raises FathometerError where the state is not finite or a step is too long for it.
+    """
     with ledger.phase("diagnostics"):
-        row = {"step": course.steps, "time_seconds": course.time, "iterations": step.iterations}
-        course.rows.append(row | model.diagnostics())
+        seen = {"step": course.steps, "time_seconds": course.time, "iterations": step.iterations} | model.diagnostics()
+        if row:
+            course.rows.append(seen)
 
 
 def _write_fields(fields: FieldFiles, course: Course, model: OceanModel) -> None:

@@ -21,9 +21,12 @@ from fathometer.apps.ocean.grid import Floats, OceanGrid
 from fathometer.apps.ocean.solver.problem import TRACERS
 from fathometer.apps.ocean.streamfunction import gathered, near_water
 from fathometer.base import ledger
+from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.datasets.dataset import FILL_VALUE
+from fathometer.storage.datasets.reader import DatasetFile
 from fathometer.storage.datasets.writer import DatasetWriter
 from fathometer.storage.volumes.strategy import Strategy
 
@@ -123,8 +126,18 @@ class FieldFiles:
         return [self._box((0, 0), np.where(near_water(self._grid), values, FILL_VALUE).astype(np.float32))]
 
 
+def require(file: OceanFile, steps: Sequence[int]) -> None:
+    """Raises FathometerError where the fields after one of the steps are not there, or cut short."""
+    for step in steps:
+        path = file.output_directory / FOLDER / file_name(step)
+        if not path.exists():
+            raise FathometerError(f"{path}: is missing, which the run had written")
+        DatasetFile(path).close()
+
+
 def _remove_others(folder: Path, steps: Sequence[int]) -> None:
-    """Remove the files of other steps than these."""
+    """Remove the files of other steps than these, and what runs that were killed have left unfinished."""
+    atomic.remove_parts(folder, NAME)
     for path in folder.iterdir():
         if (match := NAME.fullmatch(path.name)) is not None and int(match[1]) not in steps:
-            atomic.remove(path)
+            remove_file(path)

@@ -27,6 +27,7 @@ from fathometer.config.input_file import InputFile, read_toml, validated
 from fathometer.config.settings import with_settings
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FolderName, Loose, NotNegative, Positive
+from fathometer.runs.restart_hint import DIRECTORY
 from fathometer.storage.sections import StrategyName
 
 FIELDS = ("temperature", "salinity", "velocity", "vertical_velocity", "height", "streamfunction")
@@ -179,7 +180,7 @@ class StorageTable(Table):
 class OutputTable(Table):
     """Where the results go."""
 
-    directory: FolderName = key("folder of the results; relative to the ocean file", "", "out")
+    directory: FolderName = key("folder of the results; relative to the ocean file", "", DIRECTORY)
     every: Positive | None = key(
         "interval of fields, rounded to whole steps; left out: at the beginning and the end", "s", None
     )

@@ -49,7 +49,9 @@ class ReactiveApplication:
 
     def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
         """See Application."""
-        return "--resume goes on from the newest restart file"
+        from fathometer.runs.restart_hint import resume_hint
+
+        return resume_hint(path, settings) if path is not None else ""
 
     def protect_inputs(self, input: FlowFile, outputs: Iterable[Path]) -> None:
         """See Application."""

@@ -12,10 +12,10 @@ from fathometer.apps.reactive.solver.petsc import require_petsc
 from fathometer.base import ledger
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.restart_hint import DEMO
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
 
-FILE = "demo.toml"
 CELLS = {False: 32, True: 16}  # along each axis; quick
 STEPS = {False: 20, True: 10}
 SIDE = 0.32  # m, of the cube
@@ -113,6 +113,6 @@ def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -
         with ledger.phase("set up"):
             with collective_errors(comm):
                 if comm.rank == 0:
-                    atomic.write(folder / FILE, text.encode())
-            file = load_flow(folder / FILE)
+                    atomic.write(folder / DEMO, text.encode())
+            file = load_flow(folder / DEMO)
         return run_reactive(file, comm, context)

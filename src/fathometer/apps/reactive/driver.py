@@ -2,7 +2,8 @@
 
 flow file to case:     chemistry, waters, regions, sides (case.py)
 case to solver:        the state of this rank's cells (solver/)
-for each step:         Newton's method; results at their times, restart files now and then
+for each step:         Newton's method; results at their times, restart files now and then, and when a signal asks
+                       the run to end
 at the end:            fields, restart file, picture, record, page
 """
 
@@ -18,7 +19,7 @@ from mpi4py import MPI
 
 from fathometer.apps.reactive.case import Case, case_of
 from fathometer.apps.reactive.course import COUNTS, Course
-from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FieldFiles
+from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FieldFiles, require
 from fathometer.apps.reactive.fields import FOLDER as FIELDS_FOLDER
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.picture import PICTURE, draw
@@ -28,18 +29,20 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.base.signals import between_steps
+from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.lifecycle import remove_record
-from fathometer.runs.restart_folder import FOLDER as RESTART_FOLDER
+from fathometer.runs.restart_hint import END_SECONDS
+from fathometer.runs.restart_hint import FOLDER as RESTART_FOLDER
 from fathometer.runs.restartable_run import restartable_run
+from fathometer.runs.state_clock import StateClock
 
 if TYPE_CHECKING:
     from fathometer.apps.reactive.solver.problem import ReactiveSolver, Step
     from fathometer.apps.reactive.solver.stepping import TimeSteps
 
-RESTART_SECONDS = 300.0  # wall time, after which a restart file is written whatever the steps
 SHOWN_STEPS = 1000  # progress is told in so many parts of the simulated time
 
 
@@ -88,18 +91,15 @@ def _run(case: Case, run: KnownRun, comm: MPI.Intracomm, context: Context) -> Ou
         fields = FieldFiles(file, case.system, solver.lo, comm, times)
         for line in summary(case, solver, comm):
             context.say(line)
-    if not fields.times:
-        _write_fields(fields, course.time, solver)
-    with ledger.phase("set up"):
-        remove_record(output, comm)
-    try:
-        _advance(case, solver, steps, course, fields, restart, context)
-    except FathometerError:
+    with between_steps(END_SECONDS) as asked_to_end:
+        if not fields.times:
+            _write_fields(fields, course.time, solver)
+        with ledger.phase("set up"):
+            remove_record(output, comm)
+        _advance(case, solver, steps, course, fields, restart, StateClock(asked_to_end, comm), context)
+        if fields.times[-1] != course.time:
+            _write_fields(fields, course.time, solver)
         _write_restart(restart, course, steps, fields, solver)
-        raise
-    if fields.times[-1] != course.time:
-        _write_fields(fields, course.time, solver)
-    _write_restart(restart, course, steps, fields, solver)
     files: dict[str, Path] = {"fields": output / DESCRIPTION}
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:
@@ -114,7 +114,8 @@ def _begin(
     with collective_errors(solver.comm):
         ln_c, minerals = case.initial(solver.lo, solver.hi)
     if context.options.resume:
-        earlier = restart.read(ln_c, minerals)
+        there = partial(require, case.file, case.system)
+        earlier = restart.read(ln_c, minerals, there, context.options.resume_from)
         if earlier is not None:
             if earlier.time > steps.end:
                 raise InputError(
@@ -143,34 +144,41 @@ def _advance(
     course: Course,
     fields: FieldFiles,
     restart: RestartFiles,
+    clock: StateClock,
     context: Context,
 ) -> None:
-    """Take all steps that are left."""
+    """Take all steps that are left. A state is written when all results up to its step are on disk."""
     from fathometer.apps.reactive.solver.stepping import advance
 
     time, comm = case.file.time, solver.comm
     wanted = set(output_times(case.file))
-    last = None if time.most_steps is None else time.most_steps
+    taken = advance(solver, steps)
     with (
         Display(1, now=now, rank=comm.rank, quiet=context.quiet, label="flow", task="simulation") as display,
         ledger.phase("between time steps"),
     ):
         display.start_task(0, SHOWN_STEPS)
-        shown, written = 0, now()
-        for step in advance(solver, steps) if last is None or course.count < last else ():
+        shown = 0
+        while time.most_steps is None or course.count < time.most_steps:
+            try:
+                step = next(taken, None)
+            except FathometerError:
+                _write_restart(restart, course, steps, fields, solver)
+                raise
+            if step is None:
+                break
             _count(course, steps.time, step, solver)
             if steps.time in wanted:
                 _write_fields(fields, steps.time, solver)
-            # A job that is ended by the clock loses at most that much.
-            late = allgather(comm, now() - written > RESTART_SECONDS)[0]
-            if late or course.count % case.file.output.restart_steps == 0:
+            late, ends = clock.after_step()
+            if late or ends or course.count % case.file.output.restart_steps == 0:
                 _write_restart(restart, course, steps, fields, solver)
-                written = now()
+                clock.written()
+            if ends:
+                raise KeyboardInterrupt
             reached = int(SHOWN_STEPS * min(1.0, steps.time / time.end))
             display.advance(reached - shown)
             shown = reached
-            if last is not None and course.count >= last:
-                break
         display.finish_task()
 
 

@@ -9,7 +9,7 @@ Volumes are written by the strategies of storage/volumes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
@@ -22,7 +22,12 @@ from fathometer.apps.reactive.chemistry.activity import LN10
 from fathometer.apps.reactive.chemistry.constraint_checks import ACID
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
 from fathometer.apps.reactive.flow_file import FlowFile
+from fathometer.base.errors import FathometerError
+from fathometer.base.removal import remove_file
+from fathometer.parallel.collectives import collective_errors
 from fathometer.storage import atomic
+from fathometer.storage.probe import HDF5, probe_together
+from fathometer.storage.reading import decoding, reading
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.hdf5 import DATASET
 from fathometer.storage.volumes.strategy import Strategy
@@ -44,7 +49,12 @@ class Field:
 
     def file(self, index: int) -> str:
         """Path of the volume of a time, below the folder of the results."""
-        return f"{FOLDER}/{re.sub(r'[^A-Za-z0-9()+-]', '_', self.name)}-{index:04d}.h5"
+        return f"{FOLDER}/{self.stem}-{index:04d}.h5"
+
+    @property
+    def stem(self) -> str:
+        """What its files' names begin with."""
+        return re.sub(r"[^A-Za-z0-9()+-]", "_", self.name)
 
 
 def fields_of(system: ChemicalSystem, kinds: Sequence[str]) -> list[Field]:
@@ -126,11 +136,14 @@ class FieldFiles:
         self._file, self._system, self._lo, self._comm = file, system, tuple(lo), comm
         self.fields = fields_of(system, file.output.fields)
         self.times = list(times)  # of what is already there
-        if comm.rank == 0:
-            (file.output_directory / FOLDER).mkdir(exist_ok=True)
-            if not times:
-                _remove_earlier(file.output_directory)
-        comm.barrier()
+        with collective_errors(comm):
+            if comm.rank == 0:
+                (file.output_directory / FOLDER).mkdir(exist_ok=True)
+                if not times:
+                    _remove_earlier(file.output_directory)
+                self._remove_later()
+                if times:
+                    self._describe()
 
     def write(self, time: float, state: CellState) -> None:
         """Write all fields at a time, and the description with it."""
@@ -148,14 +161,39 @@ class FieldFiles:
             block = np.ascontiguousarray(values_of(field, self._system, state).transpose(2, 1, 0))
             write_volume(folder / field.file(len(self.times)), info, block, self._lo[::-1], self._comm, strategy)
         self.times.append(time)
-        if self._comm.rank == 0:
-            atomic.write(folder / DESCRIPTION, description(self._file, self.fields, self.times).encode())
+        with collective_errors(self._comm):
+            if self._comm.rank == 0:
+                self._describe()
 
-    def paths(self) -> Iterator[Path]:
-        """All volumes that there are."""
-        for index in range(len(self.times)):
-            for field in self.fields:
-                yield self._file.output_directory / field.file(index)
+    def _describe(self) -> None:
+        """On one rank: write the description of what is there."""
+        text = description(self._file, self.fields, self.times)
+        atomic.write(self._file.output_directory / DESCRIPTION, text.encode())
+
+    def _remove_later(self) -> None:
+        """On one rank: remove volumes of later times than are there, which a run has written that did not come to its
+        next state, and what runs that were killed have left unfinished."""
+        folder = self._file.output_directory / FOLDER
+        volume = re.compile(rf"(?:{'|'.join(re.escape(field.stem) for field in self.fields)})-(\d{{4,}})\.h5")
+        atomic.remove_parts(folder, volume)
+        for path in list(folder.iterdir()):
+            if (name := volume.fullmatch(path.name)) and int(name[1]) >= len(self.times):
+                remove_file(path)
+
+
+def require(file: FlowFile, system: ChemicalSystem, times: Sequence[float]) -> None:
+    """Raises FathometerError where a volume of the first times is not there, or none."""
+    import h5py
+
+    fields = fields_of(system, file.output.fields)
+    paths = [file.output_directory / field.file(index) for index in range(len(times)) for field in fields]
+    for path in paths:
+        if not path.exists():
+            raise FathometerError(f"{path}: is missing, which the run had written")
+    probe_together(paths, HDF5, "HDF5")
+    for path in paths:
+        with reading(path), decoding(path, "is damaged"):
+            h5py.File(path, "r").close()
 
 
 def _remove_earlier(folder: Path) -> None:
@@ -166,8 +204,8 @@ def _remove_earlier(folder: Path) -> None:
     except (OSError, UnicodeDecodeError):
         return
     for name in re.findall(rf">({FOLDER}/[^</]+-\d{{4}}\.h5):/{DATASET}<", text):
-        atomic.remove(folder / name)
-    atomic.remove(path)
+        remove_file(folder / name)
+    remove_file(path)
 
 
 def description(file: FlowFile, fields: Sequence[Field], times: Sequence[float]) -> str:

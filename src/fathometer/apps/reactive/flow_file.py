@@ -15,6 +15,7 @@ from fathometer.config.input_file import InputFile, read_toml, validated
 from fathometer.config.settings import with_settings
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FileName, FolderName, Loose, NotNegative, Positive
+from fathometer.runs.restart_hint import DIRECTORY
 from fathometer.storage.sections import StrategyName
 
 ALL = "all"  # the region of all cells
@@ -179,7 +180,7 @@ class StorageTable(Table):
 class OutputTable(Table):
     """Where the results go."""
 
-    directory: FolderName = key("folder of the results; relative to the flow file", "", "out")
+    directory: FolderName = key("folder of the results; relative to the flow file", "", DIRECTORY)
     times: Annotated[tuple[Positive, ...], Loose] | None = key("of results; left out: the end alone", "s", None)
     every: Positive | None = key("interval of results, in place of times", "s", None)
     fields: Annotated[

@@ -6,7 +6,7 @@ out/restart/00000120/m-0.rsf    the first mineral, mol per m³ of bulk
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ from mpi4py import MPI
 
 from fathometer.apps.reactive.chemistry.system import Floats
 from fathometer.base.errors import FathometerError
+from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Index3
-from fathometer.runs.restart_folder import RestartFolder
+from fathometer.runs.checksum import checksum, checksum_of_bytes
+from fathometer.runs.restart_folder import RestartFolder, Sums
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.volume import open_volume, write_volume
 
@@ -64,27 +66,47 @@ class RestartFiles:
         """
         info = VolumeInfo(self._shape, np.dtype(np.float64), None, None, AXES, None)
 
-        def save(folder: Path) -> None:
+        def save(folder: Path) -> Sums:
+            sums: dict[str, int] = {}
             for name, values in _arrays(ln_c, minerals):
                 write_volume(folder / name, info, values, self._lo, self._comm)
+                with collective_errors(self._comm):
+                    sums |= self._sums(folder / name, values)
+            return sums
 
         self._states.write(asdict(progress), save)
 
-    def read(self, ln_c: Floats, minerals: Floats) -> Progress | None:
-        """The newest state, its arrays into this rank's blocks; None where there is none.
+    def _sums(self, path: Path, values: np.ndarray) -> dict[str, int]:
+        """The checksum of this rank's block of values; on rank 0 that of the header too."""
+        sums = {f"{path.name}@": checksum(values, self._shape, self._lo)}
+        return sums if self._comm.rank else sums | {path.name: checksum_of_bytes([path.read_bytes()])}
 
-        Raises InputError where it is of another input, FathometerError where it is damaged.
+    def read(
+        self,
+        ln_c: Floats,
+        minerals: Floats,
+        written: Callable[[Sequence[float]], None] = lambda times: None,
+        steps: int | None = None,
+    ) -> Progress | None:
+        """The newest state, or that after so many steps, its arrays into this rank's blocks; None where there is none.
+        written: raises FathometerError where results at one of the times are missing.
+
+        Raises InputError where it is of another input, FathometerError where it is damaged; as RestartFolder.read.
         """
 
-        def load(folder: Path) -> None:
+        def load(folder: Path) -> Sums:
+            sums: dict[str, int] = {}
             for name, block in _arrays(ln_c, minerals, copy=False):
                 hi = [start + n for start, n in zip(self._lo, block.shape, strict=True)]
                 with open_volume(name, folder) as volume:
                     if volume.info.shape != self._shape or volume.info.dtype.itemsize != 8:
-                        raise FathometerError(f"{volume.path}: is not of this flow; --overwrite begins anew")
-                    block[...] = volume.read(self._lo, hi)
+                        raise FathometerError(f"{volume.path}: is not of this flow")
+                    values = volume.read(self._lo, hi)
+                block[...] = values
+                sums |= self._sums(folder / name, values)
+            return sums
 
-        values = self._states.read(load)
+        values = self._states.read(load, lambda values: written(values["times"]), steps)
         return None if values is None else Progress(**values)
 
     def remove(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from fathometer.base.errors import InputError
 from fathometer.cli.command import Command, Options, RankCall
 from fathometer.cli.restartable_command import RestartableCommand
+from fathometer.runs.restart_hint import END_SECONDS
 
 CASES = ("one-degree", "double-gyre")  # as in apps/ocean/cases.py, which is imported when it is asked for
 
@@ -85,4 +86,6 @@ COMMAND = Command(
     add_arguments,
     run_on_ranks=run_on_ranks,
     prepare=prepare,
+    resume_hint=lambda options: "" if options.write_case else RUN.resume_hint(options),
+    end_seconds=END_SECONDS,
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from fathometer.cli.command import Command, Options
 from fathometer.cli.restartable_command import RestartableCommand
+from fathometer.runs.restart_hint import END_SECONDS
 
 DESCRIPTION = """\
 Advection, diffusion and dispersion of aqueous species with equilibria among them and minerals that dissolve and
@@ -44,4 +45,6 @@ COMMAND = Command(
     add_arguments,
     run_on_ranks=RUN.run_on_ranks,
     prepare=prepare,
+    resume_hint=RUN.resume_hint,
+    end_seconds=END_SECONDS,
 )

@@ -127,5 +127,5 @@ COMMAND = Command(
     EXAMPLES,
     add_arguments,
     run=run,
-    resume_hint="the same command goes on where it was",
+    resume_hint=lambda options: "the same command goes on where it was",
 )

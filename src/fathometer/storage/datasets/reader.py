@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -64,6 +64,17 @@ class DatasetFile:
                 else:
                     self._fill(block, stored.shape, low, stored.start)
         return block.astype(stored.dtype.newbyteorder("="), copy=False)
+
+    def around(self) -> Iterator[bytes]:
+        """The bytes of the file that are no values, in their order: the header, and what lies between variables."""
+        begin, size = 0, os.fstat(self._handle).st_size
+        places = sorted((one.start, one.end) for one in self.header.variables.values())
+        for start, end in (*places, (size, size)):
+            gap = bytearray(max(0, start - begin))
+            with reading(self.path), ledger.io(bytes=len(gap)):
+                atomic.read_at(self._handle, memoryview(gap), begin)
+            yield bytes(gap)
+            begin = max(begin, end)
 
     def attribute(self, name: str, key: str) -> Any:
         """An attribute of a variable, None where it has none of this name."""
