@@ -13,6 +13,7 @@ from fathometer.record.cluster import cluster_reasons
 from fathometer.storage import atomic
 
 SCHEMA_VERSION = 2
+BEGINNING = b'{\n  "schema_version": '  # of the file of a record, in any version
 RECORD, UNFINISHED, PAGE = "run.json", "run-unfinished.json", "report.html"  # file names in a run's output folder
 
 

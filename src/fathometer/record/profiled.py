@@ -11,6 +11,8 @@ from typing import Any
 from fathometer.record.envelope import write_record
 
 FOLDER = "FATHOMETER_PROFILE"  # a variable: where the ranks of a program that is profiled write
+OPTIONS = "FATHOMETER_PROFILE_OPTIONS"  # a variable: what is counted on request
+HIDE = "hide-arguments"  # one of these: of commands only the program is kept
 OWN_RECORD = "own-record.json"
 
 
@@ -20,4 +22,6 @@ def leave_record(record: Mapping[str, Any]) -> None:
     Raises FathometerError where it cannot be written.
     """
     if folder := os.environ.get(FOLDER):
+        if HIDE in os.environ.get(OPTIONS, "").split(","):
+            record = {**record, "command": record["command"][:1]}
         write_record(Path(folder) / OWN_RECORD, record)

@@ -10,7 +10,7 @@ from profile_support import cli, compiled, counted
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.profile import profile, study_figures
-from fathometer.lab.profile.jobs import PATTERN
+from fathometer.lab.profile.jobs import NAME
 from fathometer.lab.profile.profile import ProfileOptions, make_profile
 from fathometer.lab.profile.rank_file import read_rank
 
@@ -135,7 +135,7 @@ def test_a_file_of_another_run_is_another_job(copy, tmp_path, profile_of, progra
 
 
 def test_all_files_damaged_is_one_error(copy, tmp_path, profile_of):
-    for path in copy.glob(PATTERN):
+    for path in [path for path in copy.iterdir() if NAME.fullmatch(path.name)]:
         cut(path, 4096)
     with pytest.raises(InputError, match=r"none of 3 files of ranks can be read: rank-000000\S+ is cut short; rank-"):
         profile_of(copy)

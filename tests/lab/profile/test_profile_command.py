@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -13,10 +14,12 @@ from patience import PATIENCE
 from profile_support import cli, compiled, launcher, run_environment
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.hardware import environment
 from fathometer.base.marked_processes import marked_processes
 from fathometer.cli.commands.profile import write_profile
 from fathometer.lab.profile.profile import ProfileOptions, make_profile
 from fathometer.record import envelope
+from fathometer.record.profiled import leave_record
 from fathometer.record.schema import SCHEMA
 from fathometer.report import page
 
@@ -42,6 +45,56 @@ def test_record_and_page_are_left_and_nothing_else(profiled):
     assert record["validity"] == {"valid": True, "finished": True, "reasons": []}
     assert "MPI_Allreduce" in done.stdout
     assert "…" not in done.stdout  # a number that is cut off is none
+
+
+def test_arguments_are_hidden_everywhere(tmp_path, program):
+    """In the record, the page, and the files of the ranks."""
+    words = [*launcher("openmpi", 2), program, "finalize", "opened", "--password", "geheim-17"]
+    done = cli(tmp_path, "--hide-arguments", "--keep", "--", *words)
+    assert done.returncode == 0, done.stderr
+    files = {path.name: path.read_bytes() for path in (tmp_path / "profile").iterdir()}
+    assert len(files) == 4
+    assert [name for name, content in files.items() if b"geheim" in content] == []
+    assert all(str(program).encode() in content for name, content in files.items() if name.startswith("rank"))
+    record = json.loads(files["profile.json"])
+    assert record["command"][-4:] == ["--hide-arguments", "--keep", "--", words[0]]
+    assert record["input"]["command"] == words[:1]
+    assert record["results"]["program"] == str(program)
+    assert f"{words[0]} (its arguments are hidden)".encode() in files["profile.html"]
+
+
+def test_the_record_that_a_profiled_run_leaves_hides_its_command_too(tmp_path, monkeypatch):
+    monkeypatch.setenv("FATHOMETER_PROFILE", str(tmp_path))
+    for options, kept in (("wait,hide-arguments", ["fathometer"]), ("wait", ["fathometer", "migrate", "x"])):
+        monkeypatch.setenv("FATHOMETER_PROFILE_OPTIONS", options)
+        leave_record({"command": ["fathometer", "migrate", "x"]})
+        assert json.loads((tmp_path / "own-record.json").read_text())["command"] == kept
+    environ = {"OMPI_ARGV": "--password geheim", "OMPI_MCA_btl": "self"}
+    assert environment(environ) == {"OMPI_MCA_btl": "self"}
+
+
+def test_the_variables_of_a_batch_script_say_it(tmp_path):
+    done = cli(tmp_path, "--environment", "--wait", "--hide-arguments")
+    assert "export FATHOMETER_PROFILE_OPTIONS=wait,hide-arguments\n" in done.stdout
+
+
+def test_overwrite_removes_what_a_profile_has_left_and_nothing_else(tmp_path, profiled, program):
+    mine = tmp_path / "profile"
+    shutil.copytree(profiled[0], mine)
+    own = ["rank-000000.host.7.profile", "monitoring.3.prof", "own-record.json", "problem.txt"]
+    foreign = ["rank-list.profile", "rank-000000.profile", "monitoring-notes.prof", "monitoring.3.prof.txt", "run.json"]
+    for name in (*own, *foreign):
+        (mine / name).write_text("mine")
+    done = cli(tmp_path, "--overwrite", "--", *launcher("openmpi", 2), program)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in mine.iterdir()) == sorted([*foreign, "profile.html", "profile.json"])
+    assert json.loads((mine / "profile.json").read_text())["validity"]["valid"]
+    (mine / "profile.json").write_text('{"users": ["me"]}')
+    for words in ([], ["--overwrite"]):
+        done = cli(tmp_path, *words, "--", *launcher("openmpi", 1), program)
+        told = "profile: holds profile.json, which is no record of this program's, and stays; allowed: another folder"
+        assert (done.returncode, told in done.stderr) == (2, True)
+    assert (mine / "profile.json").read_text() == '{"users": ["me"]}'
 
 
 def test_what_ranks_left_stays_where_the_record_cannot_be_written(tmp_path, monkeypatch, program):

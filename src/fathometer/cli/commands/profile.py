@@ -18,7 +18,8 @@ DESCRIPTION = """\
 Run a command and count what its MPI programs do with MPI: calls, seconds and bytes by function and size, messages
 between ranks, time in MPI against time outside of it. A library is preloaded; the programs need not be built anew, and
 may be in C, C++, Fortran or Python, with Open MPI or MPICH. What was counted is kept however they end. The folder of
-the results gets the record profile.json and the page profile.html."""
+the results gets the record profile.json and the page profile.html; both hold the command with its arguments, and so do
+the files of the ranks, unless --hide-arguments is given."""
 
 EXAMPLES = """\
   fathometer profile -- mpirun -n 4 ./program input.dat
@@ -60,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mpi", type=int, choices=(3, 4), help="4: listen to MPI 4's functions of large counts too (as MPI has them)"
     )
+    parser.add_argument(
+        "--hide-arguments",
+        action="store_true",
+        help="keep the command's arguments, such as passwords, out of record, page and files of ranks",
+    )
     parser.add_argument("--keep", action="store_true", help="keep the files of the ranks")
     parser.add_argument(
         "--overwrite", action="store_true", help="remove what an earlier profile has left in the folder"
@@ -91,6 +97,7 @@ def run(options: Options) -> None:
         None if options.mpi is None else options.mpi == 4,
         options.keep,
         options.overwrite,
+        options.hide_arguments,
     )
     record, ended = make_profile(asked, ["fathometer", *sys.argv[1:]])
     write_profile(options.output, record, options.quiet, options.keep)
@@ -144,8 +151,10 @@ def _print_environment(options: Options) -> None:
     import shlex
 
     from fathometer.lab.profile.launching import environment
+    from fathometer.record.profiled import HIDE
 
-    variables = environment(options.output, _counted(options), options.mpi == 4, {})
+    counted = (*_counted(options), HIDE) if options.hide_arguments else _counted(options)
+    variables = environment(options.output, counted, options.mpi == 4, {})
     print_text("\n".join(f"export {name}={shlex.quote(value)}" for name, value in variables.items()))
 
 

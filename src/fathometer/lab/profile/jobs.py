@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from fathometer.base.errors import InputError
 from fathometer.lab.profile.rank_file import RankProfile, read_rank
 
-PATTERN = "rank-*.profile"
+NAME = re.compile(r"rank-\d{6,}\..+\.\d+\.profile")  # of a rank's file: rank, host, process
 MOST_NAMED = 4  # damaged files in a sentence
 _BY_PARENT = "parent "  # job of a launcher that names none: processes of one host
 
@@ -51,7 +52,7 @@ def jobs_in(folder: Path) -> tuple[list[Job], list[Damaged]]:
     are no files. Raises FathometerError where memory does not suffice."""
     groups: dict[str, list[RankProfile]] = {}
     damaged = []
-    for path in sorted(folder.glob(PATTERN)):
+    for path in sorted(path for path in folder.iterdir() if NAME.fullmatch(path.name)):
         try:
             rank = read_rank(path)
         except InputError as error:

@@ -15,9 +15,8 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.host import built_library
 from fathometer.lab.profile.programs import has_newer_calls, launcher_of, refuse_static
 from fathometer.launch.supervise import end_with_parent
-from fathometer.record.profiled import FOLDER
+from fathometer.record.profiled import FOLDER, OPTIONS
 
-OPTIONS = "FATHOMETER_PROFILE_OPTIONS"  # a variable: what is counted on request
 PROBLEM = "problem.txt"  # what kept the library from counting
 GRACE_SECONDS = 10.0  # from SIGTERM to SIGKILL
 
@@ -34,8 +33,8 @@ class Ended:
 def environment(folder: Path, options: Sequence[str], newer: bool, environ: Mapping[str, str]) -> dict[str, str]:
     """The variables of a profile, besides those that there are.
 
-    folder: where ranks write. options: of rank_file.OPTIONS. newer: whether functions of MPI 4 are counted too.
-    Raises FathometerError where the library is not built.
+    folder: where ranks write. options: of rank_file.OPTIONS, and HIDE. newer: whether functions of MPI 4 are
+    counted too. Raises FathometerError where the library is not built.
     """
     libraries = [built_library(name) for name in (("profile", "profile_4") if newer else ("profile",))]
     if None in libraries:

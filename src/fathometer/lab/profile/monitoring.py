@@ -20,7 +20,7 @@ STEM, SUFFIX = "monitoring", ".prof"
 # Lines of a file: kind, own rank, other rank, bytes, messages; and the sizes of all messages, internal ones included.
 _PAIR = re.compile(r"([EISRC])\t(\d+)\t(\d+)\t(\d+) bytes\t(\d+) msgs sent(?:\t([\d,]+))?$")
 _TOTAL = re.compile(r"(D\t|O2A\t|A2O\t|A2A\t|#)")
-_NAME = re.compile(rf"{STEM}\.(\d+){re.escape(SUFFIX)}")  # with the rank
+NAME = re.compile(rf"{STEM}\.(\d+){re.escape(SUFFIX)}")  # with the rank
 _FIRST, _WORLD, _LAST = "# POINT TO POINT", "D\tMPI_COMM_WORLD\tprocs: ", "A2A\t"  # lines
 _MATRICES = {"E": "messages", "S": "puts", "R": "gets"}  # I, C: of the library itself, for collective calls
 
@@ -40,7 +40,7 @@ def variables(folder: Path) -> dict[str, str]:
 def results_in(folder: Path, wall_seconds: float) -> tuple[dict[str, Any] | None, list[Damaged]]:
     """The results of a record from the files in a folder, None where none can be read; and the files that cannot.
     Seconds are those of the command."""
-    paths = {int(found[1]): path for path in folder.iterdir() if (found := _NAME.fullmatch(path.name))}
+    paths = {int(found[1]): path for path in folder.iterdir() if (found := NAME.fullmatch(path.name))}
     rows: dict[int, list[Row]] = {}
     sizes: dict[int, int] = {}  # of the world, by rank
     damaged = []

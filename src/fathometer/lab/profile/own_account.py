@@ -12,7 +12,7 @@ from fathometer.report.records import read_record
 HALO = "halo exchange"
 
 
-def own_account(folder: Path) -> dict[str, Any] | None:
+def own_account(folder: Path, hide_arguments: bool = False) -> dict[str, Any] | None:
     """Seconds of each rank by category, and the halos, from the record that the run has left in the profile's folder;
     None where it left none: another program, or one that did not finish. Raises InputError where it is damaged."""
     path = folder / OWN_RECORD
@@ -22,7 +22,7 @@ def own_account(folder: Path) -> dict[str, Any] | None:
     ledger = record["ledger"]
     halos = [entry for entry in ledger["phases"] if entry["phase"] == HALO]
     return {
-        "command": record["command"],
+        "command": record["command"][:1] if hide_arguments else record["command"],
         "ranks": [
             {"rank": rank["rank"], "wall_seconds": rank["wall_seconds"], **_named(rank["categories"])}
             for rank in ledger["ranks"]

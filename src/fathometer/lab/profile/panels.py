@@ -39,7 +39,10 @@ def heading(record: Mapping[str, Any]) -> Heading:
     results = record["results"]
     mpi, user = mpi_seconds(results), user_seconds(results)
     words = record["input"]["command"]
-    facts = [("Profiled", shlex.join(words) or results["program"]), ("MPI", results["mpi"])]
+    profiled = shlex.join(words) or results["program"]
+    if record["input"].get("arguments_hidden"):
+        profiled += " (its arguments are hidden)"
+    facts = [("Profiled", profiled), ("MPI", results["mpi"])]
     hosts = results["hosts"]
     where = f" on {len(hosts)} {'host' if len(hosts) == 1 else 'hosts'}" if hosts else ""
     there = len(results["ranks"])

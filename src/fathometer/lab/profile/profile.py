@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -12,22 +13,24 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.base.removal import remove_file
+from fathometer.base.removal import Mark, remove_file
 from fathometer.lab.profile import monitoring
 from fathometer.lab.profile.account import account_of, account_without_times
 from fathometer.lab.profile.advice import findings
-from fathometer.lab.profile.jobs import PATTERN, Damaged, Job, chosen, jobs_in, told
+from fathometer.lab.profile.jobs import NAME, Damaged, Job, chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, Ended, run, run_in
 from fathometer.lab.profile.own_account import own_account
 from fathometer.lab.profile.programs import links_mpi_statically, refuse_static
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures, missing_ranks
 from fathometer.lab.profile.symbols import named
-from fathometer.record.envelope import plain, record
+from fathometer.record.envelope import BEGINNING, plain, record
 from fathometer.record.machine_of_runs import machine_of_runs
-from fathometer.record.profiled import OWN_RECORD
+from fathometer.record.profiled import HIDE, OWN_RECORD
 
 RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
+MARK = Mark(RECORD, BEGINNING)
+_LEFT = re.compile("|".join((NAME.pattern, monitoring.NAME.pattern, re.escape(PROBLEM), re.escape(OWN_RECORD))))
 MOST_RANKS = 8  # by number in a sentence
 Profiler = Literal["fathometer", "ompi"]
 
@@ -40,7 +43,8 @@ class ProfileOptions:
         command: its words; (): none, the folder's files are gathered. folder: of what ranks leave and of the results.
         counted: of rank_file.OPTIONS. job: which of several MPI jobs, from 1; None: that with the most time.
         newer: whether functions of MPI 4 with large counts are listened to; None: where the command seems to have them.
-        keep: whether the files of the ranks stay.
+        keep: whether the files of the ranks stay. overwrite: whether an earlier profile in the folder goes.
+        hide_arguments: whether of the command only its program is kept anywhere.
     """
 
     command: tuple[str, ...]
@@ -51,6 +55,12 @@ class ProfileOptions:
     newer: bool | None = None
     keep: bool = False
     overwrite: bool = False
+    hide_arguments: bool = False
+
+    @property
+    def shown(self) -> list[str]:
+        """The words of the command that records keep."""
+        return list(self.command[:1] if self.hide_arguments else self.command)
 
 
 def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[str, Any], Ended]:
@@ -76,6 +86,8 @@ def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[st
         jobs, damaged = _jobs(options, ended)
         job = chosen(jobs, options.job)
         results, account = results_of(job), account_of(job)
+        if options.hide_arguments:
+            results["program"] = results["program"].partition(" ")[0]
         reasons += doubts(job)
         results["notes"] = notes(jobs, job)
     if damaged:
@@ -86,15 +98,16 @@ def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[st
     results["damaged"] = [{"file": each.path.name, "problem": each.problem} for each in damaged]
     results["sites"] = named(results["sites"])
     try:
-        results["own_account"] = own_account(options.folder)
+        results["own_account"] = own_account(options.folder, options.hide_arguments)
     except InputError as error:
         reasons.append(f"the program's own account is missing: {error}")
     results["findings"] = plain(findings(results))
     made = record(
         application="profile",
-        command=words,
+        command=[*words[: len(words) - len(options.command)], *options.shown],
         input={
-            "command": list(options.command),
+            "command": options.shown,
+            "arguments_hidden": options.hide_arguments,
             "folder": options.folder,
             "profiler": options.profiler,
             "counted": list(options.counted),
@@ -128,6 +141,10 @@ def _prepare(options: ProfileOptions) -> None:
         raise InputError(f"{folder}: cannot be written to; allowed: -o with another folder")
     if not options.command:
         return
+    if os.path.lexists(folder / RECORD) and not MARK.on(folder):
+        raise InputError(
+            f"{folder}: holds {RECORD}, which is no record of this program's, and stays; allowed: another folder"
+        )
     there = [*_left(folder), *(path for name in (RECORD, PAGE) if (path := folder / name).exists())]
     if there and not options.overwrite:
         raise InputError(f"{folder}: has a profile already ({there[0].name}); allowed: another folder, or --overwrite")
@@ -137,15 +154,15 @@ def _prepare(options: ProfileOptions) -> None:
 
 def _left(folder: Path) -> list[Path]:
     """What ranks have left in a folder."""
-    patterns = (PATTERN, f"{monitoring.STEM}*{monitoring.SUFFIX}", PROBLEM, OWN_RECORD)
-    return [path for pattern in patterns for path in folder.glob(pattern) if not path.is_dir()]
+    return [path for path in folder.iterdir() if _LEFT.fullmatch(path.name) and not path.is_dir()]
 
 
 def _run(options: ProfileOptions) -> Ended:
     if options.profiler == "ompi":
         refuse_static(options.command)
         return run_in(options.command, {**os.environ, **monitoring.variables(options.folder)})
-    return run(options.command, options.folder, options.counted, options.newer)
+    counted = (*options.counted, HIDE) if options.hide_arguments else options.counted
+    return run(options.command, options.folder, counted, options.newer)
 
 
 def _monitored(options: ProfileOptions, ended: Ended, seconds: float) -> tuple[dict[str, Any], list[Damaged]]:

@@ -63,15 +63,17 @@ void name_job(char *into, std::size_t room) {
         std::snprintf(into, room, "parent %d", static_cast<int>(getppid()));
 }
 
-void name_program(char *into, std::size_t room) {
+// The words of this process; of a program whose arguments are hidden, its name.
+void name_program(char *into, std::size_t room, bool hidden) {
+    char words[256] = "";
     const int source = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = source < 0 ? 0 : read(source, into, room - 1);
+    const ssize_t length = source < 0 ? 0 : read(source, words, sizeof words - 1);
     if (source >= 0)
         close(source);
-    for (ssize_t n = 0; n + 1 < length; ++n)
-        if (into[n] == 0)
-            into[n] = ' ';
-    into[std::max<ssize_t>(length, 0)] = 0;
+    for (ssize_t n = 0; n + 1 < length && !hidden; ++n)
+        if (words[n] == 0)
+            words[n] = ' ';
+    cut(into, room, words);
 }
 
 bool option(const char *options, const char *name) {
@@ -152,7 +154,7 @@ bool create_file(int rank, int size, const char *library, std::uint32_t checksum
     cut(made->host, sizeof made->host, host);
     cut(made->library, sizeof made->library, library);
     name_job(made->job, sizeof made->job);
-    name_program(made->program, sizeof made->program);
+    name_program(made->program, sizeof made->program, option(options, "hide-arguments"));
     if (counters)
         made->counter_error = static_cast<std::uint32_t>(open_counters());
     read_usage(made->before);
