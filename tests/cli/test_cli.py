@@ -353,7 +353,11 @@ def processes(words: str) -> list[str]:
     found = []
     for entry in Path("/proc").iterdir():
         try:
-            line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode() if entry.name.isdecimal() else ""
+            line = (
+                (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                if entry.name.isdecimal()
+                else ""
+            )
         except OSError:
             continue
         if words in line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -34,6 +34,7 @@ from fathometer.runs.journal_folder import (
     open_journal,
 )
 from fathometer.runs.options import RunKind, RunOptions
+from fathometer.runs.results_lock import remove_unfinished
 from fathometer.runs.run_input import InputFiles
 from fathometer.storage.json_text import json_values
 
@@ -42,8 +43,11 @@ Work = TypeVar("Work")
 
 
 @contextmanager
-def locked_folder(output: Path, options: RunOptions, kind: RunKind, comm: MPI.Intracomm) -> Iterator[Lock | None]:
-    """Collective. Hold the folder's lock, on rank 0; refuse a folder whose results must not be replaced.
+def locked_folder(
+    output: Path, options: RunOptions, kind: RunKind, results: Iterable[Path], comm: MPI.Intracomm
+) -> Iterator[Lock | None]:
+    """Collective. Hold the folder's lock, on rank 0; refuse a folder whose results must not be replaced, and remove
+    what killed runs have left unfinished of these results.
 
     Raises InputError or FathometerError on all ranks, as the locks (folder_lock.py) and `check_options`.
     """
@@ -54,6 +58,8 @@ def locked_folder(output: Path, options: RunOptions, kind: RunKind, comm: MPI.In
                 folder = output / FOLDER
                 lock = SharedFolderLock(folder, options.share) if options.share else FolderLock(folder)
                 check_options(output, options, kind)
+                if lock.alone:
+                    remove_unfinished(output, results)
         yield lock
     finally:
         if lock is not None:

@@ -14,7 +14,6 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
@@ -22,11 +21,10 @@ from fathometer.runs.context import Context
 from fathometer.runs.journal_folder import require_own
 from fathometer.runs.lifecycle import unfinished_record
 from fathometer.runs.restart_hint import has_state
+from fathometer.runs.results_lock import remove_unfinished, results_lock
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
-from fathometer.storage.lock import FileLock, this_process
 
-LOCK = "lock"
 PATIENCE = 600.0  # s without a sign of life of a rank
 
 
@@ -34,7 +32,7 @@ PATIENCE = 600.0  # s without a sign of life of a rank
 def restartable_run(
     inputs: Sequence[Path],
     output: Path,
-    results: Iterable[str],
+    results: Sequence[str],
     folders: Iterable[str],
     record_of: Callable[[str], dict[str, Any]],
     comm: MPI.Intracomm,
@@ -64,7 +62,7 @@ def restartable_run(
     with (
         results_folder(output, comm),
         watched(output, PATIENCE, comm, context.say, named="patience"),
-        _locked(output, comm),
+        results_lock(output, comm) as locked,
     ):
         with ledger.phase("set up"), collective_errors(comm):
             options = context.options
@@ -77,6 +75,8 @@ def restartable_run(
                     raise InputError(
                         f"{output}: holds an unfinished run; --resume goes on with it, --overwrite begins anew"
                     )
+            if locked:
+                remove_unfinished(output, (output / name for name in results))
         with unfinished_record(output, comm, record_of):
             yield
 
@@ -89,24 +89,3 @@ def protect_inputs(inputs: Sequence[Path], outputs: Iterable[Path]) -> None:
                 raise InputError(
                     f"{inputs[0]}: [output]: {output} would replace {path}; allowed: another directory or name"
                 )
-
-
-@contextmanager
-def _locked(output: Path, comm: MPI.Intracomm) -> Iterator[None]:
-    """Collective. Hold the folder's lock on rank 0. Raises InputError where another run has it."""
-    lock = FileLock(output / LOCK)
-    with ledger.phase("set up"), collective_errors(comm):
-        if comm.rank == 0:
-            if not lock.acquire():
-                with lock:
-                    raise InputError(
-                        f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
-                    )
-            lock.write(this_process())
-    try:
-        yield
-    finally:
-        if comm.rank == 0:
-            with ledger.phase("finish"):
-                remove_file(lock.path)
-                lock.close()

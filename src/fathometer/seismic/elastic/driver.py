@@ -7,6 +7,7 @@ at the end:                       a trace file for each component, maps of peak 
 from __future__ import annotations
 
 import math
+import re
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -23,8 +24,10 @@ from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_tasks import FinishedTasks, finished_tasks
 from fathometer.runs.journal_folder import results_of
 from fathometer.runs.lifecycle import remove_record, unfinished_record
+from fathometer.runs.results_lock import remove_unfinished
 from fathometer.seismic.elastic.dependence import depends_on
-from fathometer.seismic.elastic.peak_map import gathered_peaks, peak_paths, write_peaks
+from fathometer.seismic.elastic.fields import BY_NAME
+from fathometer.seismic.elastic.peak_map import COMPONENTS, gathered_peaks, peak_paths, write_peaks
 from fathometer.seismic.elastic.products import trace_paths, write_traces
 from fathometer.seismic.elastic.propagator import ElasticPropagator
 from fathometer.seismic.elastic.results import facts
@@ -44,6 +47,7 @@ from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.waves.checked_steps import advances
+from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
 from fathometer.storage.volumes.registry import remove_volume
 from fathometer.storage.volumes.strategy import Strategy
@@ -53,6 +57,7 @@ from fathometer.storage.volumes.writer import check_writable
 PEAKS = "peak-velocity"  # what maps are called
 NAMED = 10  # of the shots that are computed again
 KINDS = ("shots ", "peak velocity ", "snapshots ")  # with which kinds of results begin
+UNFINISHED = re.compile(rf"(?:snapshots|{PEAKS})(?:-shot-\d+)?-(?:{'|'.join((*BY_NAME, *COMPONENTS))})\.\w+@?")
 
 
 def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
@@ -121,10 +126,12 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
 
 
 def _clear(setup: ElasticSetup) -> None:
-    """On one rank: remove the record of an earlier run, whose snapshots are replaced from now on, and of its results
-    those that this run does not make."""
+    """On one rank: remove the record of an earlier run, whose snapshots are replaced from now on, of its results those
+    that this run does not make, and what killed runs have left unfinished, also of other shots or fields."""
     survey, folder = setup.survey, setup.survey.output_directory
     outdated = results_of(folder)
+    remove_unfinished(folder, _results(setup).values())
+    atomic.remove_parts(folder, UNFINISHED)
     remove_record(folder, MPI.COMM_SELF)
     made = {path.resolve() for path in _results(setup).values()}
     for kind, path in outdated.items():

@@ -79,7 +79,7 @@ def run_migrate_time(survey: Survey, comm: MPI.Intracomm, context: Context) -> O
     with (
         results_folder(output, comm),
         watched(output, survey.parallel.patience, comm, context.say),
-        locked_folder(output, context.options, TIME_MIGRATION, comm) as lock,
+        locked_folder(output, context.options, TIME_MIGRATION, files.values(), comm) as lock,
     ):
         earlier: Mapping[str, Any] = {}
         with ledger.phase("set up"), collective_errors(comm):

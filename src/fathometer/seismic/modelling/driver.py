@@ -14,6 +14,7 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.lifecycle import remove_record, unfinished_record
+from fathometer.runs.results_lock import remove_unfinished, results_lock
 from fathometer.seismic.modelling.shot import model_shots
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.setup.cone import Cone, Saved, record
@@ -46,15 +47,22 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     with ledger.phase("set up"):
         protect_inputs(survey, [output / f"{NAME}.segy"])
     refuse_migration(survey, comm)
-    with results_folder(output, comm), watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED):
-        return _model(survey, comm, context)
+    with (
+        results_folder(output, comm),
+        watched(output, survey.parallel.patience, comm, context.say, INTERRUPTED),
+        results_lock(output, comm, required=False) as locked,
+    ):
+        return _model(survey, comm, context, locked)
 
 
-def _model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
+def _model(survey: Survey, comm: MPI.Intracomm, context: Context, locked: bool) -> Outcome:
+    """locked: this rank holds the folder's lock."""
     setup = prepared(survey, comm, context, imaging=False)
     with ledger.phase("set up"), collective_errors(comm):
         modelled = modelled_traces(setup.acquisition, survey.output_directory)
         protect_inputs(survey, modelled.files, setup.acquisition.paths)
+        if locked:
+            remove_unfinished(survey.output_directory, modelled.files)
     with unfinished_record(survey.output_directory, setup.comm, partial(partial_record, setup, context)):
         with ledger.phase("set up"):
             wavefield = setup.propagator()

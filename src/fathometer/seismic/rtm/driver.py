@@ -80,7 +80,7 @@ def run_migrate(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
     with (
         results_folder(output, comm),
         watched(output, survey.parallel.patience, comm, context.say),
-        locked_folder(output, context.options, MIGRATION, comm) as lock,
+        locked_folder(output, context.options, MIGRATION, files.values(), comm) as lock,
     ):
         earlier: Mapping[str, Any] = {}
         with ledger.phase("set up"), collective_errors(comm):

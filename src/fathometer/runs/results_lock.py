@@ -1,0 +1,62 @@
+"""The lock of a run's folder of results where there is no journal, and what killed runs have left beside results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mpi4py import MPI
+
+from fathometer.base import ledger
+from fathometer.base.errors import InputError
+from fathometer.base.removal import remove_file
+from fathometer.parallel.collectives import collective_errors
+from fathometer.record.envelope import PAGE, RECORD, UNFINISHED
+from fathometer.storage import atomic
+from fathometer.storage.fingerprint import parts_of
+from fathometer.storage.lock import FileLock, LockError, this_process
+
+LOCK = "lock"
+
+
+@contextmanager
+def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> Iterator[bool]:
+    """Collective. Hold the folder's lock on rank 0; the value: whether this rank holds it.
+
+    required: else a run goes on without where the file system has no locks. Raises InputError where another run has it,
+    and LockError, on all ranks.
+    """
+    lock = FileLock(output / LOCK)
+    with ledger.phase("set up"), collective_errors(comm):
+        if comm.rank == 0:
+            try:
+                if not lock.acquire():
+                    with lock:
+                        raise InputError(
+                            f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
+                        )
+                lock.write(this_process())
+            except LockError:
+                remove_file(lock.path)
+                if required:
+                    raise
+    try:
+        yield lock.held is not None
+    finally:
+        if lock.held is not None:
+            with ledger.phase("finish"):
+                remove_file(lock.path)
+                lock.close()
+
+
+def remove_unfinished(output: Path, results: Iterable[Path]) -> None:
+    """On the rank that holds the lock of a run's folder: remove the unfinished files and folders that runs have left
+    which were killed, of the run's record and page and of these results."""
+    names: dict[Path, set[str]] = {output: {RECORD, UNFINISHED, PAGE}}
+    for path in results:
+        for part in parts_of(path):
+            names.setdefault(part.parent, set()).add(part.name)
+    for folder, ours in names.items():
+        atomic.remove_parts(folder, re.compile("|".join(map(re.escape, ours))))
