@@ -11,6 +11,7 @@ import pytest
 from mpi4py import MPI
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.runs import restart_folder
 from fathometer.runs.checksum import checksum
 from fathometer.runs.restart_folder import LINES, RestartFolder
 from fathometer.runs.restart_hint import BEFORE, FILE, FOLDER, has_state
@@ -195,7 +196,8 @@ def test_a_run_may_be_killed_at_any_call_that_changes_its_files(tmp_path, monkey
             return count
 
         with monkeypatch.context() as killing:
-            for module, name in ((atomic, "create_part"), (atomic, "place"), (atomic, "remove"), (shutil, "rmtree")):
+            removals = ((restart_folder, name) for name in ("remove_file", "remove_tree"))
+            for module, name in ((atomic, "create_part"), (atomic, "place"), *removals):
                 killing.setattr(module, name, counted(getattr(module, name)))
             killing.setattr(np, "save", counted(np.save))
             try:

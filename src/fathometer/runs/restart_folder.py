@@ -35,6 +35,7 @@ from fathometer.storage import atomic
 
 LINES = "steps.jsonl"
 MARK = Mark(LINES, b"")  # of the folder: there before any state
+STATES = re.compile(r"\d{8,}")  # names of folders of arrays
 OWN = re.compile(rf"{re.escape(FILE)}|{re.escape(BEFORE)}")
 KIND = "restart"  # of file, in the account
 SEAL = Kind("restart", 2)
@@ -165,7 +166,7 @@ class RestartFolder:
     def _remove_folders(self, kept: Collection[str]) -> None:
         """On one rank: remove the arrays of all states but those in folders of these names."""
         for path in list(self._folder.iterdir()) if self._folder.is_dir() else ():
-            if path.is_dir() and path.name.isdigit() and path.name not in kept:
+            if path.is_dir() and STATES.fullmatch(path.name) and path.name not in kept:
                 with suppress(FathometerError):
                     remove_tree(path, self._folder, MARK)
 

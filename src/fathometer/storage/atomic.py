@@ -279,15 +279,6 @@ def replaces(target: Path, path: Path) -> bool:
     return unfollowed(target) in (unfollowed(path), Path(os.path.realpath(path)))
 
 
-def remove(path: Path) -> None:
-    """Remove a file or folder, if it exists; no error is raised, so that none hides the error that led here."""
-    with contextlib.suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
-
-
 def failure(path: Path, error: OSError | MemoryError) -> FathometerError:
     """The error of a write that failed: one line."""
     reason = (error.strerror or error) if isinstance(error, OSError) else "not enough memory"
