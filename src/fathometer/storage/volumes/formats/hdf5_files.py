@@ -83,7 +83,7 @@ def _sources(name: str, path: Path) -> list[Path]:
     target = _found(name.replace("%%", "%"), path, "HDF5_VDS_PREFIX")
     if not re.search(r"%\d*b", name):
         return [target]
-    pattern = re.compile(re.sub(r"%\d*b", r"\\d+", re.escape(target.name).replace(r"\%", "%")))
+    pattern = re.compile(re.sub(r"(?:%\d*b)+", r"\\d+", re.escape(target.name).replace(r"\%", "%")))
     names = sorted(os.listdir(target.parent)) if target.parent.is_dir() else []
     return [target.parent / name for name in names if pattern.fullmatch(name)]
 
