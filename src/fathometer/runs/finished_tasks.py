@@ -27,6 +27,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_empty, remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.fingerprint import differences
+from fathometer.runs.journal_folder import require_own
 from fathometer.runs.options import RunOptions
 from fathometer.runs.seal import BrokenSealError, Kind, sealed, unsealed
 from fathometer.storage import atomic
@@ -120,7 +121,7 @@ def finished_tasks(
         input: what the results depend on, JSON-ready; of rank 0. task: what a task is, in a word.
 
     Raises InputError on all ranks: another run is at work; an earlier one is unfinished and the options say nothing of
-    it; it was one of another input.
+    it; it was one of another input; the folder is a link, or another user's.
     """
     folder, lock = output / FOLDER, FileLock(output / FOLDER / LOCK)
     done: set[int] = set()
@@ -149,6 +150,7 @@ def finished_tasks(
 
 def _opened(folder: Path, lock: FileLock, text: str, task: str, options: RunOptions) -> set[int]:
     """Numbers of the tasks that are finished already, on one rank. text: of the file of what the results depend on."""
+    require_own(folder)
     if not lock.acquire():
         holder = lock.read() or "another run"
         raise InputError(f"{folder.parent}: is in use by {holder}; allowed: one run at a time")

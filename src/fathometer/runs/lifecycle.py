@@ -24,6 +24,7 @@ from fathometer.record.schema import problem_of
 from fathometer.runs.claims import Claims
 from fathometer.runs.context import Context
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
+from fathometer.runs.foreign import require_own_record
 from fathometer.runs.journal import FOLDER, Journal, read_journal
 from fathometer.runs.journal_folder import (
     check_options,
@@ -55,6 +56,7 @@ def locked_folder(
     try:
         with ledger.phase("set up"), collective_errors(comm):
             if comm.rank == 0:
+                require_own_record(output)
                 folder = output / FOLDER
                 lock = SharedFolderLock(folder, options.share) if options.share else FolderLock(folder)
                 check_options(output, options, kind)
@@ -214,7 +216,7 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
     """Collective. Context of a run whose input is valid: while it runs, and if it does not reach its end, for whatever
     reason, the output folder has a record marked as unfinished. An earlier run's record is not replaced.
 
-    record_of: returns the record for a reason, on rank 0.
+    record_of: returns the record for a reason, on rank 0. Raises InputError on all ranks as `require_own_record`.
     """
     path = output / UNFINISHED
 
@@ -223,6 +225,9 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
             with ledger.phase("finish"), suppress(FathometerError):  # that error is raised where results are written
                 write_record(path, record_of(f"unfinished: {reason}"))
 
+    with collective_errors(comm):
+        if comm.rank == 0:
+            require_own_record(output)
     write("the run goes on, or it was killed")
     try:
         with last_words(partial(_mark_interrupted, path, comm.rank)):

@@ -18,6 +18,7 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
 from fathometer.runs.context import Context
+from fathometer.runs.foreign import require_own_record
 from fathometer.runs.journal_folder import require_own
 from fathometer.runs.lifecycle import unfinished_record
 from fathometer.runs.restart_hint import has_state
@@ -33,7 +34,7 @@ def restartable_run(
     inputs: Sequence[Path],
     output: Path,
     results: Sequence[str],
-    folders: Iterable[str],
+    folders: Sequence[str],
     record_of: Callable[[str], dict[str, Any]],
     comm: MPI.Intracomm,
     context: Context,
@@ -47,7 +48,8 @@ def restartable_run(
         record_of: the record for a reason, on rank 0.
 
     Raises InputError, the same on all ranks, where an input would be replaced, one of `folders` is a link or another
-    user's, another run has the folder, or an earlier run's results are there and the options say nothing of them.
+    user's, another run has the folder, it holds what no run of this program's has written, or an earlier run's results
+    are there and the options say nothing of them.
     """
     with ledger.phase("set up"):
         protect_inputs(inputs, (output / name for name in (RECORD, PAGE, *results)))
@@ -66,6 +68,8 @@ def restartable_run(
     ):
         with ledger.phase("set up"), collective_errors(comm):
             options = context.options
+            if comm.rank == 0:
+                _require_own_results(output, folders)
             if comm.rank == 0 and not (options.resume or options.overwrite):
                 if (output / RECORD).exists():
                     raise InputError(
@@ -79,6 +83,19 @@ def restartable_run(
                 remove_unfinished(output, (output / name for name in results))
         with unfinished_record(output, comm, record_of):
             yield
+
+
+def _require_own_results(output: Path, folders: Iterable[str]) -> None:
+    """Raises InputError where files would be replaced or removed that no run of this program has written."""
+    if require_own_record(output) or has_state(output):
+        return
+    for name in folders:
+        files = list((output / name).iterdir()) if (output / name).is_dir() else []
+        if any(not atomic.PART.fullmatch(path.name) for path in files):
+            raise InputError(
+                f"{output}: holds {name}, but no record of a run of this program's: nothing in it is replaced or "
+                "removed; allowed: another [output] directory, or without that folder"
+            )
 
 
 def protect_inputs(inputs: Sequence[Path], outputs: Iterable[Path]) -> None:

@@ -26,7 +26,7 @@ def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> It
     """Collective. Hold the folder's lock on rank 0; the value: whether this rank holds it.
 
     required: else a run goes on without where the file system has no locks. Raises InputError where another run has it,
-    and LockError, on all ranks.
+    or the file is no lock, and LockError, on all ranks.
     """
     lock = FileLock(output / LOCK)
     with ledger.phase("set up"), collective_errors(comm):
@@ -37,6 +37,11 @@ def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> It
                         raise InputError(
                             f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
                         )
+                if (found := lock.read()) and not found.startswith("process "):
+                    lock.close()
+                    raise InputError(
+                        f"{lock.path}: is no lock of a run, and is not replaced; allowed: another [output] directory"
+                    )
                 lock.write(this_process())
             except LockError:
                 remove_file(lock.path)

@@ -18,7 +18,9 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.record.usage import forget_peak, usage
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.foreign import require_own_demo
 from fathometer.runs.options import RunOptions
+from fathometer.runs.restart_hint import DEMO
 from fathometer.seismic.model.synthetic import DemoModel, demo_model, smooth
 from fathometer.seismic.modelling.driver import run_model
 from fathometer.seismic.rtm.driver import run_migrate
@@ -45,6 +47,9 @@ class Size:
 
 FULL = Size((121, 61, 81), 20.0, 7.5, 1.35, (5, 2), 40.0, 1.3, 0.004, 400.0)
 QUICK = Size((73, 37, 53), 30.0, 5.0, 1.4, (3, 2), 60.0, 1.3, 0.004, 500.0)
+VOLUMES = {"vp": "m/s", "epsilon": "", "delta": ""}  # with their units
+PREFIXES = ("", "smooth-")  # of their names: of the true model, of the smooth one
+SHOTS, SHOTS_FOLDER, IMAGE_FOLDER = "shots.toml", "shots", "image"
 
 SURVEY = """\
 # {title}. Made by `fathometer demo`.
@@ -93,7 +98,7 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
             _write_inputs(directory, size, context.say)
     context.say("\nmodelling the shots in the true model")
     with ledger.phase("set up"):
-        survey = load_survey(directory / "shots.toml")
+        survey = load_survey(directory / SHOTS)
     modelled = run_model(survey, comm, context)
     context.say("\nmigrating them in the smooth model")
     with ledger.phase("set up"):
@@ -101,45 +106,46 @@ def run_demo(directory: Path, quick: bool, comm: MPI.Intracomm, context: Context
         used = usage()
     with Ledger(used_before=used):  # the record of the migration accounts for the migration alone
         with ledger.phase("set up"):
-            survey = load_survey(directory / "demo.toml")
+            survey = load_survey(directory / DEMO)
         migrated = run_migrate(survey, comm, replace(context, options=RunOptions(overwrite=True)))
-    context.say(
-        f"\nthe same gathers migrated in time: fathometer migrate-time {visible_name(str(directory / 'demo.toml'))}\n"
-    )
+    context.say(f"\nthe same gathers migrated in time: fathometer migrate-time {visible_name(str(directory / DEMO))}\n")
     return Outcome({"shots": modelled.files["shots"], **migrated.files}, migrated.record)
 
 
 def _write_inputs(directory: Path, size: Size, say: Any) -> None:
-    """Write the true and the smooth model, and the two survey files."""
+    """Write the two survey files, and the true and the smooth model. Raises InputError where the folder has files of
+    these names, but no demo's."""
     true = demo_model(size.shape, (size.spacing,) * 3)
     say(f"the model: {true.description}")
-    _write_model(directory, "", true)
-    _write_model(directory, "smooth-", smooth(true, 4 * size.spacing))
     far_x, far_y = ((n - 1) * size.spacing for n in size.shape[:2])
     values = {"frequency": size.frequency, "duration": size.duration}
     modelling = SURVEY.format(
         title="Shots in the true model",
-        prefix="",
+        prefix=PREFIXES[0],
         acquisition=_geometry(size, far_x, far_y),
         more="",
-        directory="shots",
+        directory=SHOTS_FOLDER,
         **values,
     )
     migration = SURVEY.format(
         title="Migration in the smooth model",
-        prefix="smooth-",
+        prefix=PREFIXES[1],
         acquisition='gathers = "shots/shots.segy"\nmute = {velocity = 1500.0, taper = 0.1}',
         more=TIME_MIGRATION.format(end=size.end, interval=size.interval, aperture=size.aperture),
-        directory="image",
+        directory=IMAGE_FOLDER,
         **values,
     )
-    atomic.write(directory / "shots.toml", modelling.encode())
-    atomic.write(directory / "demo.toml", migration.encode())
+    volumes = [f"{prefix}{name}.rsf{part}" for prefix in PREFIXES for name in VOLUMES for part in ("", "@")]
+    require_own_demo(directory, migration, [SHOTS, SHOTS_FOLDER, IMAGE_FOLDER, *volumes])
+    atomic.write(directory / DEMO, migration.encode())
+    atomic.write(directory / SHOTS, modelling.encode())
+    for prefix, model in zip(PREFIXES, (true, smooth(true, 4 * size.spacing)), strict=True):
+        _write_model(directory, prefix, model)
 
 
 def _write_model(directory: Path, prefix: str, model: DemoModel) -> None:
     grid = Grid(model.vp.shape, model.spacing)
-    for name, unit in (("vp", "m/s"), ("epsilon", ""), ("delta", "")):
+    for name, unit in VOLUMES.items():
         values: np.ndarray = getattr(model, name)
         write_volume(
             directory / f"{prefix}{name}.rsf",

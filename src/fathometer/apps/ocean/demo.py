@@ -12,6 +12,7 @@ from fathometer.apps.ocean.ocean_file import load_ocean
 from fathometer.base import ledger
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.foreign import require_own_demo
 from fathometer.runs.restart_hint import DEMO
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
@@ -26,11 +27,15 @@ def demo_text(quick: bool) -> str:
 
 
 def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-    """Collective. Write the ocean file into the folder and run it there."""
+    """Collective. Write the ocean file into the folder and run it there.
+
+    Raises InputError where the folder has a file of that name which is no demo's.
+    """
     with results_folder(folder, comm):
         with ledger.phase("set up"):
             with collective_errors(comm):
                 if comm.rank == 0:
+                    require_own_demo(folder, demo_text(quick))
                     atomic.write(folder / DEMO, demo_text(quick).encode())
             file = load_ocean(folder / DEMO)
         return run_ocean(file, comm, context)

@@ -12,6 +12,7 @@ from fathometer.apps.reactive.solver.petsc import require_petsc
 from fathometer.base import ledger
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.foreign import require_own_demo
 from fathometer.runs.restart_hint import DEMO
 from fathometer.storage import atomic
 from fathometer.storage.folder import results_folder
@@ -105,7 +106,10 @@ def demo_text(cells: int, steps: int, directory: str = ".") -> str:
 
 
 def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-    """Collective. Write the flow file into the folder and run it there."""
+    """Collective. Write the flow file into the folder and run it there.
+
+    Raises InputError where the folder has a file of that name which is no demo's.
+    """
     with ledger.phase("set up"), collective_errors(comm):
         require_petsc(comm)  # before an earlier flow file is replaced
     text = demo_text(CELLS[quick], STEPS[quick])
@@ -113,6 +117,7 @@ def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -
         with ledger.phase("set up"):
             with collective_errors(comm):
                 if comm.rank == 0:
+                    require_own_demo(folder, text)
                     atomic.write(folder / DEMO, text.encode())
             file = load_flow(folder / DEMO)
         return run_reactive(file, comm, context)
