@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 
 import h5py
 import numpy as np
@@ -16,6 +18,8 @@ from fathometer.apps.reactive.chemistry.data_file import GIVEN
 from fathometer.runs.restart_hint import FILE, FOLDER
 
 pytest.importorskip("petsc4py", reason="PETSc is not installed")
+from fathometer.apps.reactive.solver.problem import ReactiveSolver
+
 GRID = {"cells": [12, 6, 4], "spacing": [0.01, 0.02, 0.03]}
 SMALL = {"grid": GRID, "time": {"end": 8000.0, "step": 1000.0, "adaptive": False}}
 
@@ -71,6 +75,34 @@ def test_n_steps_and_n_more_are_2n_steps_bit_by_bit(tmp_path):
     assert record(tmp_path / "parts")["results"]["earlier_steps"] == 4
     moles = [[row["moles_out"] for row in record(tmp_path / name)["results"]["balance"]] for name in ("whole", "parts")]
     assert moles[0] == moles[1]
+
+
+def test_a_state_is_written_after_the_step_in_which_a_signal_comes(tmp_path, monkeypatch):
+    """A second one ends the run at once, and the sentence says that there is none."""
+    path = write(tmp_path, time={"end": 4000.0, "step": 1000.0, "adaptive": False}, output={"every": 2000.0})
+    step = ReactiveSolver.step
+    for numbers, steps, said in (
+        ([signal.SIGTERM, signal.SIGTERM], None, "begins anew: there is no restart file yet"),
+        ([signal.SIGINT], 1, "goes on from the newest restart file"),
+        ([signal.SIGTERM], 2, "goes on from the newest restart file"),
+    ):
+
+        def signalling(solver, seconds, numbers=numbers):
+            found = step(solver, seconds)
+            for number in numbers:
+                os.kill(os.getpid(), number)
+            return found
+
+        with monkeypatch.context() as patched:
+            patched.setattr(ReactiveSolver, "step", signalling)
+            done = here("reactive", path, "--resume")
+        assert done.code == 75
+        assert done.err.endswith(f"fathometer: interrupted; --resume {said}\n")
+        there = tmp_path / "out" / FOLDER / FILE
+        assert (json.loads(there.read_text())["steps"] if there.exists() else None) == steps
+    assert here("reactive", path, "--resume").code == 0
+    found = record(tmp_path)["results"]
+    assert (found["steps"], found["earlier_steps"], found["field_times_seconds"]) == (4, 2, [0.0, 2000.0, 4000.0])
 
 
 def test_two_ranks_agree_with_one(tmp_path):
