@@ -107,6 +107,7 @@ class PnetcdfOutput:
     def close(self) -> None:
         """See Output."""
         self._file.close()
+        self._file.verify_header()
         for array, check in self._checks.values():
             check.verify_raw(array)
 

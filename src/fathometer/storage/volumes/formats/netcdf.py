@@ -124,6 +124,7 @@ class NetcdfSink:
     def close(self) -> None:
         """See registry.Sink."""
         self._file.close()
+        self._file.verify_header()
         self._spot_check.verify_raw(self._array)
 
     def abandon(self, error: FathometerError) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 LARGEST_CALL = 1 << 30  # bytes
+MAGIC = b"CDF\x05"  # of CDF-5
 NO_REQUEST = -1  # NC_REQ_NULL
 # Offsets in the file must not depend on the hints of a user.
 ALIGNMENT = {"nc_header_align_size": "4096", "nc_var_align_size": "4096"}
@@ -34,7 +35,7 @@ class NetcdfFile:
 
     def __init__(self, path: Path, comm: MPI.Intracomm, strategy: Strategy, create: bool) -> None:
         self._call = pnetcdf.library()
-        self._comm, self._strategy = comm, strategy
+        self._path, self._comm, self._strategy = path, comm, strategy
         if ":" in os.fspath(path):  # the library would take what precedes it for the name of a file system
             raise OSError(errno.EINVAL, "PnetCDF does not take a colon in a file's name or folder")
         number = ctypes.c_int()
@@ -160,6 +161,14 @@ class NetcdfFile:
         if number >= 0:
             with ledger.io():
                 self._call("close", number)
+
+    def verify_header(self) -> None:
+        """Of a file that was created and closed: OSError, on rank 0, where its header is not there. MPI-IO may have
+        lost it without an error, see spot_check.py."""
+        if self._comm.rank == 0:
+            with self._path.open("rb") as file:
+                if file.read(len(MAGIC)) != MAGIC:
+                    raise OSError(errno.EIO, "its header is not in the file, although no write failed")
 
 
 def handle_of(mpi_object: Any) -> ctypes.c_void_p:
