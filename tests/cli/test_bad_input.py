@@ -259,8 +259,9 @@ SAMPLING = [
         "dt above the limit", '[propagation] dt: found 0.01 s; allowed: up to 0.00 … "auto"', {"propagation.dt": 0.01}
     ),
     Case("a tiny dt", "[propagation]: … time steps of 1e-15 s … allowed: at most 1e+09", {"propagation.dt": 1e-15}),
-    Case("the smallest dt", "[propagation]: … time steps", {"propagation.dt": 5e-324}),
-    Case("a tiny frequency", "[propagation]: inf time steps", {"wavelet.peak_frequency": 1e-308}),
+    Case("the smallest dt", "[propagation]: … time steps", {"propagation.dt": 1e-60}),
+    Case("a dt that is no quantity", "found 5e-324; allowed: 0, and magnitudes from 1e-60", {"propagation.dt": 5e-324}),
+    Case("a tiny frequency", "[propagation]: … time steps", {"wavelet.peak_frequency": 1e-60}),
     Case(
         "too few cells a wavelength",
         "[wavelet]: 1.5 cells per shortest wavelength … at least 2.5, … (a peak_frequency of 32 Hz) or cells up to 5.8",

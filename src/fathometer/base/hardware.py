@@ -27,7 +27,13 @@ def processor() -> dict[str, Any]:
     """
     try:
         done = subprocess.run(
-            ["lscpu"], capture_output=True, text=True, timeout=20, check=True, env={**os.environ, "LC_ALL": "C"}
+            ["lscpu"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=20,
+            check=True,
+            env={**os.environ, "LC_ALL": "C"},
         )
     except (OSError, subprocess.SubprocessError):
         return {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import phase
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options, RankCall
-from fathometer.cli.output import labelled, print_text
+from fathometer.cli.output import labelled, print_json
 from fathometer.cli.pages import publish
 
 if TYPE_CHECKING:
@@ -112,7 +111,7 @@ def _tell(application: Application, outcome: Outcome, call: RankCall) -> None:
     for line in application.summary(outcome):
         call.say(line)
     if call.options.json:
-        print_text(json.dumps(outcome.record, indent=2, ensure_ascii=False))
+        print_json(outcome.record)
 
 
 def resume_or_overwrite(options: Options) -> RunOptions:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NoReturn
 from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError, system_error
 from fathometer.base.ledger import Ledger, current, now, phase, process_start
+from fathometer.base.legible import legible_output
 from fathometer.base.names import check_name
 from fathometer.base.signals import GRACE_SECONDS, RESUMABLE, hold, interruptible, release, watchdog
 from fathometer.cli import registry
@@ -40,6 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if sys.stderr is None:  # closed by whoever started us
         sys.stderr = io.StringIO()
+    legible_output()
     begin = process_start() if arguments is None else now()
     try:
         for word in words:

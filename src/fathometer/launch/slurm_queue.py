@@ -111,7 +111,9 @@ def cpus_of_allocation(environ: Mapping[str, str]) -> int | None:
 
 def _call(words: Sequence[str], given: str = "") -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(words, input=given, capture_output=True, text=True, check=False, timeout=ANSWER_SECONDS)
+        return subprocess.run(
+            words, input=given, capture_output=True, text=True, errors="replace", check=False, timeout=ANSWER_SECONDS
+        )
     except FileNotFoundError:
         return subprocess.CompletedProcess(words, 127, "", f"{words[0]}: no such program on the path")
     except subprocess.TimeoutExpired:

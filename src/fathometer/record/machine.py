@@ -92,5 +92,7 @@ def _version(package: str) -> str | None:
 
 
 def _git(root: Path, *words: str) -> str:
-    done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, timeout=20, check=True)
+    done = subprocess.run(
+        ["git", "-C", str(root), *words], capture_output=True, text=True, errors="replace", timeout=20, check=True
+    )
     return done.stdout.strip()

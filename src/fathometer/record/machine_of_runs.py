@@ -15,7 +15,12 @@ _MACHINE = "import json; from fathometer.record.machine import machine; print(js
 def machine_of_runs() -> dict[str, Any]:
     """Hardware and software of this host. Asked of another process: who has MPI in it can start no mpirun."""
     done = subprocess.run(
-        [sys.executable, "-P", "-c", _MACHINE], capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+        [sys.executable, "-P", "-c", _MACHINE],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        stdin=subprocess.DEVNULL,
     )
     if done.returncode:
         raise FathometerError(f"this machine cannot be described: {(done.stderr.strip().splitlines() or [''])[-1]}")

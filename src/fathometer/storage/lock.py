@@ -103,14 +103,14 @@ class FileLock:
         try:
             if self._handle < 0:
                 self._open()
-            return os.pread(self._handle, 4096, 0).decode(errors="replace").partition("\n")[0].strip()
+            return os.pread(self._handle, 4096, 0).decode(errors="surrogateescape").partition("\n")[0].strip()
         except OSError as error:
             raise self._failure("read", error) from None
 
     def write(self, text: str, sync: bool = False) -> None:
         """Replace the file's text by a line; the lock must be held. sync: onto the device, for other hosts to see."""
         assert self.held is not None, "only the holder writes"
-        line = f"{text}\n".encode()
+        line = f"{text}\n".encode(errors="surrogateescape")
         try:
             # Cut afterwards: on a full disk the line finds room in the block that the file has.
             if os.pwrite(self._handle, line, 0) < len(line):

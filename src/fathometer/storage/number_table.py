@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,13 +100,22 @@ def _numbers(path: Path, name: str, words: NDArray[Any]) -> NDArray[np.float64]:
         raise
 
 
+def arrow_file(path: Path, mode: str = "rb") -> Path | IO[bytes]:
+    """What Arrow is given for a path: the path, or an open file where the name is not UTF-8, which Arrow refuses."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:
+        return path.open(mode)
+    return path
+
+
 def _parquet(path: Path, names: Collection[str]) -> tuple[dict[str, NDArray[np.float64]], list[str]]:
     import pyarrow as pa  # costly, and only for this
     import pyarrow.parquet as pq
 
     with reading(path):
         probe(path, PARQUET_READ, "Arrow")
-    with reading(path), decoding(path, "is no Parquet file that can be read"), pq.ParquetFile(path) as file:
+    with reading(path), decoding(path, "is no Parquet file that can be read"), pq.ParquetFile(arrow_file(path)) as file:
         found = [str(name) for name in file.schema_arrow.names]
         chosen = _chosen(path, found, names)
         table = file.read(columns=[found[number] for number in chosen.values()])

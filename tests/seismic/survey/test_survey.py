@@ -238,9 +238,10 @@ MODEL = [
 ]
 ACQUISITION = [
     (
-        {"acquisition.sources.x": [0, 1e18, 1e-300]},
-        "[acquisition] sources.x: found inf places; at most 10000000",
+        {"acquisition.sources.x": [0, 1e18, 1e-59]},
+        "[acquisition] sources.x: found 1e+77 places; at most 10000000",
     ),
+    ({"acquisition.sources.x": [0, 1e18, 1e-300]}, "found 1e-300; allowed: 0, and magnitudes from 1e-60"),
     ({"acquisition.sources.x": 10**400}, "[acquisition] sources.x: found 10000"),
     ({"acquisition": {}}, "[acquisition] sources: missing; allowed: gathers, or both sources and receivers"),
     ({"acquisition.receivers": ...}, "[acquisition] receivers: missing; allowed"),

@@ -44,7 +44,7 @@ SUMS = ("mpi", "exact")
 def case_in(folder: Path, cells: tuple[int, int, int]) -> Case:
     """A basin of so many cells."""
     path = folder / "ocean.toml"
-    path.write_text(gyre_text(cells, STEPS, "."))
+    path.write_text(gyre_text(cells, STEPS, "."), encoding="utf-8")
     step = 7200.0 * min(1.0, 48 / cells[0])  # short enough for any number of cells
     return case_of(load_ocean(path, [f"time.step={step}"]))
 
@@ -140,4 +140,4 @@ def main(folder: Path) -> None:
     gradients = [row for cells in COLUMNS for row in iteration_times(folder, cells)]
     oceans = [ocean_times(folder, cells) for cells in OCEANS]
     found = {"process_bytes": process, "page_seconds": pages, "gradients": gradients, "oceans": oceans}
-    (folder / "times.json").write_text(json.dumps(found))
+    (folder / "times.json").write_text(json.dumps(found), encoding="utf-8")

@@ -52,15 +52,15 @@ class OceanProbes(WithoutSteps):
             folders = [Path(name) / str(copy) for copy, _ in enumerate(binding.cpus)]
             for own in folders:
                 own.mkdir()
-                (own / "run.toml").write_text(gyre_text(CELLS, STEPS, "out"))
+                (own / "run.toml").write_text(gyre_text(CELLS, STEPS, "out"), encoding="utf-8")
             cpus = [str(cpu) for cpu in sorted(binding.cpus)]
             # A run as users start it, a rank on each core: its start and end, and its messages.
             run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", str(len(cpus)), "--threads", "1"]
             measure = [sys.executable, "-P", "-c", MEASURE]
             if not (run_copies(folders, cpus, measure) and run_copies(folders[:1], [",".join(cpus)], run)):
                 return {}
-            times = [json.loads((own / "times.json").read_text()) for own in folders]
-            record = json.loads((folders[0] / "out" / "run.json").read_text())
+            times = [json.loads((own / "times.json").read_text(encoding="utf-8")) for own in folders]
+            record = json.loads((folders[0] / "out" / "run.json").read_text(encoding="utf-8"))
         return {"ocean": rates_of(times, record).model_dump()}
 
 

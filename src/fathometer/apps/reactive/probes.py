@@ -42,11 +42,11 @@ class ReactiveProbes(WithoutSteps):
             folders = [Path(name) / cpu for cpu in cpus]
             for own in folders:
                 own.mkdir()
-                (own / "run.toml").write_text(demo_text(CELLS, STEPS, "."))
+                (own / "run.toml").write_text(demo_text(CELLS, STEPS, "."), encoding="utf-8")
             words = [*own_program(), "reactive", "run.toml", "--quiet", "--ranks", "1", "--threads", "1"]
             if not run_copies(folders, cpus, words):
                 return {}
-            records = [json.loads((own / "run.json").read_text()) for own in folders]
+            records = [json.loads((own / "run.json").read_text(encoding="utf-8")) for own in folders]
         return {"implicit": rates_of(records).model_dump()}
 
 

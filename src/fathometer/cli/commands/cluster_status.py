@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.output import print_text
+from fathometer.cli.output import print_json, print_text
 
 DESCRIPTION = """\
 Show the clusters of this machine: their nodes with the cores that each has, what their links gave when they
@@ -34,7 +33,7 @@ def run(options: Options) -> None:
     if options.name is not None:
         found = [cluster for cluster in found if cluster.name == options.name] or [state.existing(options.name)]
     if options.json:
-        print_text(json.dumps(plain([status_of(cluster) for cluster in found]), indent=1))
+        print_json(plain([status_of(cluster) for cluster in found]))
         return
     print_text("\n\n".join("\n".join(table_lines(cluster)) for cluster in found) or "no cluster is up")
 

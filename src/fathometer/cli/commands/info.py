@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from fathometer.base.errors import InputError
 from fathometer.base.names import visible_name
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
-from fathometer.cli.output import print_line, print_text, require_png
+from fathometer.cli.output import print_json, print_line, print_text, require_png
 
 if TYPE_CHECKING:
     from fathometer.seismic.kirchhoff.velocities.description import PicksDescription
@@ -61,7 +60,7 @@ def _describe_files(options: Options) -> None:
     require_png(options.picture)
     descriptions = [_description(reference, options) for reference in options.files]
     if options.json:
-        print_text(json.dumps([d.as_dict() for d in descriptions], indent=2, ensure_ascii=False))
+        print_json([d.as_dict() for d in descriptions])
     else:
         for reference, description in zip(options.files, descriptions, strict=True):
             rows = [f"  {label:<18} {visible_name(text)}" for label, text in description.rows()]
@@ -100,7 +99,7 @@ def _print_formats(options: Options) -> None:
         raise InputError("info: --formats: found with FILE or --picture; allowed: alone or with --json")
     formats = availability()
     if options.json:
-        print_text(json.dumps([form.as_dict() for form in formats], indent=2, ensure_ascii=False))
+        print_json([form.as_dict() for form in formats])
     else:
         for form in formats:
             print_text("\n".join([form.format, *(f"  {label:<10} {text}" for label, text in form.rows())]))

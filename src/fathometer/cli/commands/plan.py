@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
 from fathometer.cli.option_types import count, duration, grid, iterations, velocities
-from fathometer.cli.output import print_text, require_writable
+from fathometer.cli.output import print_json, print_text, require_writable
 
 DESCRIPTION = """\
 Say what a run will cost: grid, steps, memory, bytes, seconds of each phase; and how it is best run. Reads
@@ -106,7 +105,7 @@ def run(options: Options) -> None:
     if not to_standard_output:
         print_text("\n".join(estimate.table))
     if to_standard_output:
-        print_text(json.dumps(plain(estimate.record), indent=2, ensure_ascii=False))
+        print_json(plain(estimate.record))
     elif options.json is not None:
         write_record(options.json, estimate.record)
 

@@ -70,4 +70,5 @@ def _process(cluster: Cluster, node: Node, *words: str) -> subprocess.Popen[str]
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        errors="replace",
     )

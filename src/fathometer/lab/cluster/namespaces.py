@@ -101,6 +101,7 @@ def needs_user_namespace(forced: bool = False) -> bool:
                 env={"PATH": search_path()},
                 capture_output=True,
                 text=True,
+                errors="replace",
                 check=False,
             )
             if not done.returncode:
@@ -144,6 +145,7 @@ def call(cluster: Cluster, process: Sleeper, words: Sequence[str], text: str = "
         input=text,
         capture_output=True,
         text=True,
+        errors="replace",
         check=False,
     )
     if done.returncode:
@@ -191,6 +193,7 @@ def _started(words: Sequence[str], cluster: Cluster, name: str) -> Sleeper:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        errors="replace",
     )
     with process:
         assert process.stdout is not None

@@ -83,7 +83,7 @@ def prepared(cluster: Cluster, request: Request) -> tuple[list[str], dict[str, s
 def _require_program(cluster: Cluster, node: str, program: str, environ: dict[str, str]) -> None:
     """Raises InputError where a node has no such program."""
     words = entered(cluster.folder, node, ["sh", "-c", 'command -v "$1"', "sh", program])
-    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode:
         raise InputError(
             f"{program}: no such program on {node}; allowed: one on PATH, or a path that the nodes see (--share DIR "

@@ -121,5 +121,5 @@ exec nsenter -t "$pid"{user} {" ".join(KINDS)} taskset -c "$cores" sh -c {back} 
 
 
 def _write(path: Path, text: str, mode: int) -> None:
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
     os.chmod(path, mode)

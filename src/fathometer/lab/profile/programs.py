@@ -80,7 +80,9 @@ def launcher_of(words: Sequence[str]) -> tuple[int, str, int] | None:
     for place, word in enumerate(words):
         if Path(word).name.split(".")[0] in LAUNCHERS and (path := shutil.which(word)) is not None:
             try:
-                done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=60, check=False)
+                done = subprocess.run(
+                    [path, "--version"], capture_output=True, text=True, errors="replace", timeout=60, check=False
+                )
             except (OSError, subprocess.TimeoutExpired):
                 return None
             found = flavour_of(path, done.stdout)
@@ -105,7 +107,7 @@ def _has(path: Path, text: bytes) -> bool:
 
 def _libraries(path: Path) -> dict[str, Path | None]:
     """The shared libraries of a program and where they lie."""
-    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, check=False)
+    done = subprocess.run(["ldd", str(path)], capture_output=True, text=True, errors="replace", check=False)
     found: dict[str, Path | None] = {}
     for line in done.stdout.splitlines():
         name, arrow, rest = line.strip().partition(" => ")

@@ -30,7 +30,9 @@ def _told(words: Sequence[str], texts: Sequence[str]) -> list[str]:
     """What a tool makes of lines, one of each; the lines themselves where there is none."""
     if not texts or shutil.which(words[0]) is None:
         return list(texts)
-    done = subprocess.run(words, input="\n".join(texts) + "\n", capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        words, input="\n".join(texts) + "\n", capture_output=True, text=True, errors="replace", check=False
+    )
     told = done.stdout.splitlines()
     return told if done.returncode == 0 and len(told) == len(texts) else list(texts)
 

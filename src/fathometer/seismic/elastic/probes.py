@@ -129,11 +129,11 @@ def elastic_figures(
     with tempfile.TemporaryDirectory(dir=folder, prefix=".elastic-") as name:
         here = Path(name)
         np.save(here / "vp.npy", np.full(SMALL, 3000.0, np.float32))
-        (here / "run.toml").write_text(SURVEY)
+        (here / "run.toml").write_text(SURVEY, encoding="utf-8")
         words = [*own_program(), "model", "run.toml", "--quiet", "--ranks", "1"]
         if not run_copies([here], [",".join(map(str, sorted(binding.cpus)))], words):
             return {}
-        record = json.loads((here / "out" / "run.json").read_text())
+        record = json.loads((here / "out" / "run.json").read_text(encoding="utf-8"))
         peaks = np.random.default_rng(1).random((2, *LARGE[:2])).astype(np.float32)
         draw = seconds_of(lambda: write_peaks(Grid(LARGE, (10.0,) * 3), peaks, here, "map", "A map"), 1)
         checks, medium = _cell_seconds(here, {})

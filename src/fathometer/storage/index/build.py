@@ -30,6 +30,7 @@ from fathometer.storage.index.findings import Findings
 from fathometer.storage.index.seal import seal
 from fathometer.storage.index.table import IndexedFile, Sampling, Summary, TableWriter, TraceIndex, plain_rows
 from fathometer.storage.index.words import Word
+from fathometer.storage.number_table import arrow_file
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.layout import Layout
@@ -205,7 +206,7 @@ class _Builder:
         table = TableWriter(after)
         try:
             first = 0
-            with pq.ParquetFile(before) as old:
+            with pq.ParquetFile(arrow_file(before)) as old:
                 for group in range(old.num_row_groups):
                     rows = plain_rows(old.read_row_group(group), numbers)
                     file = rows.pop("file")

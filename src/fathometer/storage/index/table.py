@@ -19,6 +19,7 @@ from fathometer.base.errors import InputError, shortened
 from fathometer.storage.index.anomalies import LONGEST_SECONDS, RANGES, UNUSABLE, Anomaly
 from fathometer.storage.index.seal import EMPTY, KEY, sealed
 from fathometer.storage.json_text import json_values
+from fathometer.storage.number_table import arrow_file
 from fathometer.storage.probe import PARQUET, probe
 from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.traces.headers import HEADER
@@ -162,7 +163,8 @@ class TableWriter:
 
     def __init__(self, path: Path) -> None:
         # Dictionary encoding of numbers would be smaller, but take twice the time.
-        self._writer = pq.ParquetWriter(path, SCHEMA, compression="snappy", use_dictionary=["file"])
+        self._file = arrow_file(path, "wb")
+        self._writer = pq.ParquetWriter(self._file, SCHEMA, compression="snappy", use_dictionary=["file"])
         self._waiting: list[tuple[str, Rows]] = []
         self._count = 0
 
@@ -188,11 +190,13 @@ class TableWriter:
         """Write the remaining rows, and the summary."""
         self._flush()
         self._writer.add_key_value_metadata({METADATA_KEY: summary.text(), KEY: EMPTY})
-        self._writer.close()
+        self.abandon()
 
     def abandon(self) -> None:
         """Close a file that will be removed."""
         self._writer.close()
+        if not isinstance(self._file, Path):
+            self._file.close()
 
 
 class TraceIndex:
@@ -205,7 +209,7 @@ class TraceIndex:
             if not sealed(path):  # by an earlier version, or foreign
                 probe(path, PARQUET, "Arrow")
         with reading(path), decoding(path, "is not a Parquet file"):
-            self._file = pq.ParquetFile(path)
+            self._file = pq.ParquetFile(arrow_file(path))
             text = (self._file.metadata.metadata or {}).get(METADATA_KEY)
             schema = self._file.schema_arrow
         if text is None or not set(COLUMNS) <= set(schema.names):

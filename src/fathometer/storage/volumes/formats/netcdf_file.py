@@ -109,7 +109,7 @@ class NetcdfFile:
 
     def text(self, variable: int, key: str, text: str) -> None:
         """Give a variable, or the file by pnetcdf.GLOBAL, an attribute of text."""
-        data = text.encode()
+        data = text.encode(errors="backslashreplace")  # names of files need not be UTF-8
         self("put_att_text", variable, key.encode(), len(data), data)
 
     def numbers(self, variable: int, key: str, kind: int, numbers: Sequence[float]) -> None:

@@ -85,13 +85,18 @@ def _header(path: Path, key: str | None) -> tuple[dict[str, str], int, bool]:
         head, mark, _ = file.read(LONGEST_HEADER).partition(MARK)
     if not mark and (len(head) == LONGEST_HEADER or b"\0" in head):
         raise InputError(f"{path}: is not an RSF header (binary data where key=value text is expected)")
-    return parse(head.decode("utf-8", "replace")), len(head), bool(mark)
+    return parse(head.decode(errors="surrogateescape")), len(head), bool(mark)
 
 
 def parse(text: str) -> dict[str, str]:
-    """The pairs of a header, unquoted; the last of a repeated key counts, lines that begin with # are comments."""
+    """The pairs of a header, unquoted; the last of a repeated key counts, lines that begin with # are comments.
+
+    text: bytes that are not UTF-8 as lone surrogates, which stay in the name of the file of the values.
+    """
     lines = (line for line in text.splitlines() if not line.lstrip().startswith("#"))
-    return {key: quoted or plain.strip("\"'") for line in lines for key, _, quoted, plain in PAIR.findall(line)}
+    pairs = {key: quoted or plain.strip("\"'") for line in lines for key, _, quoted, plain in PAIR.findall(line)}
+    replaced = {key: value.encode(errors="surrogateescape").decode(errors="replace") for key, value in pairs.items()}
+    return replaced | {key: pairs[key] for key in pairs.keys() & {"in"}}
 
 
 def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
@@ -152,7 +157,7 @@ def _number(path: Path, values: dict[str, str], key: str, default: float) -> flo
 def rsf_header(info: VolumeInfo, data: str) -> bytes:
     """The header of a volume whose values are in the file `data`, in native byte order."""
     data_format = "native_float" if info.dtype.itemsize == 4 else "native_double"
-    lines = [f'in="{_quoted(data)}"', f'data_format="{data_format}"', f"esize={info.dtype.itemsize}"]
+    lines = [f'in="{_quoted(data, name=True)}"', f'data_format="{data_format}"', f"esize={info.dtype.itemsize}"]
     for axis, length in enumerate(reversed(info.shape), start=1):
         lines.append(f"n{axis}={length}")
         if info.spacing is not None:
@@ -163,10 +168,12 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
             lines.append(f'label{axis}="{_quoted(info.labels[-axis])}"')
     if info.unit is not None:
         lines.append(f'unit="{_quoted(info.unit)}"')
-    return ("\n".join(lines) + "\n").encode()
+    return ("\n".join(lines) + "\n").encode(errors="surrogateescape")
 
 
-def _quoted(text: str) -> str:
-    if '"' in text or not text.isprintable():
+def _quoted(text: str, name: bool = False) -> str:
+    """name: of a file, which may hold bytes that are not UTF-8."""
+    shown = text.encode(errors="surrogateescape").decode(errors="replace") if name else text
+    if '"' in text or not shown.isprintable():
         raise InputError(f"{text!r}: quotes and line ends cannot be written into an RSF header")
     return text
