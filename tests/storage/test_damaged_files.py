@@ -191,14 +191,6 @@ def test_the_child_imports_nothing_from_the_working_folder(tmp_path, monkeypatch
     assert not (tmp_path / "imported").exists()
 
 
-def test_a_source_of_a_virtual_dataset_that_is_missing_is_filled(tmp_path):
-    layout = h5py.VirtualLayout((2, 4), np.float32)
-    layout[0] = h5py.VirtualSource(tmp_path / "gone.h5", "a", (4,))
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_virtual_dataset("vp", layout, fillvalue=3.0)
-    assert describe("a.h5", tmp_path).values.minimum == 3.0
-
-
 def test_a_child_that_cannot_be_had_is_no_error(tmp_path, monkeypatch):
     def none(program, path):
         raise OSError(11, "Resource temporarily unavailable")
@@ -241,14 +233,16 @@ def test_a_file_that_is_none_hides_no_other_from_the_child(tmp_path):
 
 def test_most_of_an_empty_volume_is_not_read(tmp_path, monkeypatch):
     with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("vp", (10**4,) * 3, np.float32, chunks=(64,) * 3)[0, 0, :10] = 7.0
+        file.create_dataset("vp", (10**4,) * 3, np.float32, chunks=(64,) * 3, fillvalue=-1.0)[0, 0, :10] = 7.0
     read = []
     monkeypatch.setattr(describing, "SAMPLED_VALUES", 1 << 20)
     monkeypatch.setattr(describing, "SLAB_VALUES", 1 << 16)
     monkeypatch.setattr(describing, "PROGRESS_SECONDS", -1.0)
     description = describe(f"{tmp_path}/a.h5", Path(), say=read.append)
-    assert (description.values.minimum, description.values.maximum) == (0.0, 7.0)
-    (note,) = description.notes
+    assert (description.values.minimum, description.values.maximum) == (7.0, 7.0)
+    assert description.values.nan > 1000
+    note, fill = description.notes
+    assert fill == "counted as NaN, where -1 stands for missing data"
     assert "of 1000000000000 values were read, spread evenly" in note
     assert int(note.split()[0]) <= 2 * describing.SAMPLED_VALUES
     assert read[-1].endswith("a.h5: 100 % of 4e+03 GB")

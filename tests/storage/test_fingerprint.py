@@ -94,7 +94,7 @@ def test_an_rsf_is_also_the_file_that_its_header_names(tmp_path):
 
 
 def test_a_dataset_is_all_files_that_its_values_come_from(tmp_path, monkeypatch):
-    """Raw values outside, a virtual dataset of another file's, by an external link: also sources that are missing."""
+    """Raw values outside, a virtual dataset of another file's, by an external link."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "far").mkdir()
     with h5py.File("far/source.h5", "w") as file:
@@ -105,16 +105,18 @@ def test_a_dataset_is_all_files_that_its_values_come_from(tmp_path, monkeypatch)
         file["soft"] = h5py.SoftLink("/group/x")
     layout = h5py.VirtualLayout(shape=(8, 6), dtype="f4")
     layout[:4] = h5py.VirtualSource("link.h5", "soft", shape=VALUES.shape)
-    layout[4:] = h5py.VirtualSource("later.h5", "x", shape=VALUES.shape)
+    layout[4:] = h5py.VirtualSource("other.h5", "x", shape=VALUES.shape)
     with h5py.File("v.h5", "w") as file:
         file.create_virtual_dataset("values", layout)
+    with h5py.File("other.h5", "w") as file:
+        file["x"] = VALUES
     before, values = identity("v.h5", tmp_path), read("v.h5", tmp_path)
     names = {os.path.relpath(path) for path, _ in before}
-    assert names == {"v.h5", "link.h5", "far/source.h5", "far.bin", "later.h5"}
+    assert names == {"v.h5", "link.h5", "far/source.h5", "far.bin", "other.h5"}
     assert VALUES.tobytes() in values
     for change in (
         lambda: (tmp_path / "far.bin").write_bytes(VALUES[::-1].tobytes()),
-        lambda: (tmp_path / "later.h5").write_bytes((tmp_path / "far" / "source.h5").read_bytes()),
+        lambda: (tmp_path / "other.h5").write_bytes((tmp_path / "far" / "source.h5").read_bytes()),
     ):
         change()
         assert read("v.h5", tmp_path) != values

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.regular_file import read_regular
 from fathometer.runs.application import Application, RecordPanels
 
 APPLICATIONS: Mapping[str, str] = MappingProxyType(
@@ -88,7 +89,7 @@ def _sections(path: Path) -> set[str]:
     import tomllib
 
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_regular(path).decode("utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
     return {name for name, value in values.items() if isinstance(value, dict) or (value and isinstance(value, list))}

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from pydantic import PrivateAttr, ValidationError
 
 from fathometer.base.errors import InputError
+from fathometer.base.regular_file import read_regular
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table
 
@@ -50,7 +51,7 @@ def read_toml(path: Path, what: str) -> dict[str, Any]:
     Raises InputError with one line that names the file.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_regular(path).decode("utf-8")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InputError(f"{path}: cannot read {what}: {reason}") from None

@@ -19,6 +19,7 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import ValidationError, model_validator
 
 from fathometer.base.errors import InputError
+from fathometer.base.regular_file import read_regular
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table, key
 from fathometer.config.types import Loose, NotNegative, Positive
@@ -277,7 +278,7 @@ def default_path() -> Path:
 def load_machine(path: Path) -> Machine:
     """Read and validate a machine file; raises InputError of one line that names the file and the first wrong key."""
     try:
-        values = json_values(path.read_bytes().decode("utf-8"))
+        values = json_values(read_regular(path).decode("utf-8"))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
     except ValueError as error:

@@ -23,10 +23,11 @@ def has_state(output: Path) -> bool:
 def resume_hint(path: Path, settings: Sequence[str]) -> str:
     """What to tell people when the run of an input file, right or wrong, was interrupted. settings: of --set."""
     from fathometer.base.errors import FathometerError
+    from fathometer.base.regular_file import read_regular
     from fathometer.config.settings import with_settings
 
     try:
-        values = with_settings(tomllib.loads(path.read_text(encoding="utf-8")), settings)
+        values = with_settings(tomllib.loads(read_regular(path).decode("utf-8")), settings)
         there = has_state(path.parent / values.get("output", {}).get("directory", DIRECTORY))
     except (OSError, ValueError, RecursionError, AttributeError, TypeError, FathometerError):
         there = False

@@ -178,10 +178,11 @@ def _is_elastic(path: Path, settings: Sequence[str]) -> bool:
     import tomllib
 
     from fathometer.base.errors import FathometerError
+    from fathometer.base.regular_file import read_regular
     from fathometer.config.settings import with_settings
 
     try:
-        values = with_settings(tomllib.loads(path.read_text(encoding="utf-8")), settings)
+        values = with_settings(tomllib.loads(read_regular(path).decode("utf-8")), settings)
         return bool(values["propagation"]["physics"] == "elastic")
     except (OSError, ValueError, RecursionError, LookupError, TypeError, FathometerError):
         return False

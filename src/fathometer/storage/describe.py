@@ -254,6 +254,9 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         every = -(-count * math.prod(steps) // SAMPLED_VALUES)
         read = sum(math.prod(extent(_box(info.shape, steps, number))) for number in range(0, count, every))
         notes += (f"{read} of {values} values were read, spread evenly: {stored} bytes of files hold few of them",)
+    found = value_range(_told(volume, steps, range(0, count, every), say))
+    if found.nan and info.fills:
+        notes += (f"counted as NaN{info.fill_words}",)
     return VolumeDescription(
         path=volume.path,
         format=format_to_read(volume.path).name,
@@ -263,7 +266,7 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         spacing=info.spacing,
         origin=info.origin,
         unit=info.unit,
-        values=value_range(_told(volume, steps, range(0, count, every), say)),
+        values=found,
         notes=notes,
         survey=info.survey,
         axis_units=info.axis_units,

@@ -32,10 +32,13 @@ def look(path):
         for item in found:
             if isinstance(item, h5py.Dataset):
                 try:
-                    item.is_scale, item.shape, item.dtype, item.id.get_create_plist().get_nfilters()
-                    for name in ("spacing", "origin", "labels", "units"):
+                    item.is_scale, item.dtype, item.id.get_create_plist().get_nfilters()
+                    for name in ("spacing", "origin", "labels", "units", "_FillValue", "missing_value"):
                         item.attrs.get(name)
-                    if item.shape:
+                    if item.is_virtual or item.external:  # in other files, of which nothing is known yet
+                        item.is_virtual and item.virtual_sources()
+                    elif item.shape:
+                        item.chunks and item.id.get_num_chunks()
                         item[tuple(0 for n in item.shape)], item[tuple(n - 1 for n in item.shape)]
                 except Exception:
                     pass

@@ -20,7 +20,7 @@ def readable(path: Path) -> Path:
     with reading(path):
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for its writer
             raise InputError(f"{path}: is not a file")
-        os.close(os.open(path, os.O_RDONLY))
+        os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
     return path
 
 

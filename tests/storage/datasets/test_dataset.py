@@ -16,10 +16,10 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.storage import atomic
 from fathometer.storage.datasets import outputs
 from fathometer.storage.datasets.dataset import Dataset, Variable
-from fathometer.storage.datasets.header import header_of
 from fathometer.storage.datasets.reader import DatasetFile
 from fathometer.storage.datasets.writer import DatasetWriter
 from fathometer.storage.volumes.formats import pnetcdf
+from fathometer.storage.volumes.formats.netcdf_header import header_of
 from fathometer.storage.volumes.strategy import Strategy
 
 HERE = MPI.COMM_SELF

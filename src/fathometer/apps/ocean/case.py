@@ -21,7 +21,8 @@ from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.solver.physics import Drag, Physics, StateEquation
 from fathometer.apps.ocean.solver.problem import TRACERS, Problem
 from fathometer.apps.ocean.stability import check_step
-from fathometer.base.errors import InputError, naming
+from fathometer.base.errors import naming
+from fathometer.storage.reading import readable
 from fathometer.storage.volumes.volume import open_volume
 
 ROTATION_RATE = 7.292115e-5  # of the earth, 1/s
@@ -131,12 +132,7 @@ def physics_of(file: OceanFile) -> Physics:
 
 def input_files(file: OceanFile) -> list[Path]:
     """The ocean file and those that it names. Raises InputError where one of them cannot be opened."""
-    paths = [file.path]
-    try:
-        with file.path.open("rb"):
-            pass
-    except OSError as error:
-        raise InputError(f"{file.path}: cannot read it: {(error.strerror or str(error)).lower()}") from None
+    paths = [readable(file.path)]
     for place, reference in _references(file):
         with naming(f"{file.path}: {place}"), open_volume(reference, file.directory) as volume:
             paths += [path for path in volume.files() if path not in paths]

@@ -19,6 +19,7 @@ import numpy as np
 from fathometer.apps.ocean.grid import OceanGrid
 from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.base.errors import InputError
+from fathometer.base.regular_file import read_regular
 from fathometer.storage.json_text import json_values
 
 SHARE = {"diagonal": 0.4, "block": 0.18}
@@ -63,7 +64,7 @@ def estimated(file: OceanFile, grid: OceanGrid) -> float:
 def _of_run(path: Path) -> float:
     """Iterations a step of a run's record."""
     try:
-        performance = json_values(path.read_bytes())["results"]["performance"]
+        performance = json_values(read_regular(path))["results"]["performance"]
         found = float(performance["iterations_per_step"])
         if not 0 < found < math.inf:
             raise ValueError

@@ -17,6 +17,7 @@ from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.regions import Regions, filled
 from fathometer.apps.reactive.solver.flow import CLOSED, FIXED, INFLOW, OPEN, SIDES, Flow, Side
 from fathometer.base.errors import InputError, naming
+from fathometer.storage.reading import readable
 
 KINDS: Mapping[str, int] = {"closed": CLOSED, "fixed": FIXED, "open": OPEN, "inflow": INFLOW}
 ROUNDING = 1e-12  # of volumes
@@ -89,14 +90,7 @@ def case_of(file: FlowFile) -> Case:
 
 def input_files(file: FlowFile) -> list[Path]:
     """The flow file and its chemistry file. Raises InputError where one of them cannot be opened."""
-    paths = [file.path, file.chemistry_file or GIVEN]
-    for path in paths:
-        try:
-            with path.open("rb"):
-                pass
-        except OSError as error:
-            raise InputError(f"{path}: cannot read it: {(error.strerror or str(error)).lower()}") from None
-    return paths
+    return [readable(path) for path in (file.path, file.chemistry_file or GIVEN)]
 
 
 def _constraints(tables: Mapping[str, ConstraintTable]) -> dict[str, Constraint]:

@@ -25,6 +25,7 @@ from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.base.errors import InputError
+from fathometer.base.regular_file import read_regular
 from fathometer.parallel.decomposition import choose_ranks
 from fathometer.plan.layouts import layouts_of
 from fathometer.plan.machine_file import ImplicitRates, Machine
@@ -185,7 +186,7 @@ def _steps(file: FlowFile) -> tuple[float, bool]:
 def _of_run(path: Path) -> tuple[float, float]:
     """Newton's iterations a step and linear ones for each, of a run's record."""
     try:
-        course = json_values(path.read_bytes())["results"]["course"]
+        course = json_values(read_regular(path))["results"]["course"]
         newton = sum(float(row["newton_iterations"]) for row in course)
         linear = sum(float(row["linear_iterations"]) for row in course)
         return newton / len(course), linear / newton

@@ -293,4 +293,4 @@ class EarthFiles:
     def _source(self, name: str) -> str:
         """A property with its file, for messages."""
         volume = self._volumes.get(name)
-        return f"[model] {name} ({volume.path})" if volume else f"[model] {name}"
+        return f"[model] {name} ({volume.path}{volume.info.fill_words})" if volume else f"[model] {name}"

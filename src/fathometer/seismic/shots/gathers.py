@@ -183,7 +183,7 @@ def recorded_files(survey: Survey) -> list[Path]:
     if os.path.exists(directory / pattern):  # a file name may itself contain brackets
         return [directory / pattern]
     names = glob.glob(pattern, root_dir=directory, recursive=True)
-    files = sorted(directory / name for name in names if (directory / name).is_file())
+    files = sorted(directory / name for name in names if not (directory / name).is_dir())  # links to nothing too
     if not files:
         raise InputError(
             f'{survey.path}: [acquisition] gathers: found no file for "{pattern}" in {directory}; '

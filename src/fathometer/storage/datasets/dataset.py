@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
+from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS
 
 Attribute = str | float | Sequence[float]
 DTYPES = tuple(np.dtype(name) for name in ("int32", "float32", "float64"))
 FILL = "_FillValue"
-# NC_FILL_FLOAT and NC_FILL_DOUBLE, which every tool knows: 15 x 2^119.
-FILL_VALUE = float(np.float32(9.9692099683868690e36))
+FILL_VALUE = DEFAULT_FILLS["f4"]
 
 
 @dataclass(frozen=True, eq=False)

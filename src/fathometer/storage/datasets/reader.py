@@ -14,9 +14,9 @@ import numpy.typing as npt
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage import atomic
-from fathometer.storage.datasets.header import StoredVariable, header_of
 from fathometer.storage.reading import reading
 from fathometer.storage.volumes.boxes import extent, runs
+from fathometer.storage.volumes.formats.netcdf_header import StoredVariable, header_of
 
 
 class DatasetFile:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self, runtime_checkable
@@ -38,6 +38,7 @@ class VolumeInfo:
     labels: tuple[str, ...] | None  # names of the axes
     unit: str | None  # of the values
     survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
+    fills: tuple[float, ...] = field(default=(), compare=False)  # values that stand for missing data, read as NaN
 
     @property
     def axis_units(self) -> tuple[str, ...]:
@@ -49,6 +50,12 @@ class VolumeInfo:
     def in_time(self) -> bool:
         """Whether an axis is time."""
         return "s" in self.axis_units
+
+    @property
+    def fill_words(self) -> str:
+        """What stands for missing data, to follow a file's name in messages."""
+        numbers = " and ".join(f"{fill:g}" for fill in self.fills)
+        return numbers and f", where {numbers} stands for missing data"
 
     @property
     def stepped(self) -> bool:
@@ -65,7 +72,8 @@ class Volume(Protocol):
     info: VolumeInfo
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
-        """The block [lo, hi), shape hi - lo, as a C-contiguous copy in native byte order and the dtype of `float_type`.
+        """The block [lo, hi), shape hi - lo, as a C-contiguous copy in native byte order and the dtype of `float_type`;
+        NaN where the file has one of `info.fills`.
 
         InputError where the box does not lie within the volume or cannot be read.
         """
@@ -99,8 +107,7 @@ class BlockReader(ABC):
         check_box(self.path, self.info.shape, lo, hi)
         box = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi, strict=True))
         with reading(self.path), ledger.io(bytes=self._bytes(box)):
-            block = self._block(box)
-            return np.array(block, dtype=float_type(self.info.dtype), order="C", copy=True)
+            return as_floats(self._block(box), self.info, copy=True)
 
     @abstractmethod
     def files(self) -> list[Path]:
@@ -131,6 +138,19 @@ def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.kind == "f":
         return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
     return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
+
+
+def as_floats(block: NDArray[Any], info: VolumeInfo, copy: bool | None = None) -> Floats:
+    """Values as they are in the file as C-contiguous ones of `float_type`, NaN where there are none by `info.fills`.
+
+    copy: None: where needed.
+    """
+    with np.errstate(over="ignore"):  # of a fill value that is none of the file's type
+        missing = [block == fill for fill in info.fills]
+    values = np.array(block, dtype=float_type(info.dtype), order="C", copy=copy)
+    for places in missing:
+        values[places] = np.nan
+    return values
 
 
 def check_values(name: str, dtype: np.dtype[Any]) -> None:

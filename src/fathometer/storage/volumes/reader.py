@@ -14,7 +14,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.parallel.collectives import allgather, allreduce, collective_errors
 from fathometer.parallel.decomposition import split
 from fathometer.storage.reading import reading
-from fathometer.storage.volumes.block import Floats, Volume, check_box, float_type
+from fathometer.storage.volumes.block import Floats, Volume, as_floats, check_box, float_type
 from fathometer.storage.volumes.boxes import Box, overlap, slabs, surrounding, within
 from fathometer.storage.volumes.collective_file import allocate_block
 from fathometer.storage.volumes.exchange import exchange
@@ -76,11 +76,7 @@ class SharedVolume:
     def _read_own(self, box: Box) -> Floats:
         """Read this rank's box from the file."""
         with self._step():
-            if self._source is None:
-                values = self._volume.read(*box)
-            else:
-                values = np.ascontiguousarray(self._source.read(box), float_type(self.info.dtype))
-        return values
+            return self._volume.read(*box) if self._source is None else as_floats(self._source.read(box), self.info)
 
     def _without_overlap(self, box: Box) -> Floats:
         """Read this rank's box by one collective call in which no two ranks' boxes overlap.

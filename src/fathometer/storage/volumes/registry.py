@@ -163,7 +163,7 @@ FORMATS = (
     Format(
         "NetCDF",
         (".nc",),
-        MPIIO,
+        RAW,
         MPIIO,
         netcdf.NetcdfVolume,
         netcdf.source,

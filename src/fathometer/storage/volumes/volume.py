@@ -14,7 +14,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.volumes.block import SPACE_AXES, Volume, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.rsf import rsf_header_only
 from fathometer.storage.volumes.registry import BY_SUFFIX, format_to_read
-from fathometer.storage.volumes.strategy import ROOT
+from fathometer.storage.volumes.strategy import SHARED
 from fathometer.storage.volumes.writer import write_volume
 
 __all__ = ["Volume", "VolumeInfo", "open_volume", "split_reference", "write_volume"]
@@ -58,7 +58,7 @@ def open_volume(reference: str, directory: Path, header_only: bool = False, step
         volume: Volume = rsf_header_only(path, key)
     else:
         form = format_to_read(path)
-        if missing := form.missing(ROOT, 1):
+        if missing := form.missing(SHARED, 1):
             raise InputError(f"{path}: {missing}")
         volume = form.opener(path, key)
     if not steps:

@@ -63,9 +63,9 @@ class VolumeSource:
         """
         with naming(key):
             self._volume = open_volume(reference, directory)
-        self.name, self._grid, self._kind = f"{key} ({self._volume.path})", grid, kind
-        self.notes: tuple[str, ...] = ()
         info = self._volume.info
+        self.name, self._grid, self._kind = f"{key} ({self._volume.path}{info.fill_words})", grid, kind
+        self.notes: tuple[str, ...] = ()
         if kind == "velocity" and (info.unit or "").strip().lower() not in METRES_PER_SECOND:
             raise InputError(f"{self.name}: its values are in {info.unit}; needed: m/s")
         self._axes = self._axes_of_file()

@@ -155,8 +155,9 @@ class InputVolume:
         """Number of wrong values, the first of them and its cell."""
         first = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         cell = ", ".join(f"{'xyz'[axis]} {box[axis][0] + first[axis]}" for axis in self.grid.axes)
+        name = f"{self.name}{self._volume.info.fill_words}"
         return (
-            f"{self.name}: {int(np.count_nonzero(wrong))} of {wrong.size} values are {problem}, the first "
+            f"{name}: {int(np.count_nonzero(wrong))} of {wrong.size} values are {problem}, the first "
             f"{values[first]:g} in cell {cell} (from 0); allowed: {allowed}"
         )
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.storage.volumes.block import VolumeInfo
+
+FILLS = ("_FillValue", "missing_value")
 
 
 def axis_names(info: VolumeInfo) -> tuple[str, ...]:
@@ -56,4 +59,14 @@ def info_of(shape: tuple[int, ...], dtype: np.dtype[Any], attributes: Any) -> Vo
         numbers("origin"),
         None if labels is None or len(labels) != len(shape) else tuple(str(label) for label in labels),
         unit if isinstance(unit, str) else None,
+        fills=declared_fills(attributes),
     )
+
+
+def declared_fills(attributes: Any) -> tuple[float, ...]:
+    """The values that stand for missing data by the conventions of NetCDF."""
+    fills: list[float] = []
+    for name in FILLS:
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            fills += np.asarray(attributes[name], np.float64).reshape(-1).tolist()
+    return tuple(fill for fill in dict.fromkeys(fills) if not np.isnan(fill))

@@ -22,7 +22,7 @@ from fathometer.base.removal import Mark
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
 from fathometer.storage.json_text import json_values
-from fathometer.storage.reading import decoding, reading
+from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, overlap, within
 from fathometer.storage.volumes.formats.axis_metadata import info_of
@@ -124,7 +124,7 @@ class BlocksVolume(BlockReader):
         if key is not None:
             raise InputError(f"{path}:{key}: a .blocks folder holds one array and takes no key")
         with reading(path / INDEX):
-            text = (path / INDEX).read_bytes()
+            text = readable(path / INDEX).read_bytes()
         with decoding(path / INDEX, "is not the index of a .blocks folder"):
             index = json_values(text)
             if index["layout"] != LAYOUT:
@@ -153,7 +153,7 @@ class BlocksVolume(BlockReader):
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         wanted: Box = tuple(s.start for s in box), tuple(s.stop for s in box)
-        block = np.zeros(extent(wanted), self.info.dtype)
+        block, found = np.zeros(extent(wanted), self.info.dtype), np.zeros(extent(wanted), np.bool_)
         for path, stored in self._blocks:
             if shared := overlap(stored, wanted):
                 try:
@@ -161,8 +161,11 @@ class BlocksVolume(BlockReader):
                         if part.info.shape != extent(stored):
                             raise InputError(f"{path}: holds {part.info.shape} cells, by the index {extent(stored)}")
                         block[within(shared, wanted[0])] = part.mapped(within(shared, stored[0]))
+                        found[within(shared, wanted[0])] = True
                 except FathometerError as error:
                     raise InputError(f"{self.path}: {error}") from None
+        if not found.all():  # of blocks that overlap
+            raise InputError(f"{self.path}: {found.size - int(found.sum())} cells are in none of its blocks")
         return block
 
 

@@ -14,6 +14,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
 from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
-from fathometer.storage.volumes.formats.hdf5_files import files_of_dataset
+from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
@@ -265,8 +266,10 @@ class Hdf5Volume(BlockReader):
                 _load_filters(self._values)
                 name = f"{path}:{self.key}"
                 check_values(name, self._values.dtype)
+                fills = check_complete(self._values, self.key)  # before a shape that depends on other files
                 shape = check_shape(name, self._values.shape or ())
-                super().__init__(path, info_of(shape, self._values.dtype, self._values.attrs))
+                info = info_of(shape, self._values.dtype, self._values.attrs)
+                super().__init__(path, replace(info, fills=fills))
         except BaseException:
             self._file.close()
             raise
@@ -274,7 +277,7 @@ class Hdf5Volume(BlockReader):
     def files(self) -> list[Path]:
         """See Volume.files."""
         with reading(self.path), _system_errors():
-            return files_of_dataset(self._file, self.key)
+            return files_of_dataset(self._values, self.key)
 
     @property
     def name(self) -> str | bytes:

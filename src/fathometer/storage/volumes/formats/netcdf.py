@@ -1,4 +1,4 @@
-"""NetCDF volumes by PnetCDF: written as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
+"""NetCDF volumes: written by PnetCDF as CDF-5, big-endian; CDF-1, 2 and 5 are read. `file.nc:variable`.
 
 The array is the variable "values"; where there is a spacing, each axis has a coordinate variable in m (of two-way time
 in s), as xarray and other tools expect. Spacing and origin are attributes of "values" too, so that they are read back
@@ -11,6 +11,7 @@ import ctypes
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import allgather
 from fathometer.storage import atomic
-from fathometer.storage.reading import readable, reading
+from fathometer.storage.reading import reading
 from fathometer.storage.volumes.block import SPACE_AXES, BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening
@@ -29,9 +30,10 @@ from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.formats.axis_metadata import axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
+from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, header_of
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
-from fathometer.storage.volumes.strategy import COLLECTIVE, INDEPENDENT, ROOT, Strategy
+from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -46,7 +48,7 @@ def new_files(path: Path, info: VolumeInfo) -> list[atomic.NewFile]:
 
 def missing(name: str, ranks: int) -> str:
     """See registry.Format.missing."""
-    return pnetcdf.missing()
+    return "" if name == SHARED else pnetcdf.missing()
 
 
 class NetcdfSink:
@@ -133,96 +135,40 @@ class NetcdfSink:
 
 
 class NetcdfVolume(BlockReader):
-    """One variable of a NetCDF file, open for one rank."""
+    """One variable of a NetCDF file of the classic kinds, for one rank: read without the library, which needs MPI."""
 
     def __init__(self, path: Path, key: str | None) -> None:
-        from mpi4py import MPI
-
-        readable(path)
-        try:
-            with reading(path):
-                self._file = NetcdfFile(path, MPI.COMM_SELF, Strategy.of(INDEPENDENT), create=False)
-        except InputError as error:
-            raise InputError(f"{path}: is not a readable NetCDF file of the classic kinds ({error})") from None
-        try:
-            with reading(path):
-                variables = self._variables()
-                axes = {name: len(dimensions) for name, (_, _, dimensions) in variables.items()}
-                arrays = [name for name, number in axes.items() if 2 <= number <= SPACE_AXES + 1]
-                self.key = choose_key(path, key, arrays or list(variables))
-                self.variable, kind, dimensions = variables[self.key]
-                name = f"{path}:{self.key}"
-                dtype = np.dtype(pnetcdf.NUMPY_TYPES.get(kind, "S1"))
-                check_values(name, dtype)
-                shape = check_shape(name, [cells for _, cells in dimensions])
-                names = tuple(label for label, _ in dimensions)
-                start = self._file.inquire("inq_varoffset", self.variable, kind=ctypes.c_longlong)
-                if path.stat().st_size < start + math.prod(shape) * dtype.itemsize:  # the library would read zeros
-                    raise InputError(f"{name}: is truncated: {path.stat().st_size} bytes, its values reach beyond")
-                labels = self._text("labels")
-                attributes = {
-                    "spacing": self._numbers("spacing", len(shape)),
-                    "origin": self._numbers("origin", len(shape)),
-                    "labels": names if labels is None else labels.split("\n"),
-                    "units": self._text("units"),
-                }
-                info = info_of(shape, dtype.newbyteorder(">"), attributes)
-        except BaseException:
-            self._file.close()
-            raise
-        super().__init__(path, info)
-
-    def _variables(self) -> dict[str, tuple[int, int, list[tuple[str, int]]]]:
-        """Variables by name: number, type code, and name and length of each dimension."""
-        variables = {}
-        for number in range(self._file.inquire("inq_nvars")):
-            name = ctypes.create_string_buffer(pnetcdf.NAME_LENGTH + 1)
-            kind, count, attributes = ctypes.c_int(), ctypes.c_int(), ctypes.c_int()
-            dimensions = (ctypes.c_int * 1024)()
-            byref = ctypes.byref
-            self._file("inq_var", number, name, byref(kind), byref(count), dimensions, byref(attributes))
-            axes = [self._dimension(dimension) for dimension in dimensions[: count.value]]
-            variables[name.value.decode("utf-8", "replace")] = (number, kind.value, axes)
-        return variables
-
-    def _dimension(self, number: int) -> tuple[str, int]:
-        label = ctypes.create_string_buffer(pnetcdf.NAME_LENGTH + 1)
-        cells = self._file.inquire("inq_dim", number, label, kind=ctypes.c_longlong)
-        return label.value.decode("utf-8", "replace"), cells
-
-    def _numbers(self, key: str, count: int) -> tuple[float, ...] | None:
-        try:
-            if self._file.inquire("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong) != count:
-                return None
-            values = (ctypes.c_double * count)()
-            self._file("get_att_double", self.variable, key.encode(), values)
-        except pnetcdf.PnetcdfError:
-            return None
-        return tuple(values)
-
-    def _text(self, key: str) -> str | None:
-        try:
-            length = self._file.inquire("inq_attlen", self.variable, key.encode(), kind=ctypes.c_longlong)
-            text = ctypes.create_string_buffer(length + 1)
-            self._file("get_att_text", self.variable, key.encode(), text)
-        except pnetcdf.PnetcdfError:
-            return None
-        return text.value.decode("utf-8", "replace") or None
+        variables = header_of(path).variables
+        arrays = [name for name, variable in variables.items() if 2 <= len(variable.shape) <= SPACE_AXES + 1]
+        self.key = choose_key(path, key, arrays or list(variables))
+        stored, name = variables[self.key], f"{path}:{self.key}"
+        check_values(name, stored.dtype)
+        shape = check_shape(name, stored.shape)
+        labels = stored.attributes.get("labels")
+        names = {"labels": labels.split("\n") if isinstance(labels, str) and labels else stored.dimensions}
+        info = info_of(shape, stored.dtype, {**stored.attributes, **names})
+        default = (DEFAULT_FILLS[stored.dtype.str[1:]],) if stored.dtype.itemsize > 1 else ()
+        super().__init__(path, replace(info, fills=info.fills or default))
+        strides = tuple(stored.dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
+        with reading(path):
+            self._values: NDArray[Any] = np.ndarray(
+                shape,
+                stored.dtype,
+                np.memmap(path, np.uint8, "r"),
+                stored.start,
+                (stored.stride or strides[0], *strides[1:]),
+            )
 
     def files(self) -> list[Path]:
         """See Volume.files."""
         return [self.path]
 
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
-        block = np.empty([s.stop - s.start for s in box], self.info.dtype.newbyteorder("="))
-        self._file.move(self.variable, block, [s.start for s in box], False)
+        block: NDArray[Any] = self._values[box]
         return block
 
-    def _bytes(self, box: tuple[slice, ...]) -> int:
-        return 0  # `NetcdfFile.move` counts them
-
     def close(self) -> None:
-        self._file.close()
+        self._values = np.empty((0,) * len(self.info.shape), self.info.dtype)
 
 
 class NetcdfSource:
@@ -232,11 +178,12 @@ class NetcdfSource:
         check_opening(volume.path, comm, os.O_RDONLY)
         self._volume, self._comm = volume, comm
         self._file = NetcdfFile(volume.path, comm, strategy, create=False)
+        self._variable = self._file.inquire("inq_varid", volume.key.encode())
 
     def read(self, box: Box) -> NDArray[Any]:
         """See registry.Source."""
         block = allocate_block(self._volume.path, box, self._volume.info.dtype.newbyteorder("="), self._comm)
-        self._file.move(self._volume.variable, block, box[0], False)
+        self._file.move(self._variable, block, box[0], False)
         return block
 
     def close(self) -> None:
@@ -244,7 +191,7 @@ class NetcdfSource:
         self._file.close()
 
 
-def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> NetcdfSource:
-    """See registry.Format.source."""
+def source(volume: Volume, comm: MPI.Intracomm, strategy: Strategy) -> NetcdfSource | None:
+    """See registry.Format.source; None where each rank reads by itself."""
     assert isinstance(volume, NetcdfVolume)
-    return NetcdfSource(volume, comm, strategy)
+    return None if strategy.name == SHARED else NetcdfSource(volume, comm, strategy)

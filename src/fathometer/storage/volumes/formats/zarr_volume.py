@@ -7,12 +7,16 @@ a spacing, each axis has an array of coordinates in m (of two-way time in s).
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import errno
 import importlib.util
+import itertools
 import math
 import os
+import struct
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +87,8 @@ class ZarrSink:
                     self._create(chunks, shards)
         import zarr
 
-        with _system_errors():
+        # Chunks of zeros are stored, so that they can be told from chunks that are missing.
+        with _system_errors(), zarr.config.set({"array.write_empty_chunks": True}):
             self._values: Any = zarr.open_array(part / ARRAY, mode="r+")
 
     def _create(self, chunks: tuple[int, ...], shards: tuple[int, ...]) -> None:
@@ -159,6 +164,7 @@ class ZarrVolume(BlockReader):
 
         with reading(path):
             os.scandir(path).close()
+            _files_below(path)
         with reading(path), decoding(path, "is not a readable Zarr folder"):
             node = zarr.open(path, mode="r")
             arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {}
@@ -174,7 +180,24 @@ class ZarrVolume(BlockReader):
             dtype = np.dtype(self._values.dtype)
             check_values(str(path), dtype)
             info = info_of(check_shape(str(path), self._values.shape), dtype, dict(self._values.attrs))
-        super().__init__(path, info)
+            super().__init__(path, replace(info, fills=(*info.fills, *_fills(self._values))))
+            self._check_chunks()
+
+    def _check_chunks(self) -> None:
+        """InputError where a chunk, or a shard, is not there and would be read as zeros."""
+        if self._values.fill_value:  # NaN too; such values count as missing
+            return
+        values, folder = self._values, self.path / (self.key or "")
+        there = {file.relative_to(folder).as_posix() for file in _files_below(folder)}
+        counts = [-(-n // m) for n, m in zip(values.shape, values.shards or values.chunks, strict=True)]
+        places = itertools.product(*map(range, counts))
+        without = (key for place in places if (key := values.metadata.encode_chunk_key(place)) not in there)
+        if first := next(without, None):
+            missing = f"{1 + sum(1 for _ in without)} of {math.prod(counts)} chunks are missing"
+            raise InputError(
+                f"{folder / first}: no such file; {missing}, and would be read as zeros (zeros that are meant "
+                "are stored with write_empty_chunks of zarr)"
+            )
 
     def files(self) -> list[Path]:
         """See Volume.files: all files of the array's folder, and those beside the folders on the way to it."""
@@ -190,8 +213,17 @@ class ZarrVolume(BlockReader):
             return np.asarray(self._values[box])
 
 
+def _fills(values: Any) -> list[float]:
+    """What stands for missing data by an array's own fill value, unless it is 0, and as xarray keeps it."""
+    fills = [float(values.fill_value)] if values.fill_value else []
+    with contextlib.suppress(KeyError, TypeError, ValueError, struct.error):
+        fills += struct.unpack("<d", base64.b64decode(values.attrs["_FillValue"], validate=True))
+    return [fill for fill in fills if not math.isnan(fill)]
+
+
 def _files_below(folder: Path) -> list[Path]:
-    """All files in a folder and those below, links followed, each folder once."""
+    """All files in a folder and those below, links followed, each folder once. InputError where there is anything else,
+    such as a pipe, for whose writer the library would wait."""
     files: list[Path] = []
     seen: set[str] = set()
     for name, folders, names in os.walk(folder, followlinks=True):
@@ -201,6 +233,8 @@ def _files_below(folder: Path) -> list[Path]:
             continue
         seen.add(real)
         files += [Path(name) / file for file in names]
+    if odd := next((file for file in files if not file.is_file() and file.exists()), None):
+        raise InputError(f"{odd}: is not a file")
     return sorted(files)
 
 

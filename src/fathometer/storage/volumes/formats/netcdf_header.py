@@ -21,6 +21,17 @@ DIMENSIONS, VARIABLES, ATTRIBUTES = 10, 11, 12  # tags of lists
 TYPES = {1: "i1", 2: "S1", 3: ">i2", 4: ">i4", 5: ">f4", 6: ">f8", 7: "u1", 8: ">u2", 9: ">u4", 10: ">i8", 11: ">u8"}
 HDF5_MAGIC = b"\x89HDF\r\n\x1a\n"
 MOST_DIMENSIONS = 1024
+# NC_FILL_SHORT, ..., NC_FILL_DOUBLE, by type: what the libraries put where nothing was written, as every tool knows.
+DEFAULT_FILLS = {
+    "i2": -32767.0,
+    "u2": 65535.0,
+    "i4": -2147483647.0,
+    "u4": 4294967295.0,
+    "i8": -9223372036854775806.0,
+    "u8": 18446744073709551614.0,
+    "f4": 15.0 * 2.0**119,
+    "f8": 15.0 * 2.0**119,
+}
 
 
 @dataclass(frozen=True)
