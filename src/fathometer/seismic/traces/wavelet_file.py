@@ -42,8 +42,8 @@ def series_files(path: Path) -> list[Path]:
     if path.suffix.lower() != ".rsf":
         return [path]
     with reading(path):
-        head, mark, _ = path.read_bytes().partition(MARK)
-    values = parse(head.decode("utf-8", "replace")).get("in")
+        head, mark, _ = readable(path).read_bytes().partition(MARK)
+    values = parse(head.decode(errors="surrogateescape")).get("in")
     return [path] if mark or values is None else [path, path.parent / values]
 
 
@@ -59,7 +59,7 @@ def _npy(path: Path) -> npt.NDArray[Any]:
 
 def _rsf(path: Path) -> npt.NDArray[Any]:
     head, mark, data = path.read_bytes().partition(MARK)
-    pairs = parse(head.decode("utf-8", "replace"))
+    pairs = parse(head.decode(errors="surrogateescape"))
     style = pairs.get("data_format", "native_float")
     if style not in FORMATS:
         raise InputError(f"{path}: found data_format={style!r}; allowed: {', '.join(FORMATS)}")

@@ -24,11 +24,9 @@ CDF5 = 0x0020  # NC_64BIT_DATA
 WRITE = 0x0001
 GLOBAL = -1
 CHAR, INT, FLOAT, DOUBLE = 2, 4, 5, 6
-NUMPY_TYPES = {1: "i1", 3: "i2", 4: "i4", 5: "f4", 6: "f8", 7: "u1", 8: "u2", 9: "u4", 10: "i8", 11: "u8"}
 # errno by the library's codes NC_ENO_SPACE, NC_EQUOTA, NC_ENOENT, NC_EACCESS.
 ERRNO = {-224: errno.ENOSPC, -225: errno.EDQUOT, -220: errno.ENOENT, -77: errno.EACCES}
 
-NAME_LENGTH = 256  # NC_MAX_NAME
 LONG_POINTER = ctypes.POINTER(c_longlong)
 INT_POINTER = ctypes.POINTER(c_int)
 ARGUMENT_TYPES: dict[str, list[Any]] = {
@@ -51,13 +49,8 @@ ARGUMENT_TYPES: dict[str, list[Any]] = {
     "ncmpi_wait_all": [c_int, c_int, INT_POINTER, INT_POINTER],
     "ncmpi_sync": [c_int],
     "ncmpi_close": [c_int],
-    "ncmpi_inq_nvars": [c_int, INT_POINTER],
-    "ncmpi_inq_var": [c_int, c_int, c_char_p, INT_POINTER, INT_POINTER, INT_POINTER, INT_POINTER],
-    "ncmpi_inq_dim": [c_int, c_int, c_char_p, LONG_POINTER],
+    "ncmpi_inq_varid": [c_int, c_char_p, INT_POINTER],
     "ncmpi_inq_varoffset": [c_int, c_int, LONG_POINTER],
-    "ncmpi_inq_attlen": [c_int, c_int, c_char_p, LONG_POINTER],
-    "ncmpi_get_att_text": [c_int, c_int, c_char_p, c_char_p],
-    "ncmpi_get_att_double": [c_int, c_int, c_char_p, ctypes.POINTER(c_double)],
 }
 
 
@@ -106,7 +99,7 @@ def missing() -> str:
 def _loaded_mpi() -> set[str]:
     """Paths of the MPI libraries that this process has loaded."""
     try:
-        lines = Path("/proc/self/maps").read_text().splitlines()
+        lines = Path("/proc/self/maps").read_text(errors="replace").splitlines()
     except OSError:
         return set()
     return {line.split(maxsplit=5)[5] for line in lines if "/libmpi.so" in line}
