@@ -56,17 +56,20 @@ def test_record_reads_back_and_fits_its_schema(tmp_path, schema):
         "direction": "none",
         "role": "context",
     }
-    assert found["validity"] == {"valid": True, "finished": True, "reasons": []}
+    assert found["validity"] == {"valid": True, "finished": True, "reasons": [], "times": []}
     assert os.listdir(tmp_path) == ["run.json"]
 
 
 def test_reasons_make_a_run_invalid(schema):
-    found = envelope(reasons=["cores were shared with another program"])
+    """Those that concern the times alone are told apart."""
+    disturbed = "cores were shared with another program"
+    found = envelope(reasons=["2 of 6 shots are not in the image"], disturbed=[disturbed])
     schema.validate(found)
     assert found["validity"] == {
         "valid": False,
         "finished": True,
-        "reasons": ["cores were shared with another program"],
+        "reasons": ["2 of 6 shots are not in the image", disturbed],
+        "times": [disturbed],
     }
 
 

@@ -187,6 +187,27 @@ def test_a_slice_in_time_is_named_in_seconds(browser, time_pages):
     assert browser.execute_script(WHERE).startswith("Slices through x = 130 m, y = 80 m, time 0.678 s.")
 
 
+COLOURS = "return document.querySelector('.slices > div').data.map((trace) => trace.colorscale[0][1])"
+
+
+def test_an_image_is_grey_and_a_switch_lays_it_over_the_velocity(browser, pages):
+    open_page(browser, pages["slices"], 1280)
+    assert browser.execute_script("return document.querySelector('h2').textContent") == "Results"
+    shown = "return document.querySelector('.scale').checkVisibility()"
+    assert browser.execute_script(COLOURS) == ["#ffffff"]
+    assert not browser.execute_script(shown)
+    browser.execute_script("document.querySelector('input[name=property]').click()")
+    deadline = time.monotonic() + PATIENCE
+    while len(browser.execute_script(COLOURS)) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert browser.execute_script(shown)
+    browser.execute_script("document.querySelector('input[name=property]').click()")
+    while browser.execute_script(COLOURS) != ["#ffffff"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def test_a_click_in_time_moves_the_map_there(browser, time_pages):
     """A click on the x-t section at x = 110 m, 0.654 s."""
     open_page(browser, time_pages / "5.html", 1280)

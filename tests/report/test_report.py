@@ -402,8 +402,27 @@ def test_an_unfinished_run_says_so_at_the_top(tmp_path):
     told = a_record(reasons=["unfinished: interrupted"], finished=False, figures=[], ranks=1, results={"files": {}})
     text = Reader(render([Run(tmp_path / "run-unfinished.json", told)], PagePanels())).text
     start = text.index("This run did not finish. unfinished: interrupted.")
-    assert start < text.index("Unfinished after 10.0 s") < text.index("The account")
+    assert start < text.index("The account") < text.index("Unfinished after 10.0 s")
     assert "The roofline is missing" in text
+
+
+def test_doubts_about_times_stand_in_the_account_and_those_about_results_at_the_top(tmp_path):
+    told = a_record(reasons=["a shot is missing"], disturbed=["cores were shared"])
+    panel = {"kind": "missing", "title": "The image", "reason": "gone"}
+    text = Reader(render([Run(tmp_path / "run.json", told)], PagePanels(panels=[panel]))).text
+    words = [
+        "Not everything in this run is to be trusted. a shot is missing. ",
+        "The image: not shown.",
+        "The run",
+        "The account",
+        "The times of this run are not to be trusted. cores were shared. ",
+        "in the kernel",
+    ]
+    places = [text.index(word) for word in words]
+    assert places == sorted(places)
+    old = told | {"validity": {name: value for name, value in told["validity"].items() if name != "times"}}
+    text = Reader(render([Run(tmp_path / "run.json", old)], PagePanels())).text
+    assert "trusted. a shot is missing; cores were shared." in text
 
 
 def test_a_comparison_shows_the_base_in_full_and_what_differs(tmp_path):

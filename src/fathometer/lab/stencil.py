@@ -198,7 +198,7 @@ def run_stencil(
             "peak_memory_bytes": max(rank["usage"]["peak_memory_bytes"] for rank in accounts),
             "scaling": [m.as_dict() for m in measured[1:]],
         },
-        reasons=disturbances(accounts),
+        disturbed=disturbances(accounts),
     )
 
 

@@ -43,6 +43,7 @@ def record(
     figures: Sequence[Figure],
     results: Mapping[str, Any],
     reasons: Sequence[str] = (),
+    disturbed: Sequence[str] = (),
     finished: bool = True,
 ) -> dict[str, Any]:
     """The record as a dictionary of JSON's types.
@@ -50,12 +51,13 @@ def record(
     Args:
         command: its words. input: the validated input. machine: from record.machine. account: the ranks' ledgers, from
             record.ranks. results: of the application.
-        reasons: why the results or figures are not to be trusted; a run without any is valid.
+        reasons: why the results are not to be trusted. disturbed: why the times are not. A run without either is valid.
         finished: whether the run came to its end.
 
     Raises TypeError for a value that has no JSON type.
     """
-    reasons = [*reasons, *cluster_reasons(machine)]
+    times = [*disturbed, *cluster_reasons(machine)]
+    every = [*reasons, *times]
     envelope: dict[str, Any] = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -66,7 +68,7 @@ def record(
             "ledger": account,
             "figures": list(figures),
             "results": results,
-            "validity": {"valid": not reasons, "finished": finished, "reasons": list(reasons)},
+            "validity": {"valid": not every, "finished": finished, "reasons": every, "times": times},
         }
     )
     return envelope

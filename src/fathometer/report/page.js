@@ -153,11 +153,13 @@
       });
     };
 
-    const traces = (plane) => layers.map((layer) => ({
+    // An image is grey, and lies over the property where that is asked for.
+    let over = false;
+    const traces = (plane) => layers.filter((layer) => over || layer === main).map((layer) => ({
       type: "heatmap", z: rows(layer, plane), hoverinfo: "skip", showscale: false,
       x0: layer.first[plane.across], dx: layer.step[plane.across], y0: layer.first[plane.along], dy: layer.step[plane.along],
       zmin: layer.name === "image" ? 1 : 0, zmax: 255, zsmooth: layer.name === "image" ? "best" : false,
-      colorscale: layer.name === "image" ? (layers.length > 1 ? ABOVE : ALONE) : BELOW,
+      colorscale: layer.name === "image" ? (over ? ABOVE : ALONE) : BELOW,
     }));
 
     const shapes = (plane) => flat ? [] : [["x", plane.across], ["y", plane.along]].flatMap(([name, a]) =>
@@ -217,6 +219,20 @@
         return Plotly.react(plots[n], traces(plane), layout(plane, sizes[n]), CONFIG);
       }));
     };
+
+    if (layers.length > 1) {
+      const label = box.querySelector(".controls").appendChild(document.createElement("label"));
+      label.className = "switch";
+      const input = label.appendChild(document.createElement("input"));
+      Object.assign(input, { type: "checkbox", name: "property" });
+      label.append(`over ${layers[0].label}`);
+      input.addEventListener("change", () => {
+        over = input.checked;
+        const scale = box.querySelector(".scale");
+        if (scale) scale.hidden = !over;
+        draw();
+      });
+    }
 
     const inputs = [];
     const move = (a, index) => {

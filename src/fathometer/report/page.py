@@ -86,6 +86,7 @@ def damage_message(error: Exception) -> str:
 def render(runs: Sequence[Run], shown: PagePanels) -> str:
     """The page's text."""
     base = runs[0].record
+    disturbed = base["validity"].get("times", [])  # records of before tell no reasons of the times apart
     account = _account(base, shown.heading.kernel)
     compared = _compared(runs) if len(runs) > 1 else None
     panels = [_panel(panel) for panel in shown.panels]
@@ -107,6 +108,8 @@ def render(runs: Sequence[Run], shown: PagePanels) -> str:
         configuration=_configuration(base),
         notes=_notes(base),
         validity=base["validity"],
+        doubts=[reason for reason in base["validity"]["reasons"] if reason not in disturbed],
+        disturbed=disturbed,
     )
 
 
@@ -125,7 +128,6 @@ def _run(run: Run, heading: Heading) -> dict[str, Any]:
     """The top of the page."""
     record = run.record
     machine, ledger = record["machine"], record["ledger"]
-    sentence = heading.finding if heading.finding and run.finished else verdict(record)
     hosts = list(dict.fromkeys(rank["host"] for rank in ledger["ranks"]))
     ranks = len(machine.get("binding") or ledger["ranks"])
     ranks = max(ranks, int(machine.get("ranks") or 1))
@@ -138,12 +140,17 @@ def _run(run: Run, heading: Heading) -> dict[str, Any]:
     return {
         "title": heading.title or record["application"],
         "subject": heading.subject,
-        "verdict": sentence[:1].upper() + sentence[1:] + ".",
+        "finding": _sentence(heading.finding) if heading.finding and run.finished else "",
+        "verdict": _sentence(verdict(record)),
         "facts": facts,
         "merits": [(figure["name"], _merit(figure)) for figure in merits],
         "finished": run.finished,
         "path": str(run.path),
     }
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + "."
 
 
 def _merit(figure: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ class Heading:
         title: kind of run. subject: what it was run on, such as the name of the input file without its suffix.
         facts: pairs of label and text.
         kernel: whether the run has time steps whose roofline belongs on the page.
-        finding: what was found, in a sentence without its full stop; "": where the time went, as the account has it.
+        finding: what was found, in a sentence without its full stop; "": the panels come first.
     """
 
     title: str = ""

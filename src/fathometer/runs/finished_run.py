@@ -88,7 +88,7 @@ class KnownRun:
                         account=combined,
                         figures=figures,
                         results={"files": found} | dict(self.facts) | results | {"peak_memory_bytes": peaks},
-                        reasons=disturbances(ranks),
+                        disturbed=disturbances(ranks),
                     )
                     write_record(found["record"], envelope)
         with ledger.phase("report"), collective_errors(comm):

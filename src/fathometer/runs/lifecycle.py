@@ -246,7 +246,7 @@ def _mark_interrupted(path: Path, rank: int) -> None:
         return
     with suppress(OSError, ValueError, KeyError, TypeError):  # the unfinished record is damaged: it stays as it is
         record = json_values(path.read_bytes())
-        record["validity"]["reasons"] = [f"unfinished: {_reason(KeyboardInterrupt())}"]
+        record["validity"] |= {"reasons": [f"unfinished: {_reason(KeyboardInterrupt())}"], "times": []}
         write_record(path, record)
 
 

@@ -161,7 +161,7 @@ class SeismicApplication:
         return Heading(**heading(record))
 
     def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
-        """The image over the velocity, a map, a gather."""
+        """The image, a map, a gather."""
         from fathometer.seismic.page.panels import panels_of_record
 
         return panels_of_record(record, path)

@@ -42,7 +42,7 @@ def test_record_and_page_are_left_and_nothing_else(profiled):
     assert sorted(path.name for path in folder.iterdir()) == ["profile.html", "profile.json"]
     record = json.loads((folder / "profile.json").read_text())
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(record)
-    assert record["validity"] == {"valid": True, "finished": True, "reasons": []}
+    assert record["validity"] == {"valid": True, "finished": True, "reasons": [], "times": []}
     assert "MPI_Allreduce" in done.stdout
     assert "…" not in done.stdout  # a number that is cut off is none
 

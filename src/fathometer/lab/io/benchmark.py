@@ -444,6 +444,8 @@ def run_io(
             "logical_bytes": size,
             "notes": [*notes, *benchmark.notes],
         },
-        reasons=disturbances(accounts)
-        + [f"{row['operation']} {row['format']} {way_of(row)}: {row['wrong_cells']} cells differ" for row in wrong],
+        reasons=[
+            f"{row['operation']} {row['format']} {way_of(row)}: {row['wrong_cells']} cells differ" for row in wrong
+        ],
+        disturbed=disturbances(accounts),
     )

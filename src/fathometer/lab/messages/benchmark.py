@@ -362,7 +362,8 @@ def run_messages(
         account=account(accounts),
         figures=figures_of(results),
         results=results,
-        reasons=disturbances(accounts) + [wrong_line(row) for row in rows if row["wrong_bytes"]],
+        reasons=[wrong_line(row) for row in rows if row["wrong_bytes"]],
+        disturbed=disturbances(accounts),
     )
 
 

@@ -93,7 +93,8 @@ def finish(
                     "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
                 }
                 | dict(facts),
-                reasons=[*_incomplete(setup, journal), *disturbances(ranks)],
+                reasons=_incomplete(setup, journal),
+                disturbed=disturbances(ranks),
             )
         with collective_errors(comm):
             if comm.rank == 0:

@@ -33,10 +33,10 @@ def panels(run: RunData) -> list[Panel]:
     """The panels of a run, made by one rank."""
     if run.survey.propagation.elastic:
         return [
-            panel_or_missing("The model", model_panel, run),
-            panel_or_missing("Sources and receivers", map_panel, run),
             panel_or_missing("Seismograms", seismogram_panel, run),
             panel_or_missing("Peak ground velocity", peak_panel, run),
+            panel_or_missing("The model", model_panel, run),
+            panel_or_missing("Sources and receivers", map_panel, run),
         ]
     migrated = "shots" not in run.files and run.survey.acquisition.gathers is not None
     first = (

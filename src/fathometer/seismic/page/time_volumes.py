@@ -1,4 +1,4 @@
-"""Panels of a time migration's volumes: the image over the RMS velocity, and the fold."""
+"""Panels of a time migration's volumes: the image, with the RMS velocity as a choice, and the fold."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def outline(run: RunData) -> Outline:
 
 
 def time_image_panel(run: RunData) -> Panel:
-    """The image over the RMS velocity."""
+    """The image, with the RMS velocity."""
     with time_volume(run, "image") as image:
         factors = factors_for(image.shape, MOST_IMAGE)
         values = averaged(image.read, image.shape, factors)
@@ -91,7 +91,7 @@ def time_image_panel(run: RunData) -> Panel:
         caption += f" Shown are means of {times(factors)} samples."
     return {
         "kind": "volume",
-        "title": "The image in time" + (", over the RMS velocity" if velocity is not None else ""),
+        "title": "The image in time",
         "caption": f"{caption} {note}".strip(),
         "file": image.path,
         "span": span(image.shape, image.spacing, image.origin),

@@ -1,4 +1,4 @@
-"""Panels of volumes: the image over the velocity, or the velocity alone.
+"""Panels of volumes: the image, with the velocity below it as a choice, or the velocity alone.
 
 Volumes are averaged over blocks of cells (decimation.py).
 """
@@ -29,7 +29,7 @@ BALANCED = (
 
 
 def image_panel(run: RunData) -> Panel:
-    """The image, Laplacian-filtered where that was written, over the velocity."""
+    """The image, Laplacian-filtered where that was written."""
     kind = "laplacian" if "laplacian" in run.files else "image"
     if kind not in run.files:
         raise InputError("no image was written")
@@ -37,7 +37,7 @@ def image_panel(run: RunData) -> Panel:
 
 
 def depth_panel(run: RunData, kind: str, title: str) -> Panel:
-    """The image in depth of that kind, over the velocity of the model, where there is one."""
+    """The image in depth of that kind, with the velocity of the model, where there is one."""
     path = run.files[kind]
     with open_volume(path.name, path.parent) as volume, ledger.file(FILES, "read"):
         shape = three(volume.info.shape)
@@ -62,7 +62,7 @@ def depth_panel(run: RunData, kind: str, title: str) -> Panel:
         caption += f" Shown are means of {times(factors)} cells."
     return {
         "kind": "volume",
-        "title": f"{title}, over the velocity" if earth else title,
+        "title": title,
         "caption": f"{caption} {note}".strip(),
         "file": str(path),
         "span": span(shape, spacing, origin),

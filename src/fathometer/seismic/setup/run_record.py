@@ -99,7 +99,8 @@ def finished_record(
             "yardstick": roof,
             "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
         },
-        reasons=[*reasons, *disturbances(ranks)],
+        reasons=reasons,
+        disturbed=disturbances(ranks),
     )
 
 
