@@ -339,6 +339,13 @@ def test_help_has_examples(command, capsys):
     assert f"examples:\n  fathometer {command}" in done.out
 
 
+@pytest.mark.parametrize(("command", "file"), [("ocean", "ocean"), ("reactive", "flow"), ("migrate", "survey")])
+def test_help_names_keys_of_its_own_input(command, file, capsys):
+    text = " ".join(run(capsys, command, "--help").out.split())
+    assert f"set a key of the {file} file" in text
+    assert ("history.store" in text) == (file == "survey")
+
+
 def test_help_and_version(capsys):
     done = run(capsys, "--help")
     assert done.code == 0

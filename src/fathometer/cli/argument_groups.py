@@ -20,14 +20,19 @@ def add_survey(
     parser.add_argument("survey", type=Path, nargs="?" if optional else None, metavar=name, help=meaning)
 
 
-def add_set(parser: argparse.ArgumentParser) -> None:
-    """--set, of commands that read an input file to run or plan it."""
+def add_set(
+    parser: argparse.ArgumentParser, file: str = "the survey file", example: str = "history.store=disk"
+) -> None:
+    """--set, of commands that read an input file to run or plan it.
+
+    file, example: what it is, and how one of its keys is set.
+    """
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="set a key of the survey file, such as history.store=disk, for this run; any number of times",
+        help=f"set a key of {file}, such as {example}, for this run; any number of times",
     )
 
 

@@ -27,11 +27,12 @@ class RestartableCommand:
 
     Attributes:
         name: of command and application. kind: of its input file, such as "ocean": OCEAN.toml, the ocean file.
-        article: before that.
+        key: how one of the file's keys is set, as an example. article: before that kind.
     """
 
     name: str
     kind: str
+    key: str
     article: str = "a"
 
     @property
@@ -67,7 +68,7 @@ class RestartableCommand:
         )
         parser.add_argument("--overwrite", action="store_true", help=f"replace {replaced}")
         argument_groups.add_run(parser)
-        argument_groups.add_set(parser)
+        argument_groups.add_set(parser, f"the {self.kind} file", self.key)
 
     def check(self, options: Options) -> None:
         """Raises InputError for options that contradict each other."""

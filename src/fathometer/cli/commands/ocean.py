@@ -29,7 +29,7 @@ EXAMPLES = """\
   fathometer ocean earth.toml --write-case one-degree; fathometer ocean earth.toml --ranks 2 --set time.steps=4"""
 
 
-RUN = RestartableCommand("ocean", "ocean", "an")
+RUN = RestartableCommand("ocean", "ocean", "barotropic.solver=pipelined", "an")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -42,8 +42,8 @@ RUN_OPTIONS = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer plan --help`."""
-    argument_groups.add_survey(parser)
-    argument_groups.add_set(parser)
+    argument_groups.add_survey(parser, "INPUT.toml", "the survey, ocean or flow file")
+    argument_groups.add_set(parser, "the input file")
     parser.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
     parser.add_argument("--ranks", type=count, metavar="N", help="ranks of the run (the recommended ones)")
     parser.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")

@@ -22,7 +22,7 @@ EXAMPLES = """\
   fathometer reactive flow.toml --ranks 4 --resume"""
 
 
-RUN = RestartableCommand("reactive", "flow")
+RUN = RestartableCommand("reactive", "flow", "time.end=1e6")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
