@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside, snapped
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.seismic.traces.mute import top_mute
 from fathometer.storage.traces.segy import GatherWriter
@@ -352,6 +352,27 @@ def box(*values: float) -> tuple[np.ndarray, np.ndarray]:
 def test_places_on_the_sides_are_inside() -> None:
     got = modelled({"x": [0, 100, 100], "z": 0}, {"x": [0.0, 0.3, 0.1], "z": 50})
     check_inside(got, *box(0, 0, 0, 100, 0, 50))
+
+
+def test_places_up_to_half_a_cell_outside_are_moved_to_the_side_with_a_note() -> None:
+    got = modelled({"x": [-2.5e-3, 99.9975, 100], "z": 0}, {"x": [0.0, 104.0, 26.0], "z": 50})
+    sides, cells = box(0, 0, 0, 100, 0, 50), np.array([10.0, 10.0, 10.0])
+    with refused("outside the model"):
+        check_inside(got, *sides)
+    placed = snapped(got, *sides, cells)
+    check_inside(placed, *sides)
+    assert [shot.source[0] for shot in placed.shots] == [0.0, 99.9975]
+    assert placed.shots[0].receivers[:, 0].tolist() == [0.0, 26.0, 52.0, 78.0, 100.0]
+    assert placed.shots[0].receivers is placed.shots[1].receivers
+    [note] = placed.notes
+    assert "1 sources and 2 receivers lie up to 4 m outside the model, half a cell at most" in note
+
+
+@pytest.mark.parametrize("x", [[0.0, 100.0, 50.0], [-9e-4, 99.9991, 50.0], [0.0, 110.0, 55.0]])
+def test_other_places_are_not_moved(x: list[float]) -> None:
+    """Inside, less than a millimetre outside, and a whole cell."""
+    got = modelled({"x": 50.0, "z": 0}, {"x": x, "z": 50})
+    assert snapped(got, *box(0, 0, 0, 100, 0, 50), np.array([10.0, 10.0, 10.0])) is got
 
 
 FIXED = {"x": [50, 90, 20], "z": 7.5}

@@ -19,7 +19,7 @@ from fathometer.grid.grid import Grid, Sides
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
-from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside, snapped
 from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
@@ -208,6 +208,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     lower, upper = np.array(bare.origin), np.array(bare.upper)
     if bare.two_dimensional:
         lower[1] = upper[1] = 0.0
+    acquisition = snapped(acquisition, lower, upper, np.array(bare.spacing))
     try:
         check_inside(acquisition, lower, upper)
     except InputError as error:  # the notes say where the model's place comes from

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +13,11 @@ from fathometer.seismic.shots.conditioning import Conditioning, conditioning_of
 from fathometer.seismic.shots.gathers import Recording, point, recording_of
 from fathometer.seismic.shots.geometry import shots_of_geometry
 from fathometer.seismic.shots.selection import selected
-from fathometer.seismic.shots.shot import Shot
+from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.survey import ReceiversTable, Survey
 
-__all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside"]
+__all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside", "snapped"]
 
 Positions = npt.NDArray[np.float64]
 
@@ -139,6 +139,48 @@ def _samples_used(survey: Survey, recording: Recording) -> tuple[int, tuple[str,
     return samples, (f"{survey.path}: {note}",)
 
 
+def snapped(
+    acquisition: Acquisition,
+    lower: npt.NDArray[np.float64],
+    upper: npt.NDArray[np.float64],
+    spacing: npt.NDArray[np.float64],
+) -> Acquisition:
+    """The acquisition with sources and receivers that lie up to half a cell outside the box moved to its side, and a
+    note on them: the coordinates of a rotated survey are rounded. Others stay as they are, to the bit.
+
+    lower, upper: as of `check_inside`. spacing: of the cells, (3,), m.
+    """
+    lower, upper, reach = np.asarray(lower), np.asarray(upper), np.asarray(spacing) / 2
+
+    def moved(positions: Positions) -> tuple[Positions, int, float]:
+        """The positions (n, 3), how many were moved, and how far at most, m."""
+        inside = np.clip(positions, lower, upper)
+        off = np.abs(positions - inside)
+        near = np.asarray((off > _ROUNDING).any(axis=-1) & (off <= reach).all(axis=-1))
+        if not near.any():
+            return positions, 0, 0.0
+        return frozen(np.where(near[:, None], inside, positions)), int(near.sum()), float(off[near].max())
+
+    shots: list[Shot] = []
+    sources = receivers = 0
+    most = 0.0
+    spread, placed, count, far = np.empty((0, 3)), np.empty((0, 3)), 0, 0.0
+    for shot in acquisition.shots:
+        source, of_source, source_far = moved(shot.source[None])
+        if shot.receivers is not spread:  # many shots may share one array
+            spread = shot.receivers
+            placed, count, far = moved(spread)
+        sources, receivers, most = sources + of_source, receivers + count, max(most, source_far, far)
+        shots.append(replace(shot, source=source[0], receivers=placed) if of_source or count else shot)
+    if not sources + receivers:
+        return acquisition
+    note = (
+        f"{acquisition.name}: [acquisition]: {sources} sources and {receivers} receivers lie up to {most:.3g} m "
+        "outside the model, half a cell at most: they are taken to be on its side"
+    )
+    return replace(acquisition, shots=tuple(shots), notes=(*acquisition.notes, note))
+
+
 def check_inside(acquisition: Acquisition, lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]) -> None:
     """Check that sources and receivers lie in the box from `lower` to `upper`, (3,) each, m, sides included.
 
@@ -150,7 +192,8 @@ def check_inside(acquisition: Acquisition, lower: npt.NDArray[np.float64], upper
         counts, first = violations
         raise InputError(
             f"{acquisition.name}: [acquisition]: {counts} lie outside the model; first: {first} m; "
-            f"allowed: from {point(np.asarray(lower))} to {point(np.asarray(upper))} m"
+            f"allowed: from {point(np.asarray(lower))} to {point(np.asarray(upper))} m, and half a cell; `fathometer "
+            "prepare --extend` makes a larger model"
         )
 
 
