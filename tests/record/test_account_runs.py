@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from cli_support import MIGRATE, MODEL, call, finish, here, inputs, mpirun, program, run, start, survey, under_way
 from patience import PATIENCE
+from report_support import a_record
 
+from fathometer.record.envelope import write_record
 from fathometer.record.schema import SCHEMA
 
 UNACCOUNTED = 0.01  # of a rank's wall time, at most
@@ -374,8 +376,13 @@ def test_a_run_that_is_ended_in_the_middle_of_a_call_says_so_in_its_record(tmp_p
 def test_a_finished_run_takes_the_mark_away(tmp_path, capsys):
     inputs(tmp_path)
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "run-unfinished.json").write_text("{}")
-    assert run(capsys, "model", survey(tmp_path, MODEL), "--quiet").code == 0
+    foreign = tmp_path / "out" / "run-unfinished.json"
+    foreign.write_text("{}")
+    path = survey(tmp_path, MODEL)
+    assert run(capsys, "model", path, "--quiet").code == 2
+    assert foreign.read_text() == "{}"
+    write_record(foreign, a_record(finished=False))
+    assert run(capsys, "model", path, "--quiet").code == 0
     assert not (tmp_path / "out" / "run-unfinished.json").exists()
     assert validated(tmp_path / "out" / "run.json")["validity"]["finished"]
 

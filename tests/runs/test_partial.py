@@ -161,5 +161,5 @@ def test_a_file_system_without_locks_is_not_in_use(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(FathometerError, match="lock: cannot be written: No locks available"):
+    with pytest.raises(FathometerError, match="lock: cannot be locked: No locks available"):
         FolderLock(tmp_path / "journal")

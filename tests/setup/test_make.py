@@ -43,8 +43,9 @@ def project(tmp_path):
 
 def make(folder: Path, *words: str, **environ: str) -> str:
     command = ["make", *words]
+    outside = {name: value for name, value in os.environ.items() if name != "MAKELEVEL"}  # of `make test`
     done = subprocess.run(
-        command, cwd=folder, env=os.environ | environ, capture_output=True, text=True, timeout=60, check=False
+        command, cwd=folder, env=outside | environ, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -225,7 +225,7 @@ def unfinished_record(output: Path, comm: MPI.Intracomm, record_of: Callable[[st
             with ledger.phase("finish"), suppress(FathometerError):  # that error is raised where results are written
                 write_record(path, record_of(f"unfinished: {reason}"))
 
-    with collective_errors(comm):
+    with ledger.phase("set up"), collective_errors(comm):
         if comm.rank == 0:
             require_own_record(output)
     write("the run goes on, or it was killed")

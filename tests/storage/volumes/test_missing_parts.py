@@ -182,7 +182,9 @@ def test_chunks_that_were_never_written():
         file.create_dataset("zero", SHAPE, fillvalue=0.0)
         file.create_dataset("all", data=VALUES, chunks=(4, 4), compression="gzip")
         file.create_dataset("fill", SHAPE, chunks=(2, 5), fillvalue=-999.0)[:2, :5] = 1
+        file.create_dataset("never", SHAPE, chunks=(2, 5), fillvalue=-999.0, fill_time="never")[:2, :5] = 1
     refused("v.h5:part", "v.h5:part: 5 of 6 chunks were never written, the first with cell (0, 5)", "as zeros")
+    refused("v.h5:never", "v.h5:never: 5 of 6 chunks were never written", "as zeros")
     refused("v.h5:none", "v.h5:none: its values were never written")
     refused("v.h5:zero", "v.h5:zero: its values were never written")
     assert (read("v.h5:all") == VALUES).all()

@@ -48,6 +48,8 @@ def check_complete(dataset: Any, key: str) -> tuple[float, ...]:
     InputError, which names the part, where a file or a dataset that it consists of is missing, is too short or has
     another shape, and where values were never written and would be read as zeros.
     """
+    import h5py
+
     fills: dict[float, None] = {}
     probed: set[Path] = set()
     for (path, name), part, leads in _walk(dataset, key):
@@ -71,7 +73,8 @@ def check_complete(dataset: Any, key: str) -> tuple[float, ...]:
         if part.is_virtual:
             _check_sources(part, own, path)
         fill = float(part.fillvalue) if part.dtype.kind in "fiu" else 0.0
-        if fill == 0 and (unwritten := _unwritten(part)):
+        filled = fill != 0 and part.id.get_create_plist().get_fill_time() != h5py.h5d.FILL_TIME_NEVER
+        if not filled and (unwritten := _unwritten(part)):
             raise InputError(f"{own}: {unwritten}; they would be read as zeros; needed: all of its values")
         own_fills = (*declared_fills(part.attrs), *([fill] if fill else []))
         fills |= dict.fromkeys(value for value in own_fills if not math.isnan(value))
