@@ -385,3 +385,14 @@ def test_the_demo(tmp_path):
     assert list((tmp_path / "demo").glob("*.png"))
     again = here("ocean", tmp_path / "demo" / "demo.toml")
     assert failed(again, 2, "--resume goes on with it")
+
+
+def test_a_grid_that_memory_cannot_hold_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("fathometer.apps.ocean.driver.usable_memory", lambda comm: 20_000)
+    path = tmp_path / "ocean.toml"
+    for cells, part in (([12, 8], "state"), ([400, 300], "case")):
+        path.write_text(text_of(ocean_values(grid__cells=cells)))
+        done = in_this_process("ocean", path, "--quiet")
+        assert done.code == 2
+        assert done.err.startswith("fathometer: error: not enough memory: ")
+        assert f"({part} " in done.err

@@ -304,3 +304,12 @@ def test_restart_files_by_the_clock(tmp_path, monkeypatch):
     monkeypatch.setattr(state_clock, "LOOK_SECONDS", 0.0)
     assert here("reactive", write(tmp_path)).code == 0
     assert len((tmp_path / "out" / FOLDER / "steps.jsonl").read_text().splitlines()) == 9
+
+
+def test_a_grid_that_memory_cannot_hold_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr("fathometer.apps.reactive.driver.usable_memory", lambda comm: 20)
+    path = tmp_path / "flow.toml"
+    path.write_text(text_of(values()))
+    done = here("reactive", path, "--quiet")
+    assert done.code == 2
+    assert done.err.startswith("fathometer: error: not enough memory: ")

@@ -9,6 +9,7 @@ at the end:            fields, restart file, picture, record, page
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -25,12 +26,14 @@ from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.ocean.picture import PICTURE, draw
 from fathometer.apps.ocean.restart import Progress, RestartFiles
 from fathometer.apps.ocean.results import finish, known
+from fathometer.apps.ocean.solver.memory import case_bytes, model_bytes
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
 from fathometer.base.signals import between_steps
 from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.lifecycle import remove_record
@@ -48,6 +51,8 @@ def run_ocean(file: OceanFile, comm: MPI.Intracomm, context: Context) -> Outcome
 
     Raises InputError and FathometerError, the same on all ranks.
     """
+    with ledger.phase("set up"):
+        require_memory({"case": case_bytes(math.prod(file.grid.cells))}, usable_memory(comm), comm)
     with ledger.phase("set up"), collective_errors(comm):
         case = case_of(file)
         run = known(case)
@@ -68,7 +73,9 @@ def _run(case: Case, run: KnownRun, comm: MPI.Intracomm, context: Context) -> Ou
     with ledger.phase("set up"):
         from fathometer.apps.ocean.solver.model import OceanModel
 
-        model = OceanModel(case.problem, layout_of(case, comm), comm, **file.barotropic.solver_keys())
+        layout = layout_of(case, comm)
+        require_memory(_arrays(case, layout), usable_memory(comm), comm)
+        model = OceanModel(case.problem, layout, comm, **file.barotropic.solver_keys())
         restart = RestartFiles(output, state_input(case), model.layout, comm)
         course, written = _begin(case, model, restart, context)
         fields = FieldFiles(file, case.problem.grid, model.layout, comm, written)
@@ -107,6 +114,14 @@ def layout_of(case: Case, comm: MPI.Intracomm) -> Layout:
         ranks=keys.ranks,
         order=keys.order,
     )
+
+
+def _arrays(case: Case, layout: Layout) -> dict[str, int]:
+    """Bytes of this rank's arrays, by what takes them, but for the halos."""
+    keys, (x, y) = case.file.barotropic, layout.padded
+    nx, ny, nz = case.problem.grid.shape
+    parts = model_bytes(len(layout.own) * x * y, nz, nx * ny, keys.tile, keys.preconditioner, {1: 0, 2: 0, 3: 0})
+    return {name: taken for name, taken in parts.items() if name != "case"}
 
 
 def _begin(case: Case, model: OceanModel, restart: RestartFiles, context: Context) -> tuple[Course, list[int]]:

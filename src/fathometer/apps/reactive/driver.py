@@ -25,12 +25,14 @@ from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.picture import PICTURE, draw
 from fathometer.apps.reactive.restart import Progress, RestartFiles
 from fathometer.apps.reactive.results import finish, known
+from fathometer.apps.reactive.solver.memory import case_bytes
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress as Display
 from fathometer.base.signals import between_steps
 from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.memory_budget import require_memory, usable_memory
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
 from fathometer.runs.lifecycle import remove_record
@@ -51,6 +53,8 @@ def run_reactive(file: FlowFile, comm: MPI.Intracomm, context: Context) -> Outco
 
     Raises InputError and FathometerError, the same on all ranks.
     """
+    with ledger.phase("set up"):
+        require_memory({"case": case_bytes(file.grid.cells)}, usable_memory(comm), comm)
     with ledger.phase("set up"), collective_errors(comm):
         from fathometer.apps.reactive.solver.petsc import require_petsc
 

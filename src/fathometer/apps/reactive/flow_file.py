@@ -26,13 +26,14 @@ Name = Annotated[str, MinLen(1), Allowed("a name")]
 Names = Annotated[tuple[Name, ...], Loose]
 Interval = Annotated[tuple[float, float], Loose]
 SideName = Literal["x-", "x+", "y-", "y+", "z-", "z+"]
+Cells = Annotated[int, Ge(1), Le(1_000_000)]
 Porosity = Annotated[float, Gt(0), Le(1)]
 
 
 class GridTable(Table):
     """Cells of equal size."""
 
-    cells: Annotated[tuple[Count, Count, Count], Loose] = key("along x, y and z; 1 along axes that do not matter")
+    cells: Annotated[tuple[Cells, Cells, Cells], Loose] = key("along x, y and z; 1 along axes that do not matter")
     spacing: Annotated[tuple[Positive, Positive, Positive], Loose] = key("size of a cell along x, y and z", "m")
     origin: Annotated[tuple[float, float, float], Loose] = key(
         "the corner of the first cell, for regions and results", "m", (0.0, 0.0, 0.0)
@@ -162,7 +163,7 @@ class NewtonTable(Table):
     tolerance: Positive = key(
         "of the residual, relative to each component's largest total, root mean square", "", 1e-12
     )
-    most_iterations: Count = key("a step that needs more is cut", "", 25)
+    most_iterations: Annotated[int, Ge(1), Le(1_000_000)] = key("a step that needs more is cut", "", 25)
 
 
 class PetscTable(Table):

@@ -13,6 +13,11 @@ FIELDS = 3  # deep arrays at the same time while the vertical velocity is made
 CASE = 9  # arrays over all columns of the grid that each rank has: levels, depths, wind, targets
 
 
+def case_bytes(grid: int) -> int:
+    """Bytes of what each rank knows of all columns of the grid, before it has a model; no MPI."""
+    return grid * (CASE * NUMBER + 2 * INTEGER)
+
+
 def model_bytes(
     columns: int, levels: int, grid: int, tile: int, preconditioner: str, rings: Mapping[int, int]
 ) -> dict[str, int]:
@@ -24,7 +29,7 @@ def model_bytes(
     factor = tile + 2 if preconditioner == "block" else 1
     deep, surface = rings[3] * 2 + rings[2] * 2, rings[3] * 3 + rings[1]
     return {
-        "case": grid * (CASE * NUMBER + 2 * INTEGER),
+        "case": case_bytes(grid),
         "state": DEEP * columns * levels * NUMBER,
         "surface": columns * (FLAT * NUMBER + 4 * INTEGER + BYTES),
         "preconditioner": columns * factor * NUMBER,

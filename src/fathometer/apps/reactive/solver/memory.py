@@ -13,6 +13,12 @@ NEWTON = 7  # vectors of Newton's method: solution, residual, correction and tho
 NUMBER, INTEGER = 8, 4  # bytes
 
 
+def case_bytes(shape: Index3) -> int:
+    """Bytes of what stands at the faces of all sides of the grid, which each rank has; no MPI."""
+    x, y, z = shape
+    return 2 * (x * y + y * z + x * z) * (1 + 2 * NUMBER)
+
+
 def solver_bytes(
     shape: Index3, ranks: Index3, n: int, k: int, scheme: str, linear_iterations: float | None = None
 ) -> dict[str, int]:
