@@ -280,7 +280,7 @@ def test_the_slice_is_the_one_of_the_file(browser, pages):
     while browser.execute_script(SLICES) == before:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    shown = np.array(json.loads(browser.execute_script(SLICES)[1])[1])  # depth, y
+    shown = np.array(json.loads(browser.execute_script(SLICES)[1])[-1])  # the image (depth, y) is drawn last
     image = np.fromfile(pages["slices"].with_name("image-laplacian.rsf@"), np.float32).reshape(21, 9, 26)
     deep = image[5, :, 12:].T  # below the water, where nothing fades
     strong = np.abs(deep) > 0.2 * np.abs(deep).max()

@@ -75,7 +75,7 @@ def values_of(path, shape):
 def test_what_is_shown_and_in_which_order(runs):
     flat, deep = made(runs / "out" / "time"), made(runs / "deep" / "time")
     assert [(panel["kind"], panel["title"]) for panel in flat] == [
-        ("volume", "The image in time, over the RMS velocity"),
+        ("volume", "The image in time"),
         ("traces", "Images of the bins of offset at x = 190 m"),
         ("sections", "Sections of bins of offset"),
         ("volume", "The fold"),

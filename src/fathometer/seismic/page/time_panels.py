@@ -1,7 +1,7 @@
 """Panels of a time migration's page.
 
-The image in time over its velocity, common-offset images where there are any, the fold, the image in depth where it was
-written, the acquisition, one gather.
+The image in time with its velocity as a choice, common-offset images where there are any, the fold, the image in depth
+where it was written, the acquisition, one gather.
 """
 
 from __future__ import annotations
