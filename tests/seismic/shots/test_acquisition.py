@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside, snapped
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.inside import Box, check_below, check_inside, snapped, within
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.seismic.traces.mute import top_mute
 from fathometer.storage.traces.segy import GatherWriter
@@ -345,22 +346,22 @@ def test_gathers_are_muted_by_offset(tmp_path: Path) -> None:
 # --- the box
 
 
-def box(*values: float) -> tuple[np.ndarray, np.ndarray]:
-    return np.array(values[:3]), np.array(values[3:])
+def box(*values: float) -> Box:
+    """Of cells of 10 m."""
+    return Box(np.array(values[:3]), np.array(values[3:]), np.full(3, 10.0))
 
 
 def test_places_on_the_sides_are_inside() -> None:
     got = modelled({"x": [0, 100, 100], "z": 0}, {"x": [0.0, 0.3, 0.1], "z": 50})
-    check_inside(got, *box(0, 0, 0, 100, 0, 50))
+    check_inside(got, box(0, 0, 0, 100, 0, 50))
 
 
 def test_places_up_to_half_a_cell_outside_are_moved_to_the_side_with_a_note() -> None:
     got = modelled({"x": [-2.5e-3, 99.9975, 100], "z": 0}, {"x": [0.0, 104.0, 26.0], "z": 50})
-    sides, cells = box(0, 0, 0, 100, 0, 50), np.array([10.0, 10.0, 10.0])
+    sides = box(0, 0, 0, 100, 0, 50)
     with refused("outside the model"):
-        check_inside(got, *sides)
-    placed = snapped(got, *sides, cells)
-    check_inside(placed, *sides)
+        check_inside(got, sides)
+    placed = within(got, sides, drop=False)
     assert [shot.source[0] for shot in placed.shots] == [0.0, 99.9975]
     assert placed.shots[0].receivers[:, 0].tolist() == [0.0, 26.0, 52.0, 78.0, 100.0]
     assert placed.shots[0].receivers is placed.shots[1].receivers
@@ -372,7 +373,7 @@ def test_places_up_to_half_a_cell_outside_are_moved_to_the_side_with_a_note() ->
 def test_other_places_are_not_moved(x: list[float]) -> None:
     """Inside, less than a millimetre outside, and a whole cell."""
     got = modelled({"x": 50.0, "z": 0}, {"x": x, "z": 50})
-    assert snapped(got, *box(0, 0, 0, 100, 0, 50), np.array([10.0, 10.0, 10.0])) is got
+    assert snapped(got, box(0, 0, 0, 100, 0, 50)) is got
 
 
 FIXED = {"x": [50, 90, 20], "z": 7.5}
@@ -396,7 +397,41 @@ MOVING = {"x": [0, 40, 20], "z": 7.5, "relative": True}
 def test_places_outside_the_model(receivers: dict[str, Any], limits: tuple[float, ...], words: list[str]) -> None:
     got = modelled({"x": [0, 200, 100], "z": 5}, receivers)
     with refused("survey.toml", "outside the model", words[0] + " sources", words[1] + " receivers", *words[2:]):
-        check_inside(got, *box(*limits))
+        check_inside(got, box(*limits))
+
+
+def test_what_lies_outside_is_left_out_with_a_note() -> None:
+    """A spread that moves with its source leaves the model; the last source does too."""
+    got = modelled({"x": [0, 200, 100], "z": 5}, MOVING)
+    placed = within(got, box(0, 0, 0, 110, 0, 50), drop=True)
+    assert [(shot.index, shot.ffid, shot.channel.tolist()) for shot in placed.shots] == [(0, 1, [1, 2, 3]), (1, 2, [1])]
+    assert [shot.receivers[:, 0].tolist() for shot in placed.shots] == [[0, 20, 40], [100]]
+    [note] = placed.notes
+    assert "outside: 1 of 3 shots and 5 of 9 traces are left out" in note
+    [record] = placed.conditioning.selected
+    assert record == {"step": "outside", "sources_outside": 1, "shots_left_out": 1, "traces_left_out": 5}
+
+
+def test_nothing_is_left_out_where_all_is_inside_and_an_error_where_nothing_is() -> None:
+    got = modelled({"x": [0, 200, 100], "z": 5}, FIXED)
+    assert within(got, box(0, 0, 0, 200, 0, 50), drop=True) is got
+    with refused("3 of 3 sources and 9 of 9 receivers lie outside", 'outside = "drop"', "--extend"):
+        within(got, box(300, 0, 0, 400, 0, 50), drop=True)
+
+
+def test_shots_share_the_receivers_that_are_left() -> None:
+    cut = within(modelled({"x": [60, 70, 10], "z": 5}, FIXED), box(0, 0, 0, 75, 0, 50), drop=True)
+    assert cut.shots[0].receivers is cut.shots[1].receivers
+    assert cut.shots[0].receivers[:, 0].tolist() == [50, 70]
+
+
+def test_recorded_traces_keep_their_receivers(tmp_path: Path) -> None:
+    write(tmp_path / "g.segy", [(ffid, (x, 0.0, 5.0), spread(x)) for ffid, x in ((7, 200.0), (8, 0.0), (9, 50.0))])
+    got = acquisition_of(survey(tmp_path, {"gathers": "g.segy"}), 2)
+    placed = within(got, box(30, 0, 0, 110, 0, 50), drop=True)
+    [shot] = placed.shots
+    assert (shot.index, shot.ffid, shot.receivers[:, 0].tolist()) == (0, 9, [50, 75, 100])
+    assert placed.traces(shot, np.arange(3))[:, 0].tolist() == [800, 900, 1000]  # of the file's traces 8 to 10
 
 
 @pytest.mark.parametrize("what", ["source", "receivers"])
@@ -407,6 +442,6 @@ def test_a_place_that_is_no_number_lies_outside(tmp_path: Path, what: str) -> No
     places[..., 2] = np.nan
     wrong = replace(acquisition, shots=(replace(shot, **{what: places}),))
     with refused("nan", "outside the model"):
-        check_inside(wrong, np.array([0.0, 0.0, 0.0]), np.array([200.0, 0.0, 100.0]))
+        check_inside(wrong, box(0, 0, 0, 200, 0, 100))
     with refused("nan", "free surface"):
         check_below(wrong, 0.0)

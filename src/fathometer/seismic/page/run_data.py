@@ -13,6 +13,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.inside import Box, within
 from fathometer.seismic.survey import Survey, survey_of
 
 FILES = "panels"  # kind in the ledger of all files that are read for panels
@@ -62,7 +63,14 @@ def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
     dimension = sum(n > 1 for n in shape or ()) or None
     files = {kind: locate(name) for kind, name in recorded_files.items() if isinstance(name, str)}
     image = _image_grid(record["results"]["grid"]) if in_time else None
-    return RunData(survey, earth, cache(lambda: acquisition_of(survey, dimension)), files, image)
+
+    @cache
+    def acquisition() -> Acquisition:
+        """The shots of the run; places up to half a cell outside the model are as in the files."""
+        whole = acquisition_of(survey, dimension)
+        return within(whole, Box.of(earth().grid), drop=True) if survey.acquisition.outside == "drop" else whole
+
+    return RunData(survey, earth, acquisition, files, image)
 
 
 def _image_grid(recorded: Mapping[str, Any]) -> Grid:

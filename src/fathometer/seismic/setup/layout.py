@@ -19,7 +19,8 @@ from fathometer.grid.grid import Grid, Sides
 from fathometer.parallel.decomposition import Decomposition, Index3, choose_ranks
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
-from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of, check_below, check_inside, snapped
+from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.inside import Box, check_below, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.shot import Shot
@@ -199,20 +200,16 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     survey = files.placed
     with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
         acquisition = acquisition_of(survey, files.dimension)
-        if not imaging:
-            acquisition = acquisition_to_model(survey, acquisition)
-    acquisition = replace(acquisition, notes=files.notes + acquisition.notes)
-    wavelet = wavelet_of(survey)
     bare = files.grid
-    free = survey.propagation.top == "free-surface"
-    lower, upper = np.array(bare.origin), np.array(bare.upper)
-    if bare.two_dimensional:
-        lower[1] = upper[1] = 0.0
-    acquisition = snapped(acquisition, lower, upper, np.array(bare.spacing))
     try:
-        check_inside(acquisition, lower, upper)
+        acquisition = within(acquisition, Box.of(bare), survey.acquisition.outside == "drop")
     except InputError as error:  # the notes say where the model's place comes from
         raise InputError("; ".join((str(error), *files.notes))) from None
+    if not imaging:
+        acquisition = acquisition_to_model(survey, acquisition)
+    acquisition = replace(acquisition, notes=files.notes + acquisition.notes)
+    wavelet = wavelet_of(survey)
+    free = survey.propagation.top == "free-surface"
     if free and not survey.propagation.elastic:  # velocities are not zero there
         check_below(acquisition, bare.origin[2])
     boundary = boundary_of(survey.propagation)

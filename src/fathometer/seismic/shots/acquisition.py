@@ -1,8 +1,7 @@
 """Acquisition of a survey: shots with source and receiver positions, and recorded traces where there are any."""
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -10,18 +9,15 @@ import numpy.typing as npt
 
 from fathometer.base.errors import InputError
 from fathometer.seismic.shots.conditioning import Conditioning, conditioning_of
-from fathometer.seismic.shots.gathers import Recording, point, recording_of
+from fathometer.seismic.shots.gathers import Recording, recording_of
 from fathometer.seismic.shots.geometry import shots_of_geometry
 from fathometer.seismic.shots.selection import selected
-from fathometer.seismic.shots.shot import Shot, frozen
+from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.trace_hashes import TraceHashes
 from fathometer.seismic.survey import ReceiversTable, Survey
 
-__all__ = ["Acquisition", "Shot", "acquisition_of", "check_below", "check_inside", "snapped"]
+__all__ = ["Acquisition", "Shot", "acquisition_of"]
 
-Positions = npt.NDArray[np.float64]
-
-_ROUNDING = 1e-3  # m; positions up to so far outside the box count as inside, because SEG-Y rounds coordinates
 _MOST_SAMPLES = 32767  # of a trace in SEG-Y, whose count is a signed 16-bit number
 _FINITE = 1e15  # samples; replaces an overflowing number of samples until it is refused
 _ROUNDING_TIME = 1e-6  # of a sample
@@ -137,108 +133,3 @@ def _samples_used(survey: Survey, recording: Recording) -> tuple[int, tuple[str,
         return recording.samples, ()
     note = f"the first {samples} of {recording.samples} samples count ([propagation] duration {duration:g} s)"
     return samples, (f"{survey.path}: {note}",)
-
-
-def snapped(
-    acquisition: Acquisition,
-    lower: npt.NDArray[np.float64],
-    upper: npt.NDArray[np.float64],
-    spacing: npt.NDArray[np.float64],
-) -> Acquisition:
-    """The acquisition with sources and receivers that lie up to half a cell outside the box moved to its side, and a
-    note on them: the coordinates of a rotated survey are rounded. Others stay as they are, to the bit.
-
-    lower, upper: as of `check_inside`. spacing: of the cells, (3,), m.
-    """
-    lower, upper, reach = np.asarray(lower), np.asarray(upper), np.asarray(spacing) / 2
-
-    def moved(positions: Positions) -> tuple[Positions, int, float]:
-        """The positions (n, 3), how many were moved, and how far at most, m."""
-        inside = np.clip(positions, lower, upper)
-        off = np.abs(positions - inside)
-        near = np.asarray((off > _ROUNDING).any(axis=-1) & (off <= reach).all(axis=-1))
-        if not near.any():
-            return positions, 0, 0.0
-        return frozen(np.where(near[:, None], inside, positions)), int(near.sum()), float(off[near].max())
-
-    shots: list[Shot] = []
-    sources = receivers = 0
-    most = 0.0
-    spread, placed, count, far = np.empty((0, 3)), np.empty((0, 3)), 0, 0.0
-    for shot in acquisition.shots:
-        source, of_source, source_far = moved(shot.source[None])
-        if shot.receivers is not spread:  # many shots may share one array
-            spread = shot.receivers
-            placed, count, far = moved(spread)
-        sources, receivers, most = sources + of_source, receivers + count, max(most, source_far, far)
-        shots.append(replace(shot, source=source[0], receivers=placed) if of_source or count else shot)
-    if not sources + receivers:
-        return acquisition
-    note = (
-        f"{acquisition.name}: [acquisition]: {sources} sources and {receivers} receivers lie up to {most:.3g} m "
-        "outside the model, half a cell at most: they are taken to be on its side"
-    )
-    return replace(acquisition, shots=tuple(shots), notes=(*acquisition.notes, note))
-
-
-def check_inside(acquisition: Acquisition, lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]) -> None:
-    """Check that sources and receivers lie in the box from `lower` to `upper`, (3,) each, m, sides included.
-
-    In 2D lower[1] = upper[1] = 0, as in the shots. Raises InputError with the number of positions outside, the first
-    of them and the box.
-    """
-    violations = _violations(acquisition, lambda positions: _outside(positions, lower, upper))
-    if violations:
-        counts, first = violations
-        raise InputError(
-            f"{acquisition.name}: [acquisition]: {counts} lie outside the model; first: {first} m; "
-            f"allowed: from {point(np.asarray(lower))} to {point(np.asarray(upper))} m, and half a cell; `fathometer "
-            "prepare --extend` makes a larger model"
-        )
-
-
-def check_below(acquisition: Acquisition, surface: float) -> None:
-    """Check that sources and receivers lie below the depth `surface` (m) of a free surface.
-
-    Pressure is zero on it, so sources there inject nothing and receivers record nothing. Raises InputError.
-    """
-    violations = _violations(acquisition, lambda positions: ~np.asarray(positions[..., 2] > surface + _ROUNDING))
-    if violations:
-        counts, first = violations
-        raise InputError(
-            f"{acquisition.name}: [acquisition]: {counts} lie in the free surface, where pressure is zero; "
-            f"first: {first} m; allowed: a depth of more than {surface:g} m"
-        )
-
-
-def _violations(
-    acquisition: Acquisition, wrong: Callable[[Positions], npt.NDArray[np.bool_]]
-) -> tuple[str, str] | None:
-    """How many sources and receivers have a wrong position (…, 3) and the first of them, as text; None: none has."""
-    sources = receivers = all_receivers = 0
-    first = ""
-    spread, bad = np.empty((0, 3)), np.empty(0, np.int64)
-    for shot in acquisition.shots:
-        all_receivers += len(shot.receivers)
-        if wrong(shot.source):
-            sources += 1
-            first = first or f"the source of shot {shot.index + 1} (FFID {shot.ffid}) at {point(shot.source)}"
-        if shot.receivers is not spread:  # many shots may share one array
-            spread, bad = shot.receivers, np.flatnonzero(wrong(shot.receivers))
-        receivers += len(bad)
-        if len(bad):
-            first = first or (
-                f"the receiver of shot {shot.index + 1} (FFID {shot.ffid}), channel {shot.channel[bad[0]]}, "
-                f"at {point(shot.receivers[bad[0]])}"
-            )
-    if not first:
-        return None
-    return f"{sources} of {len(acquisition.shots)} sources and {receivers} of {all_receivers} receivers", first
-
-
-def _outside(
-    positions: npt.NDArray[np.float64], lower: npt.NDArray[np.float64], upper: npt.NDArray[np.float64]
-) -> npt.NDArray[np.bool_]:
-    """For each position (…, 3), m, whether it lies outside the box."""
-    inside = (positions >= np.asarray(lower) - _ROUNDING) & (positions <= np.asarray(upper) + _ROUNDING)
-    return np.asarray(~np.all(inside, axis=-1))  # so that NaN is outside

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.survey import ConditioningTable, Survey
 
 StepRecords = tuple[dict[str, Any], ...]  # name, parameters and counts of conditioning steps, as JSON values
+Mask = npt.NDArray[np.bool_]
+RecordingOrNone = TypeVar("RecordingOrNone", Recording, Recording | None)
 
 
 def selected(
@@ -38,8 +41,8 @@ def selected(
                 "traces_left_out": traces - _traces(chosen),
             }
         )
-        shots = chosen
-    gathers = [recording.gathers[shot.index] for shot in shots]
+        recording = replace(recording, gathers=tuple(recording.gathers[shot.index] for shot in chosen))
+        shots = tuple(replace(shot, index=index) for index, shot in enumerate(chosen))
     if keys.offsets is not None:
         near, far = keys.offsets
         masks = [(offset >= near) & (offset <= far) for offset in (shot.offsets for shot in shots)]
@@ -49,22 +52,28 @@ def selected(
                 f"{place}.offsets: found [{near:g}, {far:g}] m, where no trace is; the traces' offsets are "
                 f"{all_offsets.min():g} to {all_offsets.max():g} m"
             )
-        records.append(
-            {
-                "step": "offsets",
-                "metres": keys.offsets,
-                "shots_left_out": sum(not mask.any() for mask in masks),
-                "traces_left_out": sum(int(np.count_nonzero(~mask)) for mask in masks),
-            }
-        )
-        pairs = [
-            (_with_receivers(shot, mask), Gather(gather.file[mask], gather.trace[mask]))
-            for shot, gather, mask in zip(shots, gathers, masks, strict=True)
-            if mask.any()
-        ]
-        shots, gathers = tuple(shot for shot, _ in pairs), [gather for _, gather in pairs]
-    renumbered = tuple(replace(shot, index=index) for index, shot in enumerate(shots))
-    return renumbered, replace(recording, gathers=tuple(gathers)), tuple(records)
+        record = {"step": "offsets", "metres": keys.offsets}
+        shots, recording, record = kept(shots, recording, masks, record)
+        records.append(record)
+    return shots, recording, tuple(records)
+
+
+def kept(
+    shots: tuple[Shot, ...], recording: RecordingOrNone, masks: Sequence[Mask], record: dict[str, Any]
+) -> tuple[tuple[Shot, ...], RecordingOrNone, dict[str, Any]]:
+    """The shots with those of their receivers that the masks (n,) keep, their recorded traces, and the record of the
+    step with its counts. Shots are renumbered; one without a receiver is left out."""
+    pairs = [(shot, mask) for shot, mask in zip(shots, masks, strict=True) if mask.any()]
+    shared: dict[tuple[int, int, int], Shot] = {}  # many shots may share arrays, and then share masks
+    chosen = tuple(
+        replace(shot, index=index, receivers=part.receivers, channel=part.channel)
+        for index, (shot, part) in enumerate((shot, _with_receivers(shot, mask, shared)) for shot, mask in pairs)
+    )
+    if recording is not None:
+        gathers = [(recording.gathers[shot.index], mask) for shot, mask in pairs]
+        recording = replace(recording, gathers=tuple(Gather(g.file[mask], g.trace[mask]) for g, mask in gathers))
+    counts = {"shots_left_out": len(shots) - len(chosen), "traces_left_out": _traces(shots) - _traces(chosen)}
+    return chosen, recording, record | counts
 
 
 def _chosen_shots(keys: ConditioningTable, shots: tuple[Shot, ...], place: str) -> tuple[Shot, ...]:
@@ -83,11 +92,15 @@ def _chosen_shots(keys: ConditioningTable, shots: tuple[Shot, ...], place: str) 
     return shots[:: keys.shots.every]
 
 
-def _with_receivers(shot: Shot, mask: npt.NDArray[np.bool_]) -> Shot:
-    """The shot with the receivers of the mask (n,) only."""
+def _with_receivers(shot: Shot, mask: Mask, shared: dict[tuple[int, int, int], Shot]) -> Shot:
+    """A shot whose receivers and channels are those of this one that the mask (n,) keeps; shared: such shots by the
+    identities of their arrays."""
     if mask.all():
         return shot
-    return replace(shot, receivers=frozen(shot.receivers[mask]), channel=frozen(shot.channel[mask]))
+    key = id(shot.receivers), id(shot.channel), id(mask)
+    if key not in shared:
+        shared[key] = replace(shot, receivers=frozen(shot.receivers[mask]), channel=frozen(shot.channel[mask]))
+    return shared[key]
 
 
 def _traces(shots: tuple[Shot, ...]) -> int:

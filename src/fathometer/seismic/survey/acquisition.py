@@ -110,6 +110,12 @@ class AcquisitionTable(Table):
         "degrees",
         None,
     )
+    outside: Literal["refuse", "drop"] = key(
+        "sources and receivers more than half a cell outside the model: an error, or left out with a note, a shot with "
+        "its source; not of `migrate-time`, which has no such places",
+        "",
+        "refuse",
+    )
     mute: MuteTable | None = key("top mute of recorded gathers; left out: none", "", None)
     conditioning: ConditioningTable = section("further conditioning of recorded gathers", ConditioningTable)
     source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
