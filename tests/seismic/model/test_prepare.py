@@ -14,7 +14,7 @@ from survey_support import load
 
 from fathometer.base.errors import InputError
 from fathometer.seismic.model.prepare import plan
-from fathometer.seismic.model.prepare.driver import prepare_model
+from fathometer.seismic.model.prepare.driver import prepare_volume
 from fathometer.seismic.model.prepare.extent import crop_of, extension_of
 from fathometer.seismic.model.prepare.input_volume import InputVolume
 from fathometer.seismic.model.prepare.regridding import regrid
@@ -48,7 +48,7 @@ def rsf(
 
 def prepared(folder: Path, model: str, output: str = "out.rsf", **keys: Any) -> np.ndarray:
     """What a request makes of a model."""
-    prepare_model(PreparationRequest(model, folder / output, **keys), lambda line: None)
+    prepare_volume(PreparationRequest(model, folder / output, **keys), lambda line: None)
     return load(folder / output)
 
 
@@ -385,7 +385,7 @@ def test_it_takes_no_more_memory_than_was_asked_for(
     monkeypatch.setattr(plan, "require_memory", lambda parts, *_: asked.append(sum(parts.values())))
     prepared(tmp_path, model, **keys)  # what is imported on the way does not count
     tracemalloc.start()
-    prepare_model(PreparationRequest(model, tmp_path / "out.rsf", **keys), lambda line: None)
+    prepare_volume(PreparationRequest(model, tmp_path / "out.rsf", **keys), lambda line: None)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert 0.25 * asked[0] <= peak <= asked[0]

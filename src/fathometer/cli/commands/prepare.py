@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from fathometer.base.errors import InputError
@@ -13,16 +14,19 @@ from fathometer.cli.option_types import lengths, read_by
 from fathometer.cli.output import printer, require_writable
 
 DESCRIPTION = """\
-Read a volume, and write it as a model for `model` and `migrate`. In this order, as asked for: units to
-m/s and axes to x, y, z; smoothing and new cells (of slowness, where it is a velocity), which see what lies
-around a crop; crop; extension; epsilon and delta by rules, as OUT-epsilon and OUT-delta beside OUT. Lists
-of lengths are along x,y,z (x,z in 2D); one length stands for all axes. Prints the cells that come out."""
+Read a volume or velocity picks, and write a model for `model` and `migrate`. In this order, as asked for:
+units to m/s and axes to x, y, z; smoothing and new cells (of slowness, where it is a velocity), which see
+what lies around a crop; crop; extension; epsilon and delta by rules, as OUT-epsilon and OUT-delta beside
+OUT. Picks become their interval velocities (Dix) over depth, in cells of --spacing between the outermost
+places, or where --crop says. Lists of lengths are along x,y,z (x,z in 2D); one length stands for all axes.
+Prints the cells that come out."""
 
 EXAMPLES = """\
   fathometer prepare vp.segy --input-spacing 25,25,10 --units km/s -o vp.rsf
   fathometer prepare vp.rsf --smooth 150,150,75 --below-water 1520 -o smooth.rsf
   fathometer prepare models.npz:vp --input-spacing 12.5,12.5 --spacing 20,20 --crop 1000:8000,: -o vp.nc
   fathometer prepare vp.rsf --extend 500,0:800 -o wide.rsf
+  fathometer prepare picks.txt --spacing 25,10 -o vp.rsf
   fathometer prepare vp.rsf --epsilon velocity:1500=0,2500=0.1,4000=0.05 --delta 0.02 \\
                      --below-water depth:330 -o vti.rsf        (and vti-epsilon.rsf, vti-delta.rsf)"""
 
@@ -32,7 +36,7 @@ RULE = read_by(f"{ROOM}.thomsen", "rule_of")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer prepare --help`."""
-    parser.add_argument("model", metavar="MODEL", help="a volume, with the key of one array: models.npz:vp")
+    parser.add_argument("model", metavar="MODEL", help="a volume (of one array: models.npz:vp), or picks (.txt, .csv)")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
     parser.add_argument(
         "--units",
@@ -74,7 +78,8 @@ def run(options: Options) -> None:
     world = launched(os.environ)
     if world is not None and world.size != 1:
         raise InputError(f"prepare: started as {world.size} ranks by {world.launcher}; allowed: one rank")
-    from fathometer.seismic.model.prepare.driver import prepare_model
+    from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file
+    from fathometer.seismic.model.prepare.driver import prepare_model, prepare_volume
     from fathometer.seismic.model.prepare.request import PreparationRequest
 
     if not options.output.is_dir():  # some formats are folders; the others' writer says so
@@ -96,7 +101,13 @@ def run(options: Options) -> None:
         options.delta,
         options.below_water,
     )
-    prepare_model(request, printer(options.quiet))
+    if not is_picks_file(request.model):
+        prepare_volume(request, printer(options.quiet))
+        return
+    from fathometer.seismic.kirchhoff.velocities.picks_model import PicksModel
+
+    # The cells of picks are made as --spacing and --crop say; what follows is as of a volume.
+    prepare_model(replace(request, spacing=None, crop=None), PicksModel(request), printer(options.quiet))
 
 
 COMMAND = Command(

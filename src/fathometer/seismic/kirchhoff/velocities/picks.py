@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
-from fathometer.seismic.kirchhoff.velocities.picks_file import read_picks
+from fathometer.seismic.kirchhoff.velocities.picks_file import Picks, read_picks
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
 
@@ -32,30 +32,20 @@ class PicksSource:
     """
 
     def __init__(self, key: str, path: Path, grid: Grid) -> None:
-        """key: with the survey's file, for messages. InputError as of `read_picks`, and where a column of the image
-        lies farther beyond the picks than they spread."""
+        """key: with the survey's file, for messages. InputError as of `read_picks` and `PlacesUnder`."""
         self.picks = read_picks(path, 2 if grid.two_dimensional else 3)
-        self._grid = grid
         self.samples = grid.shape[2]
-        self._mesh = _Mesh(self.picks.places)
-        x, y = columns_of(grid, (0, 0), grid.shape[:2])
-        # Found for all columns at once: where a column lies on the border of two triangles, the search may end in
-        # either.
-        self._element, away = self._mesh.locate(x.reshape(-1), y.reshape(-1))
-        self._element = self._element.reshape(x.shape)
+        self._under = PlacesUnder(f"{key} ({path}): the image's", self.picks, grid)
         self._table = np.stack([location.at(times_of(grid)) for location in self.picks.locations])
-        self._check_reach(key, x.reshape(-1), y.reshape(-1), away)
-        self.notes = self._told(away)
+        self.notes = tuple(f"{path.name}: {note}" for note in self._under.notes)
 
     def read(self, lo: Columns, hi: Columns) -> Floats:
         """See Source.read."""
-        x, y = columns_of(self._grid, lo, hi)
-        element = self._element[lo[0] : hi[0], lo[1] : hi[1]]
-        corners, weights = self._mesh.weights(element.reshape(-1), x.reshape(-1), y.reshape(-1))
+        corners, weights = self._under.corners(lo, hi)
         values = weights[:, 0, None] * self._table[corners[:, 0]]
         for corner in (1, 2):
             values += weights[:, corner, None] * self._table[corners[:, corner]]
-        return values.reshape(*x.shape, -1)
+        return values.reshape(hi[0] - lo[0], hi[1] - lo[1], -1)
 
     def files(self) -> list[Path]:
         """See Source.files."""
@@ -70,32 +60,55 @@ class PicksSource:
             "picks": self.picks.count,
         }
 
-    def _check_reach(self, key: str, x: Floats, y: Floats, away: Floats) -> None:
+
+class PlacesUnder:
+    """The places of picks whose weighted sums the columns of a grid are.
+
+    Attributes:
+        notes: on columns outside the picks' hull.
+    """
+
+    def __init__(self, name: str, picks: Picks, grid: Grid) -> None:
+        """name: of the columns, for messages. InputError where one lies farther beyond the picks than they spread."""
+        self._picks, self._grid, self._mesh = picks, grid, Mesh(picks.places)
+        x, y = columns_of(grid, (0, 0), grid.shape[:2])
+        # Found for all columns at once: where a column lies on the border of two triangles, the search may end in
+        # either.
+        element, away = self._mesh.locate(x.reshape(-1), y.reshape(-1))
+        self._element = element.reshape(x.shape)
+        self._check_reach(name, x.reshape(-1), y.reshape(-1), away)
+        self.notes = self._told(away)
+
+    def corners(self, lo: Columns, hi: Columns) -> tuple[Numbers, Floats]:
+        """Numbers of three places (columns, 3) for each column of the half-open box [lo, hi), and their weights."""
+        x, y = (places.reshape(-1) for places in columns_of(self._grid, lo, hi))
+        return self._mesh.weights(self._element[lo[0] : hi[0], lo[1] : hi[1]].reshape(-1), x, y)
+
+    def _check_reach(self, name: str, x: Floats, y: Floats, away: Floats) -> None:
         """InputError where a column lies farther away from the picks (m) than they spread; one place reaches all."""
-        spread = float(np.hypot(*np.ptp(self.picks.places, axis=0)))
+        spread = float(np.hypot(*np.ptp(self._picks.places, axis=0)))
         worst = int(np.argmax(away))
-        if len(self.picks.locations) > 1 and away[worst] > spread:
+        if len(self._picks.locations) > 1 and away[worst] > spread:
             raise InputError(
-                f"{key} ({self.picks.path}): the image's column at {place(self._grid, x[worst], y[worst])} lies "
-                f"{away[worst]:.6g} m beyond the picks, which spread over {spread:.6g} m; allowed: at most that far; "
-                "are places of both in m and in the coordinates of the image?"
+                f"{name} column at {place(self._grid, x[worst], y[worst])} lies {away[worst]:.6g} m beyond the picks, "
+                f"which spread over {spread:.6g} m; allowed: at most that far; are places of both in m and in the same "
+                "coordinates?"
             )
 
     def _told(self, away: Floats) -> tuple[str, ...]:
         """Notes on columns outside the picks' hull."""
-        name = self.picks.path.name
-        if len(self.picks.locations) == 1:
-            return (f"{name}: picks at one place, whose velocities hold everywhere",)
+        if len(self._picks.locations) == 1:
+            return ("picks at one place, whose velocities hold everywhere",)
         outside = int(np.count_nonzero(away > 1e-6 * self._grid.spacing[0]))
         if not outside:
             return ()
         line = not self._grid.two_dimensional and self._mesh.on_a_line
         what = "the line of the picks, across which velocities are constant" if line else "the picks' hull"
         held = "the nearest point's velocities hold there"
-        return (f"{name}: {outside} of {away.size} columns lie outside {what}; {held}",)
+        return (f"{outside} of {away.size} columns lie outside {what}; {held}",)
 
 
-class _Mesh:
+class Mesh:
     """Places joined by triangles, and by the segments of their hull; or by the segments of a line.
 
     An element is a triangle by its number, or a segment by -1 - its number.

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,37 @@ from fathometer.storage.volumes.writer import check_writable
 Floats = npt.NDArray[np.float32]
 
 
-def prepare_model(request: PreparationRequest, say: Callable[[str], None]) -> dict[str, Path]:
+class Source(Protocol):
+    """What a model is prepared from.
+
+    Attributes:
+        grid: of the whole. velocity: whether its values are velocities. unit: of the values that `read` returns.
+        notes: for the user. paths: of its files. itemsize: bytes of a value as it is read.
+    """
+
+    grid: Grid
+    notes: tuple[str, ...]
+
+    @property
+    def velocity(self) -> bool: ...
+    @property
+    def unit(self) -> str | None: ...
+    @property
+    def paths(self) -> tuple[Path, ...]: ...
+    @property
+    def itemsize(self) -> int: ...
+
+    def read(self, box: list[tuple[int, int]]) -> Floats:
+        """Values, float32 [x, y, z], of the cells in half-open ranges along x, y, z. InputError for wrong ones."""
+
+
+def prepare_volume(request: PreparationRequest, say: Callable[[str], None]) -> dict[str, Path]:
+    """`prepare_model` from the volume that the request names."""
+    with open_volume(request.model, Path()) as volume:
+        return prepare_model(request, InputVolume(request, volume), say)
+
+
+def prepare_model(request: PreparationRequest, source: Source, say: Callable[[str], None]) -> dict[str, Path]:
     """Prepare a model on one rank. Returns the files written, by name: model, epsilon, delta.
 
     say: prints a line about the grid or a file.
@@ -54,18 +84,17 @@ def prepare_model(request: PreparationRequest, say: Callable[[str], None]) -> di
     for name in ("epsilon", "delta"):
         if getattr(request, name) is not None:
             files[name] = request.output.with_name(f"{request.output.stem}-{name}{request.output.suffix}")
-    with open_volume(request.model, Path()) as volume:
-        for path in files.values():
-            check_writable(path, Strategy(), 1)
-            if atomic.replaces(path, volume.path):
-                raise InputError(f"{path}: would replace {volume.path}, which is read; allowed: another name")
-        source = InputVolume(request, volume)
-        say(f"{request.model}: {_description(source.grid)}")
-        for note in source.notes:
-            say(f"note: {note}")
-        plan = PreparationPlan(request, source.grid)
-        plan.require_memory(volume.info.dtype.itemsize)
-        values = source.read(plan.box)
+    for path in files.values():
+        check_writable(path, Strategy(), 1)
+        for read in source.paths:
+            if atomic.replaces(path, read):
+                raise InputError(f"{path}: would replace {read}, which is read; allowed: another name")
+    say(f"{request.model}: {_description(source.grid)}")
+    for note in source.notes:
+        say(f"note: {note}")
+    plan = PreparationPlan(request, source.grid)
+    plan.require_memory(source.itemsize)
+    values = source.read(plan.box)
     properties = _properties(request, source, plan, values, say)
     for name, path in files.items():
         unit = (source.unit or "") if name == "model" else ""
@@ -78,7 +107,7 @@ def prepare_model(request: PreparationRequest, say: Callable[[str], None]) -> di
 
 
 def _properties(
-    request: PreparationRequest, source: InputVolume, plan: PreparationPlan, values: Floats, say: Callable[[str], None]
+    request: PreparationRequest, source: Source, plan: PreparationPlan, values: Floats, say: Callable[[str], None]
 ) -> dict[str, Floats]:
     """The properties by name on the resulting grid, float32 [x, y, z]."""
     floor = None

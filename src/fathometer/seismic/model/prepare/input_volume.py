@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,16 @@ class InputVolume:
     def velocity(self) -> bool:
         """Whether the values are velocities."""
         return self.units != "none"
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The file's."""
+        return (self._volume.path,)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a value in the file."""
+        return self._volume.info.dtype.itemsize
 
     @property
     def unit(self) -> str | None:
