@@ -82,7 +82,8 @@ def run_application(application: Application, call: RankCall, work: Work, run_op
     from fathometer.runs.options import RunOptions
 
     options = run_options(call.options) if run_options is not None else RunOptions()
-    context = Context(call.words, call.options.quiet, call.binding, call.say, publish, options)
+    speaks = call.comm.rank == 0 and not call.options.quiet
+    context = Context(call.words, call.options.quiet, call.binding, call.say, publish, options, speaks)
     if call.trace is not None and call.prepared is not None:  # there is no input of a demo
         with phase("set up"):
             application.protect_inputs(call.prepared, [call.trace])

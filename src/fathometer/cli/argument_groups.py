@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from fathometer.cli.option_types import sample_interval
@@ -89,9 +90,15 @@ def add_sample_interval(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_rank_count(parser: argparse.ArgumentParser, number: Callable[[str], int], help_text: str) -> None:
+    """--ranks; also --rank, which people write, and which is no abbreviation of --ranks-per-node."""
+    parser.add_argument("--ranks", type=number, metavar="N", help=help_text)
+    parser.add_argument("--rank", type=number, dest="ranks", help=argparse.SUPPRESS)
+
+
 def add_ranks(parser: argparse.ArgumentParser) -> None:
     """Of commands that run on ranks."""
-    parser.add_argument("--ranks", type=int, metavar="N", help="start N MPI ranks (default: as launched, or 1)")
+    add_rank_count(parser, int, "start N MPI ranks (default: as launched, or 1)")
     parser.add_argument("--threads", type=int, metavar="T", help="threads a rank (default: all its cores)")
     add_quiet(parser)
 

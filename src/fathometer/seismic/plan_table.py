@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.table import comparison
+from fathometer.runs.told import note_lines
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.plan import Plan
 from fathometer.seismic.setup.cone import Saved
@@ -24,7 +25,7 @@ def lines(plan: Plan) -> list[str]:
         f"velocities: {plan.velocities}; a snapshot every {time.every} steps" * layout.imaging
         or f"velocities: {plan.velocities}",
         *([_saved(plan.cone)] if plan.cone is not None else []),
-        *(f"note: {note}" for note in plan.notes),
+        *note_lines(plan.notes, layout.survey.path, "--json lists all"),
         "",
     ]
     further: dict[str, Callable[[Prediction], str]] = {

@@ -25,7 +25,7 @@ EXAMPLES = """\
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer cluster run --help`."""
     argument_groups.add_cluster(parser)
-    parser.add_argument("--ranks", type=count, metavar="N", help="start N ranks of it by mpirun")
+    argument_groups.add_rank_count(parser, count, "start N ranks of it by mpirun")
     parser.add_argument("--ranks-per-node", type=count, metavar="N", help="of each node (evenly)")
     parser.add_argument("--placement", default=None, metavar="HOW", help="block or cyclic (block)")
     parser.add_argument("--node", default="node1", metavar="NAME", help="on which it, or mpirun, runs (node1)")

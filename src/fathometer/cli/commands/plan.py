@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     argument_groups.add_survey(parser, "INPUT.toml", "the survey, ocean or flow file")
     argument_groups.add_set(parser, "the input file")
     parser.add_argument("--on", type=Path, metavar="MACHINE.json", help="the machine (as calibrate left it)")
-    parser.add_argument("--ranks", type=count, metavar="N", help="ranks of the run (the recommended ones)")
+    argument_groups.add_rank_count(parser, count, "ranks of the run (the recommended ones)")
     parser.add_argument("--nodes", type=count, metavar="N", help="nodes to run on (as few as serve)")
     parser.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
     parser.add_argument("--within", type=duration, metavar="TIME", help="the fewest nodes that need at most 30m, 8h")

@@ -32,6 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--time", type=job_time, required=True, metavar="TIME", help="30m, 8h, 2d, or 1-12:00:00")
     parser.add_argument("--ranks-per-node", type=count, default=1, metavar="R", help="MPI ranks on each node (1)")
+    parser.add_argument("--rank", "--ranks", dest="ranks_per_node", type=_ranks_in_all, help=argparse.SUPPRESS)
     parser.add_argument("--threads", type=count, metavar="T", help="threads a rank (whole nodes, and all their cores)")
     parser.add_argument("--partition", type=slurm_name, metavar="NAME", help="where it runs (Slurm's default)")
     parser.add_argument("--account", type=slurm_name, metavar="NAME", help="who pays (Slurm's default)")
@@ -41,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--migrate-time", action="store_true", help="the time migration (migrate-time) of the survey")
     parser.add_argument("--print", action="store_true", help="print the script; submit nothing")
+
+
+def _ranks_in_all(text: str) -> int:
+    """Refused, rather than taken for --ranks-per-node."""
+    raise argparse.ArgumentTypeError(f"found {text}; allowed: --nodes and --ranks-per-node, whose product it is")
 
 
 def run(options: Options) -> None:

@@ -10,7 +10,6 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.base.names import visible_name
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.decomposition import Decomposition, divisors
 from fathometer.parallel.groups import Group
@@ -156,8 +155,7 @@ def prepare(
         memory = require_memory(block_bytes(layout, ranks), usable, comm, ADVICE)
         require_memory(image_bytes(layout, comm.size), usable, comm, ADVICE)
     setup = TimeSetup(layout, comm, block, ranks, why, memory)
-    for note in layout.notes:
-        context.say(f"note: {visible_name(note)}")
+    context.tell(layout.notes, survey.path)
     for line in setup.summary():
         context.say(line)
     return setup

@@ -12,7 +12,6 @@ from mpi4py import MPI
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
-from fathometer.base.names import visible_name
 from fathometer.base.progress import Progress
 from fathometer.grid.tiling import Tuned
 from fathometer.parallel.collectives import allgather, collective_errors
@@ -47,8 +46,7 @@ def prepared(
 
 def announce(setup: Setup, context: Context) -> None:
     """Notes and a summary for people."""
-    for warning in setup.warnings:
-        context.say(f"note: {visible_name(warning)}")
+    context.tell(setup.warnings, setup.survey.path)
     for line in setup.summary():
         context.say(line)
 

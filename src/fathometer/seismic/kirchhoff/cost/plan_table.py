@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fathometer.plan.formatting import bytes_in_words, seconds_in_words
 from fathometer.plan.table import comparison
+from fathometer.runs.told import note_lines
 from fathometer.seismic.kirchhoff.cost.plan import TimePlan
 from fathometer.seismic.kirchhoff.cost.prediction import Prediction
 
@@ -23,7 +24,7 @@ def lines(plan: TimePlan) -> list[str]:
         f"image of {places} places, {grid.shape[2]} samples of {1000 * grid.spacing[2]:.4g} ms; {layout.traces} traces "
         f"in {blocks}; about {counts.samples:.3g} samples to compute",
         f"velocities: {plan.velocities.origin}",
-        *(f"note: {note}" for note in plan.notes),
+        *note_lines(plan.notes, layout.survey.path, "--json lists all"),
         "",
     ]
     further: dict[str, Callable[[Prediction], str]] = {"disk": lambda p: bytes_in_words(p.disk_bytes)}
