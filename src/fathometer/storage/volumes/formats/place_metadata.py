@@ -1,0 +1,141 @@
+"""Attributes of a volume that say where it lies in the world, by the same names in all formats that have attributes.
+
+    world_origin     X0, Y0, m: place of the local point (0, 0)
+    azimuth          degrees: direction of the local x axis, clockwise from Y
+    world_transform  a, b, c, d, e, f of X = a x + b y + c, Y = d x + e y + f: the same again, for other programs
+    crs              name of the coordinate reference system
+
+Of files by others the name of the system is taken from what CF, GDAL and rioxarray write: the variable that
+grid_mapping names, with crs_wkt, spatial_ref or epsg_code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fathometer.base.errors import InputError
+from fathometer.storage.traces.reference_system import tidy_crs
+from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.place import Place, World
+from fathometer.storage.volumes.survey_grid import FARTHEST
+
+ORIGIN, AZIMUTH, TRANSFORM, CRS = "world_origin", "azimuth", "world_transform", "crs"
+NAMES = (ORIGIN, AZIMUTH, TRANSFORM, CRS)
+CRS_NAMES = ("crs_wkt", "spatial_ref", "epsg_code", "epsg", "proj4", "proj4text", "proj4_params")
+MAPPING = "grid_mapping"
+TOLERANCE = 1e-8  # of a transform beside origin and azimuth, relative
+
+
+def place_attributes(place: Place) -> dict[str, Any]:
+    """The attributes: lists of floats, a float, a text. Empty where nothing is known."""
+    attributes: dict[str, Any] = {}
+    if place.world is not None:
+        attributes[ORIGIN] = [float(metres) for metres in place.world.origin]
+        attributes[AZIMUTH] = float(place.world.azimuth)
+        attributes[TRANSFORM] = list(place.world.transform)
+    if place.crs:
+        attributes[CRS] = place.crs
+    return attributes
+
+
+def place_of(attributes: Any) -> Place:
+    """The place by a volume's attributes, a mapping of names.
+
+    InputError where origin and azimuth are no numbers, or the transform contradicts them.
+    """
+    origin, azimuth = _numbers(attributes, ORIGIN), _numbers(attributes, AZIMUTH)
+    crs = tidy_crs(_text(attributes.get(CRS)))
+    if origin is None or azimuth is None:  # "azimuth" alone is somebody else's word
+        return Place(None, crs)
+    fits = len(origin) == 2 and len(azimuth) == 1 and bool(np.isfinite(azimuth[0]))
+    if not fits or not np.abs(origin).max() <= FARTHEST:
+        raise InputError(
+            f"{ORIGIN} {attributes[ORIGIN]}, {AZIMUTH} {attributes[AZIMUTH]}: needed: two numbers, m, and one, degrees"
+        )
+    world = World((origin[0], origin[1]), azimuth[0] if abs(azimuth[0]) <= 360.0 else azimuth[0] % 360.0)
+    transform = _numbers(attributes, TRANSFORM)
+    if transform is not None and not _same(transform, world.transform):
+        raise InputError(
+            f"{TRANSFORM} {[float(f'{number:.10g}') for number in transform]} contradicts {ORIGIN} "
+            f"{list(world.origin)} and {AZIMUTH} {world.azimuth:g}; allowed: the same place, or only these two"
+        )
+    return Place(world, crs)
+
+
+def mapped_crs(attributes: Any, variable: Callable[[str], Any], of_file: Any) -> str:
+    """The name of the system in a file by others; "" where there is none.
+
+    Args:
+        attributes: of the volume. variable: the attributes of a variable by its name; None: there is none.
+        of_file: attributes of the file or group.
+    """
+    if text := tidy_crs(_text(attributes.get(CRS))):
+        return text
+    named = _text(attributes.get(MAPPING)).split(":")[0].split()
+    for source in (*(variable(name) for name in named[:1]), attributes, variable("crs"), variable("spatial_ref")):
+        if source is not None and (text := _system(source)):
+            return text
+    return tidy_crs(_text(of_file.get(CRS))) or _system(of_file)
+
+
+def with_crs(info: VolumeInfo, crs: str) -> VolumeInfo:
+    """The same with the name of the system, where it has none."""
+    return info if info.place.crs or not crs else replace(info, place=replace(info.place, crs=crs))
+
+
+def _system(attributes: Any) -> str:
+    for name in CRS_NAMES:
+        value = attributes.get(name)
+        if value is None:
+            continue
+        text = tidy_crs(_text(value) or str(np.asarray(value).reshape(-1)[0] if np.size(value) else ""))
+        if text:
+            return f"EPSG:{text}" if text.isdigit() else text
+    return ""
+
+
+def _text(value: Any) -> str:
+    """An attribute's text; "" where it is none."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(-1)[0]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return value if isinstance(value, str) else ""
+
+
+def _numbers(attributes: Any, key: str) -> list[float] | None:
+    """An attribute's numbers; None where it has none. Text of numbers between commas, as in RSF, counts."""
+    value = attributes.get(key)
+    if value is None:
+        return None
+    if text := _text(value):
+        value = text.split(",")
+    with contextlib.suppress(TypeError, ValueError):
+        return [float(number) for number in np.asarray(value).reshape(-1)]
+    return None
+
+
+def _same(one: list[float], other: tuple[float, ...]) -> bool:
+    return len(one) == len(other) and bool(np.allclose(one, other, rtol=TOLERANCE, atol=TOLERANCE))
+
+
+def rsf_lines(place: Place) -> list[str]:
+    """The attributes as pairs of an RSF header."""
+    lines = []
+    for key, value in place_attributes(place).items():
+        if isinstance(value, str):
+            mark = "'" if '"' in value else '"'  # as of WKT
+            lines.append(f"{key}={mark}{value.replace(mark, '’')}{mark}")
+        else:
+            lines.append(f"{key}={','.join(repr(float(number)) for number in np.atleast_1d(value))}")
+    return lines
+
+
+def known_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a file's attributes that say where it lies."""
+    return {name: attributes[name] for name in NAMES if name in attributes}
