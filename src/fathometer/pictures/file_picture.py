@@ -132,7 +132,7 @@ def _shot_picture(path: Path, table: TraceTable) -> None:
         path,
         read_traces(table.layout, shot),
         table.interval,
-        table.delay,
+        float(table.delays[shot[0]]),
         offsets if np.any(offsets) else None,
         f"{table.path.name}: field record {table.ffid[0]}",
         geometry=(table.source[:1], receivers) if np.any(offsets) else None,

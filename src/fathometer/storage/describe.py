@@ -153,7 +153,8 @@ class GathersDescription:
     traces: int
     samples: int
     interval: float  # s
-    delay: float  # s
+    delay: float  # s, of the earliest trace
+    latest: float  # s, of the latest one
     channels: tuple[int, int]  # fewest and most traces of a shot
     source: tuple[tuple[float, float], ...]  # m
     receiver: tuple[tuple[float, float], ...]  # m
@@ -183,6 +184,7 @@ class GathersDescription:
             ("traces", f"{self.traces}"),
             ("channels per shot", f"{fewest}" if fewest == most else f"{fewest} to {most}"),
             ("samples", f"{self.samples} every {self.interval:g} s, from {self.delay:g} to {last:g} s"),
+            *([("delays", f"of later traces up to {self.latest:g} s")] if self.latest > self.delay else []),
             *((f"source {axis}", _extent(ends)) for axis, ends in zip("xyz", self.source, strict=True)),
             *((f"receiver {axis}", _extent(ends)) for axis, ends in zip("xyz", self.receiver, strict=True)),
             ("offset", _extent(self.offset)),
@@ -202,6 +204,7 @@ class GathersDescription:
             "samples": self.samples,
             "interval_seconds": self.interval,
             "delay_seconds": self.delay,
+            "latest_delay_seconds": self.latest,
             "channels_per_shot": list(self.channels),
             "source_metres": {axis: list(ends) for axis, ends in zip("xyz", self.source, strict=True)},
             "receiver_metres": {axis: list(ends) for axis, ends in zip("xyz", self.receiver, strict=True)},
@@ -292,6 +295,7 @@ def _describe_gathers(table: TraceTable) -> GathersDescription:
         samples=table.samples,
         interval=table.interval,
         delay=table.delay,
+        latest=float(table.delays[table.live].max() if table.live.any() else table.delays[0]),
         channels=(int(channels.min()), int(channels.max())),
         source=_extents(table.source),
         receiver=_extents(table.receiver),

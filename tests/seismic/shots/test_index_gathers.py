@@ -180,19 +180,22 @@ def test_bad_traces_are_left_out_and_told(tmp_path: Path) -> None:
         assert f"survey.parquet: 1 of 9 traces: {words}" in told.replace("all samples", "samples")
 
 
-def test_the_most_frequent_sampling_is_taken_and_the_rest_told(tmp_path: Path) -> None:
+def test_all_samplings_are_taken(tmp_path: Path) -> None:
+    """Other lengths and delays, in the index and in the files it names alike."""
     few, many = live(), live(samples=6, shots=4)
     for fields in few.trace:
         fields[9] += 10
     many.trace[1][109] = 40
     index_of(few.write(tmp_path / "a.segy"), many.write(tmp_path / "b.segy"))
-    got = acquired(tmp_path, "survey.parquet")
-    assert (got.samples, got.sample_interval, got.start) == (6, 0.004, 0.0)
-    assert [len(shot.receivers) for shot in got.shots] == [2, 3, 3, 3]
-    (told,) = (note for note in got.notes if "sampled" in note)
-    assert "7 of 18 traces are left out" in told
-    assert "6 samples every 0.004 s from 0 s" in told
-    assert f"trace 0 of {tmp_path / 'a.segy'}, 4 samples every 0.004 s from 0 s" in told
+    got, direct = acquired(tmp_path, "survey.parquet"), acquired(tmp_path, "*.segy")
+    assert (got.samples, got.sample_interval, got.start) == (16, 0.004, 0.0)
+    assert sum(len(shot.receivers) for shot in got.shots) == 18
+    told = " ".join(got.notes)
+    assert "1 of 18 traces begin later than the first, from 0 to 0.04 s" in told
+    assert "traces have 4 to 6 samples" in told
+    for shot, other in zip(got.shots, direct.shots, strict=True):
+        chosen = np.arange(len(shot.receivers))
+        assert np.array_equal(got.traces(shot, chosen), direct.traces(other, chosen))
 
 
 def test_a_changed_file_is_refused_before_anything_is_read(tmp_path: Path) -> None:

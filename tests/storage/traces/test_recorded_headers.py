@@ -27,7 +27,7 @@ def test_other_sampling_and_fewer_traces(tmp_path: Path, order: str, kind: dict[
     path = recorded(tmp_path, order, **kind)
     new, values = tmp_path / "new" / path.name, np.arange(12.0).reshape(3, 4)
     chosen = np.array([0, 2, 3, 4])
-    with RecordedHeadersWriter([NewGathers(new, layout_of(path), chosen)], 4, 0.001) as writer:
+    with RecordedHeadersWriter([NewGathers(new, layout_of(path), chosen)], 4, 0.001, 0.0) as writer:
         writer.write(0, np.array([3, 0, 1]), values)
         writer.write(0, np.array([2]))
         assert not new.exists()
@@ -46,7 +46,7 @@ def test_intervals_of_single_traces_are_made_right(tmp_path: Path) -> None:
     trace = [{9: 3, 13: k, 29: 1, 117: 4000 if k == 0 else 2000} for k in range(TRACES)]
     layout = layout_of(recorded(tmp_path, "<", su=True, trace=trace), 0.004)
     new = tmp_path / "new" / "a.su"
-    with RecordedHeadersWriter([NewGathers(new, layout, np.arange(TRACES))], 6, 0.004) as writer:
+    with RecordedHeadersWriter([NewGathers(new, layout, np.arange(TRACES))], 6, 0.004, 0.0) as writer:
         writer.write(0, np.arange(TRACES))
     assert layout_of(new).headers(["interval"])["interval"].tolist() == [4000] * TRACES
 
@@ -62,7 +62,7 @@ def test_an_extension_says_the_new_sampling(tmp_path: Path) -> None:
         data[begin + 232 : begin + 240] = b"SEG00001"
     path.write_bytes(data)
     new = tmp_path / "new" / "a.segy"
-    with RecordedHeadersWriter([NewGathers(new, layout_of(path), np.arange(TRACES))], 4, 0.001) as writer:
+    with RecordedHeadersWriter([NewGathers(new, layout_of(path), np.arange(TRACES))], 4, 0.001, 0.0) as writer:
         writer.write(0, np.arange(TRACES))
     heads = np.asarray(layout_of(new).rows()[:, 240:480])
     assert heads[:, 136:140].copy().view(">u4").tolist() == [[4]] * TRACES
@@ -83,7 +83,9 @@ def test_what_fails_leaves_nothing(tmp_path: Path, wrong: bool, words: str) -> N
     values[1, 1] = np.nan if wrong else 1.0
 
     def write() -> None:
-        with RecordedHeadersWriter([NewGathers(tmp_path / "new" / "a.segy", layout, np.arange(5))], 6, 0.002) as writer:
+        with RecordedHeadersWriter(
+            [NewGathers(tmp_path / "new" / "a.segy", layout, np.arange(5))], 6, 0.002, 0.0
+        ) as writer:
             writer.write(0, np.array([1, 2]), values)
 
     with pytest.raises(FathometerError, match=re.escape(words)):

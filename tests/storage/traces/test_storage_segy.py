@@ -290,10 +290,6 @@ BAD = {
         "decimal degrees .*only lengths",
     ),
     "minutes": (small(every={89: 4, 81: 1203000}).write, "degrees, minutes, seconds .*only lengths"),
-    "delays": (
-        small(trace=[{109: 4}, {109: 4}, {109: 8}]).write,
-        r"delay differs between traces: 0.004 s in trace 0, 0.008 s in trace 2",
-    ),
     "endless stanzas": (small(extended=["x"], announced=-1).write, "EndText"),
 }
 

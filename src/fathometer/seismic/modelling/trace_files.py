@@ -14,15 +14,20 @@ from fathometer.seismic.shots.modelled import ModelledTraces
 from fathometer.seismic.shots.shot import Shot
 from fathometer.storage.traces.recorded_headers import NewGathers, RecordedHeadersWriter
 from fathometer.storage.traces.segy import GatherWriter
+from fathometer.storage.volumes.formats.segy_place import lines_of_gathers
+from fathometer.storage.volumes.place import Place
 
 
 class TraceFiles:
     """Modelled traces being written by one rank, shot by shot; the files appear if the `with` block ends well.
 
+    place: of the grid's x and y in the world, which the textual header of a geometry's traces tells; recorded headers
+    have their own.
+
     Raises InputError and FathometerError as the writers do.
     """
 
-    def __init__(self, acquisition: Acquisition, modelled: ModelledTraces) -> None:
+    def __init__(self, acquisition: Acquisition, modelled: ModelledTraces, place: Place) -> None:
         self._modelled = modelled
         self._stack = ExitStack()
         samples, interval = acquisition.samples, acquisition.sample_interval
@@ -30,10 +35,12 @@ class TraceFiles:
         self._recorded: RecordedHeadersWriter | None = None
         if modelled.recorded:
             pairs = zip(modelled.files, modelled.recorded, modelled.traces, strict=True)
-            self._recorded = RecordedHeadersWriter([NewGathers(*new) for new in pairs], samples, interval)
+            self._recorded = RecordedHeadersWriter(
+                [NewGathers(*new) for new in pairs], samples, interval, acquisition.start
+            )
         else:
             traces = sum(len(shot.receivers) for shot in acquisition.shots)
-            self._geometry = GatherWriter(modelled.result, samples, interval, traces)
+            self._geometry = GatherWriter(modelled.result, samples, interval, traces, lines_of_gathers(place))
 
     def __enter__(self) -> Self:
         if self._geometry is not None:

@@ -225,6 +225,8 @@ def _geometry(acquisition: Acquisition) -> Iterator[bytes]:
         if recording is not None:
             gather = recording.gathers[shot.index]
             yield from (gather.file.tobytes(), gather.trace.tobytes())
+            for number in np.unique(gather.file):
+                yield recording.alignment.words(int(number), gather.trace[gather.file == number])
     if recording is not None:
         yield repr((recording.samples, recording.interval, recording.delay)).encode()
         for layout in recording.layouts:

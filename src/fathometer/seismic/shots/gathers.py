@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
+from fathometer.seismic.shots.alignment import Alignment, alignment_of
 from fathometer.seismic.shots.rotation import rotation_of
 from fathometer.seismic.shots.shot import Shot, frozen
 from fathometer.seismic.shots.trace_hashes import TraceHashes
@@ -36,15 +37,28 @@ class Recording:
     files: tuple[Path, ...]
     layouts: tuple[Layout, ...]  # of the files
     gathers: tuple[Gather, ...]  # one per shot
-    samples: int
-    interval: float  # s
-    delay: float  # s, time of the first sample
+    alignment: Alignment  # of the files
     notes: tuple[str, ...]
+
+    @property
+    def samples(self) -> int:
+        """Samples of a trace on the common time axis."""
+        return self.alignment.samples
+
+    @property
+    def interval(self) -> float:
+        """Sample interval of the common time axis, s."""
+        return self.alignment.interval
+
+    @property
+    def delay(self) -> float:
+        """Time of the first sample of the common time axis, s."""
+        return self.alignment.start
 
     def read(
         self, shot: int, receivers: npt.NDArray[np.int64], hashes: TraceHashes | None = None
     ) -> npt.NDArray[np.float32]:
-        """Recorded traces (n, samples), float32, of a shot (its index).
+        """Recorded traces (n, samples), float32, of a shot (its index), on the common time axis.
 
         receivers: indices (n,) into those of the shot. hashes: get those of the traces. Raises InputError for NaN and
         infinity.
@@ -55,7 +69,8 @@ class Recording:
         for number in np.unique(file):
             rows = np.flatnonzero(file == number)
             seen = None if hashes is None else hashes.of(receivers[rows])
-            traces[rows] = read_traces(self.layouts[number], gather.trace[receivers[rows]], seen)
+            numbers = gather.trace[receivers[rows]]
+            traces[rows] = self.alignment(number, numbers, read_traces(self.layouts[number], numbers, seen))
         return traces
 
     def hash(self, shot: int, receivers: npt.NDArray[np.int64]) -> str:
@@ -77,12 +92,12 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
     Only trace headers or an index are read. The live traces of one FFID are one shot; others are left out. Files that
     share an FFID are merged where the source has one position. Positions are in grid coordinates ([acquisition] origin
     and azimuth), in m; flat: the survey is 2D, so y is ignored and set to 0.
-    Raises InputError where no file matches, where the source of every FFID moves, or where files differ in samples,
-    interval or delay.
+    Traces with different delays, sample counts or intervals come to one time axis (alignment.py).
+    Raises InputError where no file matches, where the source of every FFID moves, or where the traces have no time
+    axis in common.
     """
     files = recorded_files(survey)
     tables, notes = _tables(survey, files)
-    _check_same_sampling(tables)
     _check_coordinates(tables)
     rotation = rotation_of(survey.acquisition)
     if rotation is not None:
@@ -138,15 +153,13 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
             f"{repeated} traces have shot, channel and receiver of another one, and are used too; an index "
             "(`fathometer survey build`) leaves such traces out",
         )
-    first = tables[0]
+    alignment, aligned = alignment_of(str(survey.path), tables)
     recording = Recording(
         files=tuple(table.path for table in tables),
         layouts=tuple(table.layout for table in tables),
         gathers=tuple(gathers),
-        samples=first.samples,
-        interval=first.interval,
-        delay=first.delay,
-        notes=_notes(tables) + notes,
+        alignment=alignment,
+        notes=_notes(tables) + notes + aligned,
     )
     return tuple(shots), recording
 
@@ -201,21 +214,6 @@ def _notes(tables: Sequence[TraceTable]) -> tuple[str, ...]:
     return tuple(
         f"{paths[0]}{f' and {len(paths) - 1} more' if len(paths) > 1 else ''}: {note}" for note, paths in files.items()
     )
-
-
-def _check_same_sampling(tables: Sequence[TraceTable]) -> None:
-    first = tables[0]
-    for table in tables[1:]:
-        for quantity, expected, value in (
-            ("samples a trace", first.samples, table.samples),
-            ("s sample interval", first.interval, table.interval),
-            ("s delay", first.delay, table.delay),
-        ):
-            if value != expected:
-                raise InputError(
-                    f"{table.path}: found {value:g} {quantity}, but {expected:g} in {first.path}; "
-                    "allowed: the same in all gathers of a survey"
-                )
 
 
 def _crossline_note(tables: Sequence[TraceTable]) -> tuple[str, ...]:

@@ -9,14 +9,14 @@ import numpy.typing as npt
 
 from fathometer.base.errors import InputError
 from fathometer.storage.index.anomalies import DESCRIPTIONS, UNUSABLE, Flag
-from fathometer.storage.index.table import Sampling, TraceIndex
+from fathometer.storage.index.table import TraceIndex
 from fathometer.storage.traces.segy import TraceTable
 
 _AXES = "xyz"
 _KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE}  # of anomalies that flags mark in the rows
 _MOST_LISTED = 3  # sample intervals, the shortest
 _COLUMNS = (
-    *("file", "trace", "shot", "channel", "interval", "samples", "delay", "flags"),
+    *("file", "trace", "shot", "channel", "interval", "delay", "flags"),
     *(f"{what}_{axis}" for what in ("source", "receiver") for axis in _AXES),
 )
 
@@ -24,7 +24,7 @@ _COLUMNS = (
 def indexed_tables(path: Path, interval: float | None = None) -> tuple[list[TraceTable], tuple[str, ...]]:
     """A trace table for each file of an index with usable traces, and notes on what is left out. No header is read.
 
-    Live are the traces without an anomaly that forbids their use and with the most frequent sampling among these.
+    Live are the traces without an anomaly that forbids their use.
     interval: of the samples in s, in place of what the headers said; traces may lack one then.
     Raises InputError where the index or one of its files cannot be used, and where no trace can.
     """
@@ -46,20 +46,11 @@ def indexed_tables(path: Path, interval: float | None = None) -> tuple[list[Trac
             f"{path}: none of its {len(usable)} traces can be used: {'; '.join(_left_out(rows['flags']))}; see "
             "`fathometer info`"
         )
-    common, same = _common(rows, usable)
-    if other := int(np.count_nonzero(usable & ~same)):
-        first = int(np.flatnonzero(usable & ~same)[0])
-        where = f"{index.folder / index.summary.files[rows['file'][first]].name}"
-        notes.append(
-            f"{path}: {other} of {np.count_nonzero(usable)} traces are left out, since they are not sampled as most "
-            f"are, {common}; first: trace {rows['trace'][first]} of {where}, {_sampling(rows, first)}"
-        )
-    live = usable & same
     tables = []
     starts = np.searchsorted(rows["file"], np.arange(len(layouts) + 1))
     for number, (layout, indexed) in enumerate(zip(layouts, index.summary.files, strict=True)):
         own = slice(starts[number], starts[number + 1])
-        if not live[own].any():
+        if not usable[own].any():
             continue
         source, receiver = (
             np.stack([rows[f"{what}_{axis}"][own] for axis in _AXES], axis=1) for what in ("source", "receiver")
@@ -68,14 +59,15 @@ def indexed_tables(path: Path, interval: float | None = None) -> tuple[list[Trac
             TraceTable(
                 path=index.folder / indexed.name,
                 layout=layout,
-                samples=common.samples,
-                interval=common.interval,
-                delay=common.delay,
+                samples=layout.samples,
+                interval=layout.interval if interval is None else interval,
+                delays=np.asarray(rows["delay"][own], np.float64),
+                intervals=np.asarray(rows["interval"][own], np.float64),
                 ffid=rows["shot"][own],
                 channel=rows["channel"][own],
                 source=source,
                 receiver=receiver,
-                live=live[own],
+                live=usable[own],
                 notes=(),
             )
         )
@@ -93,19 +85,3 @@ def _left_out(flags: npt.NDArray[np.uint16]) -> list[str]:
     return [
         f"{count} of {len(flags)} traces: {DESCRIPTIONS[flag]}: left out" for flag, count in counts.items() if count
     ]
-
-
-def _common(
-    rows: dict[str, npt.NDArray[np.generic]], usable: npt.NDArray[np.bool_]
-) -> tuple[Sampling, npt.NDArray[np.bool_]]:
-    """The most frequent sampling of the usable traces (the first of several), and the mask (n,) of traces with it."""
-    keys = np.stack([np.asarray(rows[name], np.float64) for name in ("samples", "interval", "delay")], axis=1)
-    kinds, first, counts = np.unique(keys[usable], axis=0, return_index=True, return_counts=True)
-    common = min(range(len(kinds)), key=lambda k: (-counts[k], first[k]))
-    samples, interval, delay = kinds[common].tolist()
-    return Sampling(int(samples), interval, delay, int(counts[common]), ""), np.all(keys == kinds[common], axis=1)
-
-
-def _sampling(rows: dict[str, npt.NDArray[np.generic]], row: int) -> Sampling:
-    samples, interval, delay = (rows[name][row].item() for name in ("samples", "interval", "delay"))
-    return Sampling(samples, interval, delay, 1, "")

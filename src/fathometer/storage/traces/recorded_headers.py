@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from segyio import BinField
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_empty
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
@@ -27,12 +27,15 @@ from fathometer.storage.traces.headers import (
     fields_of,
 )
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
+from fathometer.storage.traces.segy import delays_of
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT, require_all
 
 # Fields of the binary header that segyio has no name for, in revision 2: number of traces, number of trailers.
 EXTENDED_INTERVAL, TRACE_COUNT, TRAILERS = 3273, 3513, 3529
 EXTENSION_SAMPLES, EXTENSION_INTERVAL = (137, "u4"), (145, "f8")  # of the first additional trace header, µs
 SAMPLE_BYTES = 4  # of an IEEE float
+DELAY = ("delay", "time_scalar")
+DELAY_TOLERANCE = 1e-6  # ms
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +52,15 @@ class RecordedHeadersWriter:
 
     The file header, textual extensions included, and each trace's headers are those of the recorded file, in its byte
     order; samples are IEEE floats. Only words that would be wrong are changed: the sample format, and the number of
-    samples and the sample interval (s) where these are not what is recorded or said.
+    samples, the sample interval (s) and the time of the first sample (s) where these are not what is recorded or said.
 
     FathometerError where writing fails or, at the end, traces are missing; InputError where a recorded file cannot be
     read.
     """
 
-    def __init__(self, files: Sequence[NewGathers], samples: int, interval: float) -> None:
+    def __init__(self, files: Sequence[NewGathers], samples: int, interval: float, start: float) -> None:
         self._files = files
-        self._samples, self._interval = samples, interval
+        self._samples, self._interval, self._start = samples, interval, start
         self._parts = atomic.Parts()
         self._part_paths: list[Path] = []
         self._written = [np.zeros(len(new.traces), np.bool_) for new in files]
@@ -133,9 +136,29 @@ class RecordedHeadersWriter:
         said = fields_of(words, *FIELDS["interval"], recorded.order)
         wrong = self._new_interval[recorded.path] | ((said != 0) & self._wrong(said))
         words[wrong] = _put(words[wrong], *FIELDS["interval"], recorded.order, self._microseconds)
+        late = np.flatnonzero(
+            delays_of(recorded, {name: _field(words, name, recorded) for name in DELAY}) != self._start
+        )
+        if len(late):
+            words[late] = self._with_start(recorded, words[late])
         if header >= 2 * HEADER:
             self._correct_extension(heads[:, HEADER : 2 * HEADER], recorded.order)
         return heads
+
+    def _with_start(self, recorded: Layout, words: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Headers (n, HEADER) whose delay, in ms, is the time of the first sample; with a scalar where it is no whole
+        number. InputError where no word holds it."""
+        scalars = (1, -10, -100, -1000) if recorded.revision >= 1 else (1,)
+        for scalar in scalars:
+            value = self._start * 1000 * abs(scalar)
+            if abs(value - round(value)) < DELAY_TOLERANCE and abs(value) <= LARGEST_SHORT // 2:
+                if recorded.revision >= 1:
+                    _put(words, *FIELDS["time_scalar"], recorded.order, scalar)
+                return _put(words, *FIELDS["delay"], recorded.order, round(value))
+        raise InputError(
+            f"{recorded.path}: the traces' first sample is at {self._start:g} s, which its headers cannot hold; "
+            f"allowed: up to {LARGEST_SHORT // 2} ms, {'with a scalar' if recorded.revision >= 1 else 'whole ms in revision 0'}"
+        )
 
     def _wrong(self, microseconds: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(~(np.abs(microseconds - 1e6 * self._interval) <= INTERVAL_TOLERANCE))
@@ -212,6 +235,10 @@ class RecordedHeadersWriter:
         self._parts.discard()
         while self._new_folders:
             remove_empty(self._new_folders.pop())
+
+
+def _field(words: NDArray[np.uint8], name: str, recorded: Layout) -> NDArray[np.int64]:
+    return fields_of(words, *FIELDS[name], recorded.order).astype(np.int64)
 
 
 def _put(heads: NDArray[np.uint8], position: int, code: str, order: str, value: float) -> NDArray[np.uint8]:

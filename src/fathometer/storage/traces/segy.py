@@ -49,14 +49,20 @@ class TraceTable:
     path: Path
     layout: Layout
     samples: int  # of each trace
-    interval: float  # s
-    delay: float  # s, time of the first sample
+    interval: float  # s, of the first trace
+    delays: NDArray[np.float64]  # (n,) s, time of the first sample
+    intervals: NDArray[np.float64]  # (n,) s
     ffid: NDArray[np.int64]  # (n,) field record number
     channel: NDArray[np.int64]  # (n,) trace number within the field record
     source: NDArray[np.float64]  # (n, 3) m: x, y, z; z is positive down from the elevation datum
     receiver: NDArray[np.float64]  # (n, 3) m, likewise
     live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all)
     notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
+
+    @property
+    def delay(self) -> float:
+        """Time of the earliest first sample of live traces, s."""
+        return float(self.delays[self.live].min() if self.live.any() else self.delays[0])
 
 
 def scan(path: Path, interval: float | None = None) -> TraceTable:
@@ -67,8 +73,7 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     is minus its elevation. interval: of the samples in s, in place of the headers'.
 
     InputError: the file is missing, truncated, without traces or of an unknown sample format; its sample
-    counts or intervals are contradictory beyond repair; coordinates are angles; the delay differs between
-    traces.
+    counts or intervals are contradictory beyond repair; coordinates are angles.
     """
     layout = layout_of(path, interval)
     head = layout.headers(GEOMETRY)
@@ -95,7 +100,8 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         layout=layout,
         samples=layout.samples,
         interval=layout.interval,
-        delay=_delay(layout, head),
+        delays=delays_of(layout, head),
+        intervals=np.full(layout.traces, layout.interval),
         live=np.isin(head["kind"], LIVE),
         ffid=overridden("shot", head["ffid"], extension),
         channel=head["channel"],
@@ -201,17 +207,10 @@ def scaled(values: NDArray[Number], scalar: NDArray[Number]) -> NDArray[np.float
     return np.asarray(np.where(scalar < 0, values / factors, values.astype(np.float64) * factors))
 
 
-def _delay(layout: Layout, head: dict[str, NDArray[np.int64]]) -> float:
-    """Time of the first sample in s; the headers give ms, since revision 1 with a scalar."""
+def delays_of(layout: Layout, head: Mapping[str, NDArray[np.int64]]) -> NDArray[np.float64]:
+    """Times (n,) of the first samples, s; the headers give ms, since revision 1 with a scalar."""
     scalar = head["time_scalar"] if layout.revision >= 1 else np.zeros_like(head["delay"])
-    delays = scaled(head["delay"], scalar) / 1000
-    differing = np.flatnonzero(delays != delays[0])
-    if len(differing):
-        raise InputError(
-            f"{layout.path}: the recording delay differs between traces: {delays[0]:g} s in trace 0, "
-            f"{delays[differing[0]]:g} s in trace {differing[0]} (from 0); it must be the same in the whole file"
-        )
-    return float(delays[0])
+    return scaled(head["delay"], scalar) / 1000
 
 
 def check_units(layout: Layout, declared: Collection[int], largest: float) -> list[str]:

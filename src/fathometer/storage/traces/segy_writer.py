@@ -31,12 +31,15 @@ class GatherWriter:
 
     samples    of each trace, at most 32767
     interval   s, a whole number of microseconds, at most 32767; the first sample is at time 0
+    remarks    lines of the textual header, on what coordinates are
 
     InputError where these do not fit the format, FathometerError where writing fails or, at the end, traces are
     missing. Shots may be written in any order.
     """
 
-    def __init__(self, path: Path, samples: int, interval: float, traces: int) -> None:
+    def __init__(
+        self, path: Path, samples: int, interval: float, traces: int, remarks: Sequence[str] = ()
+    ) -> None:
         microseconds = round(interval * 1e6) if math.isfinite(interval) else 0
         if not 1 <= microseconds <= LARGEST_SHORT or abs(interval * 1e6 - microseconds) > 1e-6 * microseconds:
             raise InputError(
@@ -51,13 +54,15 @@ class GatherWriter:
         self.samples = samples
         self.microseconds = microseconds
         self.traces = traces
+        self._remarks = remarks
         self._written = np.zeros(traces, bool)
         self._parts = atomic.Parts()
         self._handle = -1
         self._trace = trace_type(samples)
 
     def __enter__(self) -> Self:
-        head = textual_header(self.samples, self.microseconds) + binary_header(self.samples, self.microseconds)
+        head = textual_header(self.samples, self.microseconds, self._remarks)
+        head += binary_header(self.samples, self.microseconds)
         try:
             part = self._parts.create(atomic.NewFile(self.path, size=len(head) + self.traces * self._trace.itemsize))
             with ledger.io(bytes=len(head)):
@@ -221,14 +226,15 @@ def binary_header(samples: int, microseconds: int, sorting: int = AS_RECORDED) -
     return head.tobytes()
 
 
-def textual_header(samples: int, microseconds: int) -> bytes:
-    """The textual header of a file of gathers, 3200 bytes."""
+def textual_header(samples: int, microseconds: int, remarks: Sequence[str] = ()) -> bytes:
+    """The textual header of a file of gathers, 3200 bytes. remarks: lines on coordinates."""
     lines = [
         "Written by Fathometer",
         "Shot gathers",
         f"{samples} samples every {microseconds} microseconds, the first at time 0",
         "IEEE floats, 4 bytes, big-endian (format 5), fixed trace length",
         "Lengths in metres; source depth positive down, elevations positive up",
+        *remarks,
         "",
         "Bytes of the trace header:",
         "  1-4, 5-8    trace number in the file",
