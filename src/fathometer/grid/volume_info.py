@@ -8,12 +8,13 @@ import numpy as np
 
 from fathometer.grid.grid import Grid
 from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.place import Place
 
 
-def volume_info(grid: Grid, dtype: np.dtype[Any], unit: str) -> VolumeInfo:
+def volume_info(grid: Grid, dtype: np.dtype[Any], unit: str, place: Place | None = None) -> VolumeInfo:
     """A volume of the grid's cells without its padding, z (or two-way time, t) fastest; two axes in two dimensions.
 
-    unit: of the values.
+    unit: of the values. place: of the grid's x and y in the world; None: unknown.
     """
     labels = "xyt" if grid.vertical == "time" else "xyz"
     return VolumeInfo(
@@ -23,4 +24,5 @@ def volume_info(grid: Grid, dtype: np.dtype[Any], unit: str) -> VolumeInfo:
         tuple(grid.origin[a] for a in grid.axes),
         tuple(labels[a] for a in grid.axes),
         unit,
+        place=place or Place(),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, shortened
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import TraceTable, decode_traces, moving_sources, scan
 from fathometer.storage.volumes.block import Volume
 from fathometer.storage.volumes.boxes import Box, extent
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 from fathometer.storage.volumes.volume import open_volume
@@ -80,6 +81,7 @@ class VolumeDescription:
     notes: tuple[str, ...]
     survey: SurveyGrid | None = None
     axis_units: tuple[str, ...] = ()  # "m" or "s"; empty: all in m
+    place: Place = field(default_factory=Place)
     times: tuple[float, float] | None = None  # s, first and interval of the last axis where `spacing` lacks them
 
     @property
@@ -101,6 +103,9 @@ class VolumeDescription:
             ("origin", self._along_axes(self.origin) if self.origin else unknown),
             *([("times", f"every {self.times[1]:.10g} s, from {self.times[0]:.10g} s")] if self.times else []),
             *([("CDP coordinates", str(self.survey))] if self.survey else []),
+            *([("world", str(self.place.world))] if self.place.world else []),
+            *([("coordinates", "local, by the textual header")] if self.place.local else []),
+            *([("CRS", shortened(self.place.crs))] if self.place.crs else []),
             ("unit of values", self.unit or unknown),
             *self.values.rows(unit),
             *(("note", note) for note in self.notes),
@@ -119,6 +124,7 @@ class VolumeDescription:
             **self._by_unit("origin", self.origin),
             **({} if self.times is None else {"first_time_seconds": self.times[0], "interval_seconds": self.times[1]}),
             "survey": None if self.survey is None else self.survey.as_dict(),
+            "place": self.place.as_dict(),
             "unit": self.unit,
             "values": self.values.as_dict(),
             "notes": list(self.notes),
@@ -272,6 +278,7 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         values=found,
         notes=notes,
         survey=info.survey,
+        place=info.place,
         axis_units=info.axis_units,
         times=volume.times if isinstance(volume, SegyVolume) and info.in_time else None,
     )

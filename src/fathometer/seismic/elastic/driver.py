@@ -113,12 +113,14 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
         wavefield.close()
     with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
         if comm.rank == 0:
-            write_traces(run.acquisition, folder, setup.components, lambda shot: finished.load(shot)["traces"])
+            load = finished.load
+            write_traces(run, folder, setup.components, lambda shot: load(shot)["traces"])
     with ledger.phase("write peak velocities"), collective_errors(comm):
         if comm.rank == 0:
             for shot in shots:
                 title = "Peak ground velocity" + f", {shot.name}" * (len(shots) > 1)
-                write_peaks(run.grid, finished.load(shot.index)["peaks"], folder, _prefix(setup, PEAKS, shot), title)
+                peaks, prefix = finished.load(shot.index)["peaks"], _prefix(setup, PEAKS, shot)
+                write_peaks(run.grid, peaks, folder, prefix, title, run.layout.place)
     work = WorkDone(len(left), float(len(left)) * run.time.steps * math.prod(run.grid.full_shape))
     outcome, shown = finish(run, context, _results(setup), tuned, work, facts(setup))
     publish(comm, context, outcome, shown)
@@ -162,6 +164,7 @@ def _model(
                     _prefix(setup, "snapshots", shot),
                     Strategy.of(survey.storage.write),
                     run.comm,
+                    run.layout.place,
                 )
             )
         traces = model_shot(setup, wavefield, shot, snapshots, progress)

@@ -20,6 +20,7 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.pictures import sheet
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.exchange import exchange
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.writer import write_volume
 
 if TYPE_CHECKING:
@@ -62,17 +63,22 @@ def peak_paths(folder: Path, prefix: str = "peak-velocity") -> dict[str, Path]:
 
 
 def write_peaks(
-    grid: Grid, peaks: NDArray[np.float32], folder: Path, prefix: str = "peak-velocity", title: str = "Peak velocity"
+    grid: Grid,
+    peaks: NDArray[np.float32],
+    folder: Path,
+    prefix: str = "peak-velocity",
+    title: str = "Peak velocity",
+    place: Place | None = None,
 ) -> dict[str, Path]:
     """On one rank: write the maps of peaks (2, nx, ny), m/s, as volumes of the axes x, y, and draw them.
 
+    place: of the grid's x and y in the world; None: unknown.
     Returns the files as `peak_paths`. Raises FathometerError where one cannot be written.
     """
     files = peak_paths(folder, prefix)
     *volumes, picture = files.values()
-    info = VolumeInfo(
-        (grid.shape[0], grid.shape[1]), np.dtype(np.float32), grid.spacing[:2], grid.origin[:2], ("x", "y"), "m/s"
-    )
+    shape, dtype = (grid.shape[0], grid.shape[1]), np.dtype(np.float32)
+    info = VolumeInfo(shape, dtype, grid.spacing[:2], grid.origin[:2], ("x", "y"), "m/s", place=place or Place())
     with ledger.file("peak velocities", "write"):
         for path, values in zip(volumes, peaks, strict=True):
             write_volume(path, info, values, (0, 0), MPI.COMM_SELF)

@@ -10,6 +10,7 @@ import numpy as np
 
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.page.seismogram_panel import PREFIX
+from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.modelled import modelled_traces
 
@@ -19,9 +20,7 @@ def trace_paths(acquisition: Acquisition, folder: Path, components: Sequence[str
     return {f"{PREFIX}{name}": modelled_traces(acquisition, folder, name).result for name in components}
 
 
-def write_traces(
-    acquisition: Acquisition, folder: Path, components: Sequence[str], traces_of: Callable[[int], np.ndarray]
-) -> None:
+def write_traces(run: Setup, folder: Path, components: Sequence[str], traces_of: Callable[[int], np.ndarray]) -> None:
     """Write all files, on one rank.
 
     traces_of: (components, receivers, samples) of the shot of that number. Raises FathometerError where that fails;
@@ -29,9 +28,11 @@ def write_traces(
     """
     with ExitStack() as stack:
         files = [
-            stack.enter_context(TraceFiles(acquisition, modelled_traces(acquisition, folder, name)))
+            stack.enter_context(
+                TraceFiles(run.acquisition, modelled_traces(run.acquisition, folder, name), run.layout.place)
+            )
             for name in components
         ]
-        for shot in acquisition.shots:
+        for shot in run.acquisition.shots:
             for file, traces in zip(files, traces_of(shot.index), strict=True):
                 file.write(shot, traces)

@@ -25,6 +25,7 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.elastic.fields import BY_NAME, VELOCITY, Field, fields_of
 from fathometer.seismic.survey.snapshots import SnapshotsTable
 from fathometer.storage.volumes.block import TIME, VolumeInfo
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.writer import VolumeWriter
 
@@ -80,7 +81,7 @@ class SnapshotWriter:
     Args:
         grid: of the run. block: this rank's part of its padded cells.
         steps: of the whole run. dt: s. first_time: of the beginning of step 0, s.
-        folder: of the files PREFIX-FIELD.SUFFIX.
+        folder: of the files PREFIX-FIELD.SUFFIX. place: of the grid's x and y in the world; None: unknown.
 
     Raises InputError: a field that the run does not have, no snapshot within the run, keys for another dimension;
     FathometerError: the system refuses a file, memory is short. The same on all ranks.
@@ -98,7 +99,9 @@ class SnapshotWriter:
         prefix: str,
         strategy: Strategy | None,
         comm: MPI.Intracomm,
+        place: Place | None = None,
     ) -> None:
+        self._place = place or Place()
         self.every, self.count, self._taken = keys.every_steps, steps // keys.every_steps, 0
         self._comm, self._first, self._filled = comm, 0, 0  # the buffer's first snapshot, and how many it holds
         with collective_errors(comm):
@@ -133,6 +136,7 @@ class SnapshotWriter:
             ),
             (TIME, *("xyz"[axis] for axis in axes)),
             "m/s" if field.stage == VELOCITY else "Pa",
+            place=self._place,
         )
 
     def due(self, step: int) -> int | None:

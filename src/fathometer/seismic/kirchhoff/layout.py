@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,9 +20,12 @@ from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.dropped_words import dropped_notes_of
 from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
+from fathometer.seismic.shots.place import place_of_run, unkept_notes
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
+from fathometer.storage.volumes.place import Place
 
 FOLD = "fold"  # name of the volume that counts the traces of each sample
 FOLDER = "time"  # of the results, in that of the survey's
@@ -37,7 +40,7 @@ class TimeLayout:
 
     Attributes:
         grid: of the image; its third axis is two-way time, s. earth: the files of [model], if there is one.
-        blocks: shots of each task, fixed by the data alone.
+        blocks: shots of each task, fixed by the data alone. place: of the image's x and y in the world.
     """
 
     survey: Survey
@@ -47,6 +50,7 @@ class TimeLayout:
     earth: EarthFiles | None
     blocks: tuple[tuple[Shot, ...], ...]
     notes: tuple[str, ...]
+    place: Place = field(default_factory=Place)
 
     @property
     def volumes(self) -> tuple[str, ...]:
@@ -181,7 +185,9 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         if keys.depth and files is not None:
             DepthModel(str(survey.path), files, grid, keys.datum)  # refuses now what the stretch would at the end
     blocks = _blocks(acquisition.shots, keys.block_traces)
-    layout = TimeLayout(survey, grid, acquisition, velocities, files, blocks, notes)
+    place, place_notes = place_of_run(survey, files, acquisition, grid.two_dimensional, velocities.in_world)
+    notes += place_notes + unkept_notes(survey, place) + dropped_notes_of(acquisition)
+    layout = TimeLayout(survey, grid, acquisition, velocities, files, blocks, notes, place)
     more = (
         _reach_notes(layout)
         + acquisition.notes

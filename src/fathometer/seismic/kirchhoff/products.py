@@ -121,7 +121,8 @@ def write(setup: TimeSetup, grid: Grid, path: Path, values: Floats, start: Index
     """Collective. Write this rank's columns (nx, ny, nt), the first of which is at `start`, into the volume `path`."""
     block = values.reshape([values.shape[a] for a in grid.axes])
     with ledger.phase("write image"), ledger.file("image", "write"):
-        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(setup.survey.storage.write)
+        info = volume_info(grid, values.dtype, unit, setup.layout.place)
+        strategy = Strategy.of(setup.survey.storage.write)
         write_volume(path, info, block, [start[a] for a in grid.axes], setup.comm, strategy)
 
 

@@ -23,10 +23,11 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.model.checks import ModelChecks
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import file_axes, file_grid
-from fathometer.seismic.model.placement import placement_of
+from fathometer.seismic.model.placement import placement_of, world_of_keys
 from fathometer.seismic.model.velocity_units import metres_per_second
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
+from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.reader import SharedVolume
 from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.strategy import Strategy
@@ -74,7 +75,8 @@ class EarthFiles:
     Attributes:
         names: of the properties that the run's physics has. axes: of the files, slowest first. grid: of the model,
             without padding.
-        placed: the survey, with what the files' trace headers tell of their place. notes: on that.
+        placed: the survey, with what the files tell of their place. notes: on that.
+        place: of the grid's x and y in the world.
     """
 
     def __init__(self, survey: Survey, headers_only: bool = False) -> None:
@@ -100,6 +102,7 @@ class EarthFiles:
             )
         self.axes = file_axes(self._name, self._keys, self._volumes)
         self.placed, self.notes = survey, tuple[str, ...]()
+        world: World | None = None
         placement = placement_of(self._name, self.axes, self._volumes)
         self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement)
         if placement is not None:
@@ -107,13 +110,20 @@ class EarthFiles:
             if len(self._keys.spacing or ()) == 1:
                 self.notes = (f"[model] spacing: {placement.known}, which are taken",)
             # Coordinates whose spacing the survey overrules give no place either. An origin that a file carries places
-            # the model as the survey's does.
+            # the model as the survey's does, unless attributes say where its coordinates lie.
             if placement.overruled_by(spacing):
                 self.notes += placement.spacing_notes(spacing)
-            elif all(volume.info.origin is None for volume in self._volumes.values()):
-                self.placed, first, notes = placement.frame(survey)
+            elif placement.world or all(volume.info.origin is None for volume in self._volumes.values()):
+                self.placed, first, notes = placement.frame(survey, self.grid)
                 self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement, first)
                 self.notes += notes
+                if self._keys.origin is None or placement.world:
+                    world = placement.world_on(self.grid)
+        self.place = Place(world_of_keys(self.placed.acquisition) or world, self._crs())
+
+    def _crs(self) -> str:
+        """The name of the coordinate reference system, of the first file that has one."""
+        return next((volume.info.place.crs for volume in self._volumes.values() if volume.info.place.crs), "")
 
     @property
     def paths(self) -> list[Path]:

@@ -1,4 +1,5 @@
-"""Place of the model in the coordinates of the survey, where its files' trace headers tell (CDP coordinates of SEG-Y).
+"""Place of the model in the coordinates of the survey, where its files tell: CDP coordinates of SEG-Y, attributes
+world_origin and azimuth of other formats.
 
 What the survey file says counts: it is how headers that lie are overruled. Where it says something else, a note has
 both numbers; where it says nothing, the headers' spacing, origin and azimuth are taken.
@@ -7,29 +8,35 @@ both numbers; where it says nothing, the headers' spacing, origin and azimuth ar
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.survey import Survey
+from fathometer.grid.grid import Grid
+from fathometer.seismic.survey import AcquisitionTable, Survey
+from fathometer.storage.volumes.place import EAST, World
 from fathometer.storage.volumes.survey_grid import TURNED, SurveyGrid
-from fathometer.storage.volumes.volume import Volume
+from fathometer.storage.volumes.volume import Volume, VolumeInfo
 
-EAST = 90.0  # degrees: azimuth of an x axis along X
+WORDS = "world_origin and azimuth"  # attributes, in messages
 
 
 class Placement:
-    """Place of the model by the headers of its files.
+    """Place of the model by its files.
 
     Attributes:
         source: where this stands, for messages. spacing: m, by the name of each horizontal axis.
         azimuth: degrees, of the x axis, clockwise from Y. first: m, X and Y of the first cell.
         mirrored: whether y points to the right of x, seen from above.
+        world: of the files' local coordinates, where attributes give it; of CDP coordinates None.
+        local: the file says that its coordinates have no place in the world.
     """
 
-    def __init__(self, path: str, axes: str, grid: SurveyGrid) -> None:
+    def __init__(self, path: str, axes: str, grid: SurveyGrid, world: World | None = None, local: bool = False) -> None:
         names = axes.rstrip("z")
-        self.source = f"CDP coordinates of {path} (bytes 181 and 185)"
+        self.source = by_cdp(path) if world is None else f"{WORDS} of {path}"
+        self.world, self.local = world, local
         self.spacing = dict(zip(names, grid.spacing, strict=True))
         self._accuracy = dict(zip(names, grid.accuracy, strict=True))
         azimuths = dict(zip(names, grid.azimuths, strict=True))
@@ -64,16 +71,21 @@ class Placement:
             if not abs(metres - given[axis]) <= self._accuracy[axis] + 1e-4 * metres
         ]
 
-    def frame(self, survey: Survey) -> tuple[Survey, tuple[float, float] | None, tuple[str, ...]]:
-        """The survey with the origin and azimuth of the headers where it has gathers and says nothing; X and Y of the
-        model's first cell where that is enough (x along X, y along Y); notes.
+    def frame(self, survey: Survey, grid: Grid) -> tuple[Survey, tuple[float, float] | None, tuple[str, ...]]:
+        """The survey with the origin and azimuth of the files where it has gathers and says nothing; X and Y of the
+        model's first cell where that is enough (x along X, y along Y); notes. grid: of the model, by all else.
 
         InputError where the headers' axes are mirrored and nothing else is said.
         """
         keys, model = survey.acquisition, survey.needed_model
-        if keys.origin is not None or keys.azimuth is not None or model.origin is not None:
-            return survey, None, self._differences(survey)
+        given = model.origin is not None and self.world is None  # else it is in the file's own coordinates
+        if keys.origin is not None or keys.azimuth is not None or given:
+            return survey, None, self._differences(survey, grid)
         unused = f"the model's place by the {self.source} is not used: positions are given in the grid's coordinates"
+        if not self.mirrored and not self.local:
+            unused += "; results carry it"
+        if self.world == World():  # the grid's coordinates are the world's
+            return survey, None, ()
         if self.mirrored:
             if keys.gathers is None:
                 return survey, None, (unused,)
@@ -85,15 +97,27 @@ class Placement:
             )
         where = f"by the {self.source}"
         x, y = self.first
-        if self.azimuth == EAST:
+        if self.azimuth == EAST and self.world is None:
             return survey, self.first, (f"the model's first cell lies at ({x:.10g}, {y:.10g}) m, {where}",)
         if keys.gathers is None:  # positions to model are in the coordinates of the grid
             return survey, None, (unused,)
-        placed = keys.model_copy(update={"origin": self.first, "azimuth": self.azimuth})
-        note = f"[acquisition] origin ({x:.10g}, {y:.10g}) m and azimuth {self.azimuth:g} degrees are taken, {where}"
+        if self.world is not None:
+            x, y = self.world.origin
+        azimuth = self.azimuth if self.world is None else self.world.azimuth  # the same to the last bit
+        placed = keys.model_copy(update={"origin": (x, y), "azimuth": azimuth})
+        note = f"[acquisition] origin ({x:.10g}, {y:.10g}) m and azimuth {azimuth:g} degrees are taken, {where}"
         return survey.model_copy(update={"acquisition": placed}), None, (note,)
 
-    def _differences(self, survey: Survey) -> tuple[str, ...]:
+    def world_on(self, grid: Grid) -> World | None:
+        """Where the coordinates of a grid that begins at the files' first cell lie; None where that is not known, or
+        the files' y would be mirrored."""
+        if self.world is not None or self.mirrored or self.local:
+            return self.world
+        turned = World(azimuth=self.azimuth)
+        x, y = turned.places(*grid.origin[:2])
+        return replace(turned, origin=(self.first[0] - float(x), self.first[1] - float(y)))
+
+    def _differences(self, survey: Survey, grid: Grid) -> tuple[str, ...]:
         """Notes where the survey's origin and azimuth are others than the headers'."""
         keys = survey.acquisition
         if keys.gathers is None:
@@ -107,7 +131,7 @@ class Placement:
         a = np.radians(azimuth)
         east, north = np.subtract(self.first, keys.origin or (0.0, 0.0))
         place = {"x": east * np.sin(a) + north * np.cos(a), "y": north * np.sin(a) - east * np.cos(a)}
-        said = dict(zip("xyz", survey.needed_model.origin or (0.0, 0.0), strict=False))
+        said = dict(zip("xyz", grid.origin, strict=True))
         apart = {axis: abs(place[axis] - said[axis]) for axis in self.spacing}
         if any(apart[axis] > 0.5 * self.spacing[axis] for axis in apart):
             cell = ", ".join(f"{said[axis]:.10g} m along {axis}, where it is {place[axis]:.10g} m" for axis in apart)
@@ -118,20 +142,52 @@ class Placement:
 
 
 def placement_of(survey: str, axes: str, volumes: Mapping[str, Volume]) -> Placement | None:
-    """The place of the model by its files' headers; None where none tells. The last axis of the files must be z.
+    """The place of the model by its files; None where none tells. The last axis of the files must be z. Attributes
+    count before CDP coordinates.
 
     survey: its file, for messages. InputError where two files contradict each other.
     """
-    found: tuple[Volume, SurveyGrid] | None = None
+    if not axes.endswith("z"):
+        return None
+    found: list[tuple[Volume, SurveyGrid]] = []
     for volume in volumes.values():
-        grid = volume.info.survey
-        if grid is None or not axes.endswith("z"):
+        grid = survey_grid_of(volume.info, axes)
+        if grid is None:
             continue
-        if found is None:
-            found = volume, grid
-        elif not found[1].like(grid):
+        if found and not found[0][1].like(grid):
+            path = str(volume.path)
+            source = f"its {by_cdp()}" if volume.info.place.world is None else f"its {WORDS}"
             raise InputError(
-                f"{survey}: [model]: {volume.path} lies elsewhere by its CDP coordinates (bytes 181 and 185), {grid}, "
-                f"than {found[0].path}, {found[1]}; allowed: one place"
+                f"{survey}: [model]: {path} lies elsewhere by {source}, {grid}, "
+                f"than {found[0][0].path}, {found[0][1]}; allowed: one place"
             )
-    return None if found is None else Placement(str(found[0].path), axes, found[1])
+        found.append((volume, grid))
+    if not found:
+        return None
+    volume, grid = next((pair for pair in found if pair[0].info.place.world is not None), found[0])
+    place = volume.info.place
+    return Placement(str(volume.path), axes, grid, place.world, place.local)
+
+
+def survey_grid_of(info: VolumeInfo, axes: str) -> SurveyGrid | None:
+    """Where the horizontal axes of a volume lie in the world, by its attributes or its CDP coordinates; None where
+    neither is there. axes: of the file, slowest first, x and y among them."""
+    world = info.place.world
+    if world is None or info.spacing is None:
+        return info.survey
+    spacing = dict(zip(axes, info.spacing, strict=True))
+    first = dict(zip(axes, info.origin or (0.0,) * len(axes), strict=True))
+    return world.grid("".join(axis for axis in axes if axis in "xy"), spacing, first)
+
+
+def world_of_keys(keys: AcquisitionTable) -> World | None:
+    """The transform of [acquisition] origin and azimuth; None where neither is given."""
+    if keys.origin is None and keys.azimuth is None:
+        return None
+    x, y = keys.origin or (0.0, 0.0)
+    return World((x, y), EAST if keys.azimuth is None else keys.azimuth)
+
+
+def by_cdp(path: str = "") -> str:
+    """What CDP coordinates are called in messages; path: of their file."""
+    return f"CDP coordinates{path and f' of {path}'} (bytes 181 and 185)"

@@ -76,7 +76,8 @@ def write(setup: Setup, path: Path, values: np.ndarray, unit: str = "") -> None:
     axes = grid.axes
     block = values.reshape([values.shape[a] for a in axes])
     with ledger.phase("write image"), ledger.file("image", "write"):
-        info, strategy = volume_info(grid, values.dtype, unit), Strategy.of(setup.survey.storage.write)
+        info = volume_info(grid, values.dtype, unit, setup.layout.place)
+        strategy = Strategy.of(setup.survey.storage.write)
         write_volume(path, info, block, [start[a] for a in axes], setup.comm, strategy)
 
 

@@ -20,9 +20,11 @@ from fathometer.parallel.decomposition import Decomposition, Index3, choose_rank
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
+from fathometer.seismic.shots.dropped_words import dropped_notes_of
 from fathometer.seismic.shots.inside import Box, check_below, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.offsets import volumes_of
+from fathometer.seismic.shots.place import place_of_run, unkept_notes
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import PropagationTable, Survey
@@ -34,6 +36,7 @@ from fathometer.seismic.waves.boundary import Boundary, MultiaxialPml, Pml, Spon
 from fathometer.seismic.waves.memory import wavefield_bytes
 from fathometer.seismic.waves.physics import ELASTIC, ELASTIC_2D, ISOTROPIC, VTI, Physics
 from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points, weights_bytes
+from fathometer.storage.volumes.place import Place
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,7 @@ class SurveyLayout:
 
     Attributes:
         grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
+        place: of the grid's x and y in the world.
     """
 
     survey: Survey
@@ -52,6 +56,7 @@ class SurveyLayout:
     grid: Grid
     off_grid: bool
     imaging: bool
+    place: Place
 
     @property
     def radius(self) -> int:
@@ -207,7 +212,10 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
         raise InputError("; ".join((str(error), *files.notes))) from None
     if not imaging:
         acquisition = acquisition_to_model(survey, acquisition)
-    acquisition = replace(acquisition, notes=files.notes + acquisition.notes)
+    place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)
+    if imaging:
+        notes += unkept_notes(survey, place) + dropped_notes_of(acquisition)
+    acquisition = replace(acquisition, notes=files.notes + acquisition.notes + notes)
     wavelet = wavelet_of(survey)
     free = survey.propagation.top == "free-surface"
     if free and not survey.propagation.elastic:  # velocities are not zero there
@@ -215,7 +223,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     boundary = boundary_of(survey.propagation)
     grid, off_grid = padded(bare, acquisition, boundary, free)
     # Halos serve to sample; whoever injects needs its own cells alone.
-    return SurveyLayout(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging)
+    return SurveyLayout(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging, place)
 
 
 def boundary_of(propagation: PropagationTable) -> Boundary:

@@ -10,35 +10,23 @@ translation alone.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.seismic.model.placement import world_of_keys
 from fathometer.seismic.survey import AcquisitionTable
 from fathometer.storage.traces.segy import TraceTable
+from fathometer.storage.volumes.place import World
 
 Positions = npt.NDArray[np.float64]
-EAST = 90.0  # degrees: azimuth of a grid parallel to the survey's coordinates
-_QUARTERS = ((0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0))  # sine, cosine
 
 
 @dataclass(frozen=True)
-class Rotation:
+class Rotation(World):
     """Position and orientation of the grid in the survey's coordinates."""
-
-    origin: tuple[float, float] = (0.0, 0.0)  # m, (X0, Y0)
-    azimuth: float = EAST  # degrees
-
-    @property
-    def direction(self) -> tuple[float, float]:
-        """Sine and cosine of the azimuth, exact at right angles."""
-        quarters = self.azimuth / EAST
-        if quarters == round(quarters):
-            return _QUARTERS[round(quarters) % 4]
-        return math.sin(math.radians(self.azimuth)), math.cos(math.radians(self.azimuth))
 
     def to_grid(self, positions: Positions) -> Positions:
         """Positions (n, 3), float64, m, from survey to grid coordinates; z is unchanged."""
@@ -50,10 +38,7 @@ class Rotation:
 
     def to_survey(self, positions: Positions) -> Positions:
         """Positions (n, 3), float64, m, from grid to survey coordinates: the inverse of `to_grid`."""
-        sine, cosine = self.direction
-        x, y = positions[:, 0], positions[:, 1]
-        east, north = x * sine - y * cosine, x * cosine + y * sine
-        return np.stack((self.origin[0] + east, self.origin[1] + north, positions[:, 2]), axis=1)
+        return np.stack((*self.places(positions[:, 0], positions[:, 1]), positions[:, 2]), axis=1)
 
     def table(self, table: TraceTable) -> TraceTable:
         """The same traces with positions in grid coordinates."""
@@ -76,7 +61,5 @@ class Rotation:
 
 def rotation_of(acquisition: AcquisitionTable) -> Rotation | None:
     """The transform of the keys origin and azimuth; None where survey and grid coordinates are the same."""
-    if acquisition.origin is None and acquisition.azimuth is None:
-        return None
-    x, y = acquisition.origin or (0.0, 0.0)
-    return Rotation((x, y), EAST if acquisition.azimuth is None else acquisition.azimuth)
+    world = world_of_keys(acquisition)
+    return None if world is None else Rotation(world.origin, world.azimuth)

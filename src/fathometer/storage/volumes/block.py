@@ -20,6 +20,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.names import check_name
 from fathometer.storage.reading import reading
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 
 Floats = NDArray[np.floating[Any]]
@@ -39,6 +40,7 @@ class VolumeInfo:
     unit: str | None  # of the values
     survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
     fills: tuple[float, ...] = field(default=(), compare=False)  # values that stand for missing data, read as NaN
+    place: Place = field(default_factory=Place)  # of its axes x and y in the world
 
     @property
     def axis_units(self) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from fathometer.seismic.kirchhoff.velocities.source import Floats
 from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
 from fathometer.seismic.model.prepare.extent import Span, along
 from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.storage.volumes.place import Place
 
 
 class PicksModel:
@@ -59,6 +60,7 @@ class PicksModel:
         )
         self.grid = self._grid(request)
         self._under = PlacesUnder(f"{self._picks.path}: the model's", self._picks, self.grid)
+        self.place = Place()  # picks are in the coordinates of an image
         self.notes = (
             "depths count from 0, where the picks' times begin; Dix velocities are those of NMO: in VTI media they and "
             "depths are too large by a factor of about sqrt(1 + 2 delta)",

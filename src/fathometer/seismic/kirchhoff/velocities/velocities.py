@@ -78,6 +78,11 @@ class Velocities:
             return self._eta.value == 0
         return self._eta is None and not isinstance(self._rms, ModelSource)
 
+    @property
+    def in_world(self) -> bool:
+        """Whether a volume that they come from says where its places lie in the world."""
+        return any(isinstance(source, VolumeSource) and source.in_world for source in (self._rms, self._eta))
+
     def read(self, lo: Columns, hi: Columns) -> VelocityBlock:
         """The velocities of the columns in the half-open box from lo = (x, y) to hi; not collective.
 

@@ -15,6 +15,7 @@ from fathometer.seismic.kirchhoff.velocities.interpolation import along_last, bi
 from fathometer.seismic.kirchhoff.velocities.limits import EDGE, LATEST
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, corners_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
+from fathometer.seismic.model.placement import survey_grid_of
 from fathometer.seismic.shots.rotation import Rotation
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.survey_grid import SurveyGrid
@@ -56,7 +57,7 @@ class VolumeSource:
         kind: Literal["velocity", "eta"],
     ) -> None:
         """key: with the survey's file, for messages. rotation: from the survey's coordinates to the grid's, in which
-        the image is; CDP coordinates of SEG-Y are the survey's.
+        the image is; CDP coordinates of SEG-Y are the survey's, and so is what attributes make of other places.
 
         InputError where the file cannot be opened, its axes are not x, (y and) time, its values are not in m/s, or
         columns of the image lie outside it.
@@ -80,6 +81,12 @@ class VolumeSource:
             )
         self._place_columns(rotation)
         self._require_columns_inside()
+
+    @property
+    def in_world(self) -> bool:
+        """Whether the file says where its places lie in the world."""
+        place = self._volume.info.place
+        return place.world is not None or (self._volume.info.survey is not None and not place.local)
 
     def read(self, lo: Columns, hi: Columns) -> Floats:
         """See Source.read."""
@@ -151,7 +158,13 @@ class VolumeSource:
         if info.survey is not None:
             self._matrix, self._offset = self._placed(info.survey, rotation or Rotation())
             return
-        wanted = self._grid.shape[:2]
+        own = rotation or Rotation()
+        world, wanted = info.place.world, self._grid.shape[:2]
+        if world is not None and (world.origin, world.azimuth) != (own.origin, own.azimuth):
+            placed = survey_grid_of(info, self._axes)
+            if placed is not None:  # its coordinates are other ones than the image's
+                self._matrix, self._offset = self._placed(placed, own)
+                return
         if info.spacing is not None:
             spacing = dict(zip(self._axes, info.spacing, strict=True))
             origin = dict(zip(self._axes, info.origin, strict=True)) if info.origin is not None else {}

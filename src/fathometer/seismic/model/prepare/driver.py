@@ -35,6 +35,7 @@ from fathometer.seismic.model.prepare.plan import PreparationPlan
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.prepare.thomsen import Constant, check_well_posed, rock
 from fathometer.storage import atomic
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
 from fathometer.storage.volumes.writer import check_writable
@@ -48,10 +49,12 @@ class Source(Protocol):
     Attributes:
         grid: of the whole. velocity: whether its values are velocities. unit: of the values that `read` returns.
         notes: for the user. paths: of its files. itemsize: bytes of a value as it is read.
+        place: of the grid's x and y in the world.
     """
 
     grid: Grid
     notes: tuple[str, ...]
+    place: Place
 
     @property
     def velocity(self) -> bool: ...
@@ -92,13 +95,15 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
     say(f"{request.model}: {_description(source.grid)}")
     for note in source.notes:
         say(f"note: {note}")
+    if source.place and request.output.suffix.lower() == ".npy":
+        say(f"note: {request.output} holds no place: origin, azimuth and crs are not in it")
     plan = PreparationPlan(request, source.grid)
     plan.require_memory(source.itemsize)
     values = source.read(plan.box)
     properties = _properties(request, source, plan, values, say)
     for name, path in files.items():
         unit = (source.unit or "") if name == "model" else ""
-        info = replace(volume_info(plan.result, properties[name].dtype, unit), unit=unit or None)
+        info = replace(volume_info(plan.result, properties[name].dtype, unit, source.place), unit=unit or None)
         block = properties[name].reshape(info.shape)
         write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF)
         low, high = properties[name].min(), properties[name].max()

@@ -13,10 +13,11 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.model.axes import labelled_axes
 from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
-from fathometer.seismic.model.placement import EAST, Placement, placement_of
+from fathometer.seismic.model.placement import WORDS, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.velocity_units import UNITS, metres_per_second
+from fathometer.storage.volumes.place import EAST, Place, World
 from fathometer.storage.volumes.volume import Volume
 
 Floats = npt.NDArray[np.float32]
@@ -28,7 +29,7 @@ class InputVolume:
     Attributes:
         name: reference of the volume, for messages. units: of its values; "none": not a velocity.
         axes: of the file, slowest first. grid: of the whole volume.
-        notes: where the options contradict the file's trace headers.
+        notes: where the options contradict the file's trace headers. place: of the grid's x and y in the world.
     """
 
     def __init__(self, request: PreparationRequest, volume: Volume) -> None:
@@ -42,7 +43,9 @@ class InputVolume:
             raise InputError("--below-water: found a velocity with --units none; allowed: depth:METRES")
         self.axes = self._axes(request.axes)
         self.notes: tuple[str, ...] = ()
+        self._world: World | None = None
         self.grid = self._grid(request)
+        self.place = Place(self._world, volume.info.place.crs)
 
     @property
     def velocity(self) -> bool:
@@ -106,7 +109,9 @@ class InputVolume:
         if placement is not None:
             given = {"xyz"[axis]: metres for axis, metres in spacing.items()}
             self.notes = placement.spacing_notes(given, "--input-spacing")
-            if origin is None and not placement.overruled_by(given):
+            if placement.world is not None and not placement.overruled_by(given):
+                self._world = placement.world
+            elif origin is None and not placement.overruled_by(given):
                 origin, note = self._placed(placement)
                 self.notes += (note,)
         for axis, length in spacing.items():
@@ -118,10 +123,15 @@ class InputVolume:
         """Origin, m, by axis, by the file's trace headers where the grid lies along their coordinates, and a note."""
         x, y = placement.first
         where = f"the first cell lies at ({x:.10g}, {y:.10g}) m by the {placement.source}"
-        if placement.azimuth == EAST and not placement.mirrored:
-            return {0: x, 1: y, 2: 0.0} if "y" in self.axes else {0: x, 2: 0.0}, where
+        along = placement.azimuth == EAST and not placement.mirrored
+        first = {0: x, 1: y if "y" in self.axes else 0.0, 2: 0.0} if along else {}
+        self._world = placement.world_on(Grid((1, 1, 1), (1.0, 1.0, 1.0), _vector(first, 0.0)))
+        if along:
+            return {axis: first[axis] for axis in first if "xyz"[axis] in self.axes}, where
         turned = f"{where}, x points to azimuth {placement.azimuth:g} degrees"
-        return None, f"{turned}, which the result does not keep: [acquisition] origin and azimuth of a survey take it"
+        if self._world is not None:
+            return None, f"{turned}; the result keeps them as its attributes {WORDS}, or as CDP coordinates"
+        return None, f"{turned}, which the result does not keep: y would be mirrored; --axes can turn it round"
 
     def _metres(
         self, axes: tuple[int, ...], carried: tuple[float, ...] | None, given: tuple[float, ...] | None, option: str

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of
 
 FILLS = ("_FillValue", "missing_value")
 
@@ -33,11 +34,12 @@ def coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
 
 
 def attributes_of(info: VolumeInfo) -> dict[str, Any]:
-    """Attributes of a volume: spacing, origin (m; s along an axis labelled t), labels and units, where known."""
+    """Attributes of a volume: spacing, origin (m; s along an axis labelled t), labels, units and place, where known."""
     values = {"spacing": info.spacing, "origin": info.origin, "labels": info.labels, "units": info.unit}
-    return {
+    own = {
         key: list(value) if isinstance(value, tuple) else value for key, value in values.items() if value is not None
     }
+    return own | place_attributes(info.place)
 
 
 def info_of(shape: tuple[int, ...], dtype: np.dtype[Any], attributes: Any) -> VolumeInfo:
@@ -60,6 +62,7 @@ def info_of(shape: tuple[int, ...], dtype: np.dtype[Any], attributes: Any) -> Vo
         None if labels is None or len(labels) != len(shape) else tuple(str(label) for label in labels),
         unit if isinstance(unit, str) else None,
         fills=declared_fills(attributes),
+        place=place_of(attributes),
     )
 
 

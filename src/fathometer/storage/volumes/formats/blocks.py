@@ -27,6 +27,7 @@ from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, ch
 from fathometer.storage.volumes.boxes import Box, extent, overlap, within
 from fathometer.storage.volumes.formats.axis_metadata import info_of
 from fathometer.storage.volumes.formats.npy import npy_header, open_npy
+from fathometer.storage.volumes.formats.place_metadata import known_attributes, place_attributes
 from fathometer.storage.volumes.posix import PosixFile
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.strategy import Strategy
@@ -102,6 +103,7 @@ class BlocksSink:
             **(timed if info.in_time else lengths),
             "labels": info.labels,
             "unit": info.unit,
+            **place_attributes(info.place),
             "blocks": [{"file": name, "first": lo, "shape": shape} for name, lo, shape in blocks],
         }
         text = json.dumps(index, indent=1).encode()
@@ -140,7 +142,8 @@ class BlocksVolume(BlockReader):
             names = {"labels": "labels", "units": "unit"}
             for name in ("spacing", "origin"):
                 names[name] = name if "axis_units" in index else f"{name}_metres"
-            info = info_of(shape, dtype, {key: index[name] for key, name in names.items()})
+            own = {key: index[name] for key, name in names.items()}
+            info = info_of(shape, dtype, own | known_attributes(index))
         check_values(str(path), dtype)
         super().__init__(path, info)
         cells = sum(math.prod(extent(box)) for _, box in self._blocks)

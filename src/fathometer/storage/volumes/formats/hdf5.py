@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, naming
 from fathometer.base.ledger import now
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
@@ -36,6 +36,7 @@ from fathometer.storage.volumes.collective_file import allocate_block, check_ope
 from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
+from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 
@@ -268,11 +269,23 @@ class Hdf5Volume(BlockReader):
                 check_values(name, self._values.dtype)
                 fills = check_complete(self._values, self.key)  # before a shape that depends on other files
                 shape = check_shape(name, self._values.shape or ())
-                info = info_of(shape, self._values.dtype, self._values.attrs)
+                with naming(name):
+                    info = with_crs(info_of(shape, self._values.dtype, self._values.attrs), self._crs())
                 super().__init__(path, replace(info, fills=fills))
         except BaseException:
             self._file.close()
             raise
+
+    def _crs(self) -> str:
+        """The name of the coordinate reference system."""
+        import h5py
+
+        group = self._values.parent
+
+        def attributes(name: str) -> Any:
+            return group[name].attrs if isinstance(group.get(name), h5py.Dataset) else None
+
+        return mapped_crs(self._values.attrs, attributes, group.attrs)
 
     def files(self) -> list[Path]:
         """See Volume.files."""

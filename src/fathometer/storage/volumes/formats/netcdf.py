@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError
+from fathometer.base.errors import FathometerError, naming
 from fathometer.parallel.collectives import allgather
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
@@ -30,7 +30,8 @@ from fathometer.storage.volumes.formats import pnetcdf
 from fathometer.storage.volumes.formats.axis_metadata import axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
-from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, header_of
+from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, Header, header_of
+from fathometer.storage.volumes.formats.place_metadata import CRS, mapped_crs, place_attributes
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
@@ -92,6 +93,11 @@ class NetcdfSink:
             file.text(self._variable, "units", info.unit)
         if info.labels is not None:
             file.text(self._variable, "labels", "\n".join(info.labels))
+        for key, value in place_attributes(info.place).items():
+            if isinstance(value, str):
+                file.text(self._variable, key, value)
+            else:
+                file.numbers(self._variable, key, pnetcdf.DOUBLE, np.atleast_1d(value).tolist())
         file.text(pnetcdf.GLOBAL, "Conventions", "CF-1.8")
         file("enddef")
 
@@ -138,7 +144,8 @@ class NetcdfVolume(BlockReader):
     """One variable of a NetCDF file of the classic kinds, for one rank: read without the library, which needs MPI."""
 
     def __init__(self, path: Path, key: str | None) -> None:
-        variables = header_of(path).variables
+        header = header_of(path)
+        variables = header.variables
         arrays = [name for name, variable in variables.items() if 2 <= len(variable.shape) <= SPACE_AXES + 1]
         self.key = choose_key(path, key, arrays or list(variables))
         stored, name = variables[self.key], f"{path}:{self.key}"
@@ -146,7 +153,9 @@ class NetcdfVolume(BlockReader):
         shape = check_shape(name, stored.shape)
         labels = stored.attributes.get("labels")
         names = {"labels": labels.split("\n") if isinstance(labels, str) and labels else stored.dimensions}
-        info = info_of(shape, stored.dtype, {**stored.attributes, **names})
+        crs = {CRS: mapped_crs(stored.attributes, lambda name: _attributes_in(header, name), header.attributes)}
+        with naming(name):
+            info = info_of(shape, stored.dtype, {**stored.attributes, **names, **crs})
         default = (DEFAULT_FILLS[stored.dtype.str[1:]],) if stored.dtype.itemsize > 1 else ()
         super().__init__(path, replace(info, fills=info.fills or default))
         strides = tuple(stored.dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
@@ -169,6 +178,11 @@ class NetcdfVolume(BlockReader):
 
     def close(self) -> None:
         self._values = np.empty((0,) * len(self.info.shape), self.info.dtype)
+
+
+def _attributes_in(header: Header, name: str) -> Mapping[str, Any] | None:
+    """Those of a variable; None where there is none of that name."""
+    return header.variables[name].attributes if name in header.variables else None
 
 
 class NetcdfSource:

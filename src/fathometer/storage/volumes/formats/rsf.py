@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, naming
 from fathometer.storage.reading import readable, reading
 from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
+from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
+from fathometer.storage.volumes.place import Place
 
 MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
 LONGEST_HEADER = 1 << 20  # bytes; a longer "header" is a file of something else
@@ -133,7 +135,13 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
     if len(known) == len(axes) and any(f"o{i}" in values for i in axes):  # RSF's default is 0
         origin = tuple(_number(path, values, f"o{i}", 0) * factor for i, factor in zip(axes, known, strict=True))
     labels = tuple(TIME if time else label for label, (_, time) in zip(labels, factors, strict=True))
-    return VolumeInfo(shape, dtype, spacing, origin, labels if any(labels) else None, values.get("unit") or None)
+    unit, named = values.get("unit") or None, labels if any(labels) else None
+    return VolumeInfo(shape, dtype, spacing, origin, named, unit, place=_place(path, values))
+
+
+def _place(path: Path, values: dict[str, str]) -> Place:
+    with naming(str(path)):
+        return place_of(values)
 
 
 def _in_si(unit: str, label: str) -> tuple[float | None, bool]:
@@ -168,6 +176,7 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
             lines.append(f'label{axis}="{_quoted(info.labels[-axis])}"')
     if info.unit is not None:
         lines.append(f'unit="{_quoted(info.unit)}"')
+    lines += rsf_lines(info.place)
     return ("\n".join(lines) + "\n").encode(errors="surrogateescape")
 
 

@@ -22,11 +22,11 @@ from fathometer.storage.traces.segy_writer import (
     SCALARS,
     SEISMIC,
     binary_header,
-    choose_scalar,
     text_lines,
     trace_type,
 )
 from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.formats.segy_place import TracePlaces
 from fathometer.storage.volumes.raw_array import RawArray
 
 STACKED = 4  # sorting code: horizontally stacked
@@ -54,11 +54,9 @@ class SegyEncoder:
             raise InputError(f"{path}: an axis of time that is not the last one does not fit SEG-Y")
         self.interval, described = _interval(info) if not info.in_time else _time_interval(path, info)
         self._delay, self._delay_scalar = _delay(path, info)
-        self.head = _textual_header(info, described) + binary_header(samples, self.interval, STACKED)
+        self._places = TracePlaces(path, info)
+        self.head = _textual_header(info, described, self._places) + binary_header(samples, self.interval, STACKED)
         self.raw = RawArray(path, len(self.head), (*lines, HEADER + 4 * samples), np.dtype(np.uint8))
-        coordinates = [_coordinates(info, axis) for axis in range(len(lines))]
-        self._x, self._y = (coordinates[0], coordinates[1] if len(lines) == 2 else np.zeros(1))  # m
-        self._scalar = choose_scalar(path, np.concatenate([self._x, self._y]))
 
     def encode(self, block: NDArray[Any], lo: Sequence[int]) -> tuple[NDArray[np.uint8], tuple[int, ...]]:
         """The bytes of a block at `lo`, and their first cell in the raw array."""
@@ -77,27 +75,20 @@ class SegyEncoder:
         x, *y = (np.arange(first, first + n) for first, n in zip(start, lines, strict=True))
         i, j = np.meshgrid(x, y[0] if y else np.zeros(1, int), indexing="ij")
         block = np.zeros(i.shape, trace_type(0))
-        number = i * len(self._y) + j + 1
+        number = i * self._places.crosslines + j + 1
         block["line_sequence"] = block["file_sequence"] = number
         block["ffid"], block["channel"] = i + 1, j + 1
         block["cdp"], block["cdp_trace"] = number, 1
         block["inline"], block["crossline"] = i + 1, j + 1
         block["kind"] = SEISMIC
-        block["coordinate_units"], block["coordinate_scalar"] = METRES, self._scalar
-        for axis, metres in (("x", self._x[i]), ("y", self._y[j])):
+        block["coordinate_units"], block["coordinate_scalar"] = METRES, self._places.scalar
+        for axis, metres in zip("xy", self._places.of(i, j), strict=True):
             for point in ("source", "group", "cdp"):
-                block[f"{point}_{axis}"] = np.rint(metres * abs(self._scalar))
+                block[f"{point}_{axis}"] = np.rint(metres * abs(self._places.scalar))
         block["samples"], block["interval"] = self.info.shape[-1], self.interval
         block["delay"], block["time_scalar"] = self._delay, self._delay_scalar
         heads = block.reshape(-1).view(np.uint8).reshape(block.size, -1)[:, :HEADER]
         return heads.reshape(*lines, HEADER)
-
-
-def _coordinates(info: VolumeInfo, axis: int) -> NDArray[np.float64]:
-    """Coordinates (cells,) along an axis, m; without a spacing, cell numbers."""
-    step = 1.0 if info.spacing is None else info.spacing[axis]
-    first = 0.0 if info.origin is None else info.origin[axis]
-    return np.asarray(first + step * np.arange(info.shape[axis]), np.float64)
 
 
 def _interval(info: VolumeInfo) -> tuple[int, str]:
@@ -140,9 +131,10 @@ def _delay(path: Path, info: VolumeInfo) -> tuple[int, int]:
     )
 
 
-def _textual_header(info: VolumeInfo, interval: str) -> bytes:
+def _textual_header(info: VolumeInfo, interval: str, places: TracePlaces) -> bytes:
     """The textual header."""
     first = "unknown" if info.origin is None else f"{info.origin[-1]:.10g} {info.axis_units[-1]}"
+    east, north = places.letters
     labels = info.labels or ("",) * len(info.shape)
     names = ("inline", "crossline", "samples") if len(info.shape) == 3 else ("inline", "samples")
     axes = [
@@ -159,6 +151,7 @@ def _textual_header(info: VolumeInfo, interval: str) -> bytes:
             f"Sample interval: {interval}",
             f"First sample at: {first}",
             "IEEE floats, 4 bytes, big-endian (format 5), fixed trace length",
+            *places.lines(),
             "",
             "Bytes of the trace header:",
             "  1-4, 5-8    trace number in the file",
@@ -166,8 +159,8 @@ def _textual_header(info: VolumeInfo, interval: str) -> bytes:
             "  21-24       ensemble: trace number     25-28  trace in the ensemble: 1",
             "  29-30       trace identification code",
             "  71-72       scalar of coordinates (negative divides)",
-            "  73-76, 81-84, 181-184  x of the trace",
-            "  77-80, 85-88, 185-188  y of the trace",
+            f"  73-76, 81-84, 181-184  {east} of the trace",
+            f"  77-80, 85-88, 185-188  {north} of the trace",
             "  89-90       unit of coordinates (1: length)",
             "  109-110     delay in ms, of volumes in time; its scalar in 215-216",
             "  115-116     samples                    117-118  interval",

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from fathometer.storage.traces.reference_system import short_crs
 from fathometer.storage.traces.segy_writer import choose_scalar
 from fathometer.storage.volumes.block import VolumeInfo
+from fathometer.storage.volumes.place import Place, World
 
 LOCAL = "Coordinates are local"  # a line of the textual header begins
+NO_WORLD = f"{LOCAL}: x and y of the model's grid, no place in the world"
 LINE = 76  # characters behind the number of a line
 Floats = NDArray[np.float64]
 
@@ -62,12 +64,10 @@ class TracePlaces:
         """Lines of the textual header."""
         system = [f"CRS: {short_crs(self._crs, LINE - 5)}"] if self._crs else []
         if self._world is None:
-            return [f"{LOCAL}: x and y of the model's grid, no place in the world", *system]
-        sine, minus, x0, cosine, _, y0 = self._world.transform
+            return [NO_WORLD, *system]
         return [
             f"Coordinates are those of the world; azimuth of x: {self._world.azimuth:.10g} degrees",
-            f"X = {x0:.10g} {sine:+.12g} x {minus:+.12g} y, from local x and y, m",
-            f"Y = {y0:.10g} {cosine:+.12g} x {sine:+.12g} y",
+            *_transform(self._world),
             *system,
             *self._corners(),
         ]
@@ -81,6 +81,24 @@ class TracePlaces:
             name = f"inline {inline + 1}, crossline {crossline + 1}" if self._two else f"trace {inline + 1}"
             lines.append(f"Corner {name}: X {float(x):.4f}, Y {float(y):.4f} m")
         return lines
+
+
+def lines_of_gathers(place: Place) -> list[str]:
+    """Lines of the textual header of modelled traces, whose positions are in the grid's coordinates."""
+    system = [f"CRS: {short_crs(place.crs, LINE - 5)}"] if place.crs else []
+    if place.world == World():
+        return ["Coordinates are those of the world", *system]
+    if place.world is None:
+        return [NO_WORLD, *system]
+    return [f"{LOCAL}: x and y of the model's grid; in the world:", *_transform(place.world), *system]
+
+
+def _transform(world: World) -> list[str]:
+    sine, minus, x0, cosine, _, y0 = world.transform
+    return [
+        f"X = {x0:.10g} {sine:+.12g} x {minus:+.12g} y, from local x and y, m",
+        f"Y = {y0:.10g} {cosine:+.12g} x {sine:+.12g} y",
+    ]
 
 
 def _coordinates(info: VolumeInfo, axis: int) -> Floats:

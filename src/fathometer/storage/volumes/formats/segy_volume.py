@@ -24,11 +24,14 @@ from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.headers import TEXT
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import holds_gathers
+from fathometer.storage.traces.reference_system import crs_of_text
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
 from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
 from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.formats.segy_encoding import IN_TIME
+from fathometer.storage.volumes.formats.segy_place import LOCAL
+from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
 
@@ -60,8 +63,13 @@ class SegyVolume(BlockReader):
         dtype = self._layout.sample_type
         if self._layout.format in (IBM, INT24, UINT24):  # as they are decoded
             dtype = np.dtype(np.float32)
-        labels = (*labels, TIME if _in_time(path) else "z")
-        super().__init__(path, VolumeInfo(shape, dtype, None, None, labels, None, _survey(self._layout, head, lengths)))
+        text = _text(path)
+        labels = (*labels, TIME if f" {IN_TIME}" in text.decode("cp037", "replace") else "z")
+        survey = _survey(self._layout, head, lengths)
+        super().__init__(
+            path,
+            VolumeInfo(shape, dtype, None, None, labels, None, survey, place=_place(self._layout, text)),
+        )
         delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
         self._first_time = float(delay[0]) / 1000
         self._rows = self._layout.rows()
@@ -112,10 +120,17 @@ class SegyVolume(BlockReader):
         self._rows = np.empty((0, self._layout.trace_bytes), np.uint8)
 
 
-def _in_time(path: Path) -> bool:
-    """Whether the textual header is that of a volume in time written here."""
+def _text(path: Path) -> bytes:
+    """The textual header; of SU what stands there."""
     with reading(path), path.open("rb") as file:
-        return f" {IN_TIME}" in file.read(TEXT).decode("cp037", "replace")
+        return file.read(TEXT)
+
+
+def _place(layout: Layout, text: bytes) -> Place:
+    """What the textual header says of the place."""
+    if layout.start < TEXT:
+        return Place()
+    return Place(crs=crs_of_text(text), local=f" {LOCAL}" in text.decode("cp037", "replace"))
 
 
 def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:

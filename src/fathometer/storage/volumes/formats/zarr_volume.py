@@ -15,7 +15,7 @@ import itertools
 import math
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError, naming
 from fathometer.base.removal import Mark
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
@@ -34,6 +34,7 @@ from fathometer.storage.volumes.boxes import Box, extent, overlap, surrounding, 
 from fathometer.storage.volumes.exchange import exchange
 from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
 from fathometer.storage.volumes.formats.dataset_key import choose_key
+from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
 from fathometer.storage.volumes.strategy import Strategy
 
 if TYPE_CHECKING:
@@ -179,7 +180,10 @@ class ZarrVolume(BlockReader):
         with reading(path):
             dtype = np.dtype(self._values.dtype)
             check_values(str(path), dtype)
-            info = info_of(check_shape(str(path), self._values.shape), dtype, dict(self._values.attrs))
+            own = dict(self._values.attrs)
+            crs = mapped_crs(own, lambda name: _attributes_in(arrays, name), dict(node.attrs))
+            with naming(str(path)):
+                info = with_crs(info_of(check_shape(str(path), self._values.shape), dtype, own), crs)
             super().__init__(path, replace(info, fills=(*info.fills, *_fills(self._values))))
             self._check_chunks()
 
@@ -211,6 +215,11 @@ class ZarrVolume(BlockReader):
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
         with _system_errors():
             return np.asarray(self._values[box])
+
+
+def _attributes_in(arrays: Mapping[str, Any], name: str) -> dict[str, Any] | None:
+    """Those of an array; None where there is none of that name."""
+    return dict(arrays[name].attrs) if name in arrays else None
 
 
 def _fills(values: Any) -> list[float]:
