@@ -44,7 +44,7 @@ RSS_BYTES = 3 << 30
 Place = tuple[Any, ...]
 
 
-def _nested(keys: dict[str, Any]) -> dict[str, Any]:
+def nested(keys: dict[str, Any]) -> dict[str, Any]:
     """{"section.key": value} as tables."""
     found: dict[str, Any] = {}
     for name, value in keys.items():
@@ -58,7 +58,7 @@ def _nested(keys: dict[str, Any]) -> dict[str, Any]:
 
 def _migration(folder: Path) -> dict[str, Any]:
     cli_support.inputs(folder)
-    return _nested(cli_support.MIGRATE)
+    return nested(cli_support.MIGRATE)
 
 
 def _planned(folder: Path) -> dict[str, Any]:
@@ -72,17 +72,17 @@ def _planned(folder: Path) -> dict[str, Any]:
 
 def _modelling(folder: Path) -> dict[str, Any]:
     cli_support.inputs(folder)
-    return _nested(cli_support.MODEL)
+    return nested(cli_support.MODEL)
 
 
 def _time_migration(folder: Path) -> dict[str, Any]:
     time_survey_support.record_noise(folder)
-    return _nested({**time_survey_support.PATCH, "time_migration.depth": True})
+    return nested({**time_survey_support.PATCH, "time_migration.depth": True})
 
 
 def _elastic(folder: Path) -> dict[str, Any]:
     elastic_surveys.elastic_survey(folder)
-    return _nested(elastic_surveys.KEYS)
+    return nested(elastic_surveys.KEYS)
 
 
 def _ocean(folder: Path) -> dict[str, Any]:

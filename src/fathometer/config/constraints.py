@@ -72,16 +72,21 @@ def _plural(words: str) -> str:
     return words if noun == words else f"{noun}s{' ' + rest if rest else ''}"
 
 
+def _plain(limit: Any) -> str:
+    """A limit as people write it: 100000 rather than 100000.0, 1e+08 for what has many digits."""
+    return f"{limit:g}" if isinstance(limit, float) else str(limit)
+
+
 def _number(noun: str, metadata: Sequence[Any]) -> str:
     low = high = ""
     even = False
     for item in metadata:
         if isinstance(item, Gt):
-            low = f" above {item.gt}"
+            low = f" above {_plain(item.gt)}"
         elif isinstance(item, Ge):
-            low = f" from {item.ge}"
+            low = f" from {_plain(item.ge)}"
         elif isinstance(item, Le):
-            high = f" to {item.le}"
+            high = f" to {_plain(item.le)}"
         elif isinstance(item, MultipleOf) and item.multiple_of == 2:
             even = True
     article = "an" if even or noun == "integer" else "a"

@@ -13,7 +13,7 @@ from fathometer.config.table import NO_QUANTITY
 
 _MAX_VALUE_LENGTH = 60  # characters
 # Names that pydantic gives to branches of a union.
-_BRANCHES = frozenset({"str", "float", "int", "bool"})
+_BRANCHES = frozenset({"str", "float", "int", "bool", "constrained-float", "constrained-int"})
 # Of the problems that the branches of a union report for one key, the last of these explains most.
 _PRECEDENCE = ("union_tag_not_found", "union_tag_invalid", "value_error")
 

@@ -1,4 +1,4 @@
-"""Types of keys: numbers, files, ranges."""
+"""Types of keys: numbers, files. Physical quantities, and ranges of them, are in quantities.py."""
 
 import math
 from typing import Annotated
@@ -22,7 +22,7 @@ def plain_name(name: str) -> str:
     return name
 
 
-def _even_range(values: tuple[float, float, float]) -> tuple[float, float, float]:
+def even_range(values: tuple[float, float, float]) -> tuple[float, float, float]:
     """Check [first, last, step]: the step leads from first to last in whole steps (to 1e-6 of a step)."""
     first, last, step = values
     found = f"found [{first:g}, {last:g}, {step:g}]"
@@ -50,9 +50,3 @@ Count = Annotated[int, Ge(1)]
 # Without constraints of pydantic, which refuse a text that is not Unicode.
 FileName = Annotated[str, AfterValidator(plain_name), Allowed("a file")]
 FolderName = Annotated[str, AfterValidator(plain_name), Allowed("a folder")]
-Range = Annotated[
-    tuple[float, float, float],
-    Loose,
-    AfterValidator(_even_range),
-    Allowed("[first, last, step] where the step divides last - first"),
-]

@@ -28,7 +28,7 @@ def test_a_file_and_what_it_resolves_to_are_the_same(tmp_path):
     ("changes", "words"),
     [
         ({"grid__cells": [0, 1, 1]}, r"\[grid\] cells"),
-        ({"medium__porosity": -0.1}, r"\[medium\] porosity: found -0.1; allowed: a number above 0 to 1"),
+        ({"medium__porosity": -0.1}, r"\[medium\] porosity: found -0.1; allowed: a number from 1e-06 to 1"),
         ({"medium__colour": 1}, "colour"),
         ({"time__end": 0.0}, r"\[time\] end"),
         ({"chemistry__specific_area": None}, 'specific_area: found none of "Calcite"'),

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge, Le
 from pydantic import BeforeValidator, Field, model_validator
 
-from fathometer.apps.ocean.keys import AXES, PlaneAxes
+from fathometer.apps.ocean.keys import AXES, Depth, PlaneAxes
 from fathometer.config.constraints import Allowed
+from fathometer.config.quantities import CellSize, Coordinate
 from fathometer.config.table import Table, key, not_allowed
-from fathometer.config.types import Count, FileName, Loose, NotNegative, Positive
+from fathometer.config.types import Count, FileName, Loose
 
 EARTH_RADIUS = 6_371_000.0  # m
 HIGHEST_LATITUDE = 89.9  # degrees; the width of cells is 0 at a pole
@@ -19,22 +20,30 @@ MOST_COLUMNS = 100_000_000
 MOST_LEVELS = 10_000
 
 Cells = Annotated[int, Ge(2), Le(1_000_000)]
+LEAST_THICKNESS, MOST_THICKNESS = 1e-6, 1e5  # m
+Share = Annotated[float, Ge(1e-6), Le(1000)]  # of the grid; much more than 1: the same everywhere
+Thickness = Annotated[float, Ge(LEAST_THICKNESS), Le(MOST_THICKNESS)]
 
 
 def _thicknesses(values: Any) -> Any:
     """Checked as a whole: the problem is that of the list, not of a table with a number."""
     if isinstance(values, list | tuple):
-        numbers = all(isinstance(value, int | float) and not isinstance(value, bool) and value > 0 for value in values)
+        numbers = all(
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and LEAST_THICKNESS <= value <= MOST_THICKNESS
+            for value in values
+        )
         if not values or not numbers:
             raise not_allowed()
     return values
 
 
 Thicknesses = Annotated[
-    tuple[Positive, ...],
+    tuple[Thickness, ...],
     Loose,
     BeforeValidator(_thicknesses),
-    Allowed("a list of at least one number above 0"),
+    Allowed("a list of at least one number from 1e-06 to 100000"),
 ]
 
 
@@ -42,8 +51,8 @@ class LevelsTable(Table):
     """Thicknesses that grow smoothly: top + a sin²(π k / (2 (count - 1))) of level k; a makes their sum `depth`."""
 
     count: Annotated[int, Ge(1), Le(MOST_LEVELS)] = key("levels")
-    depth: Positive = key("of all levels together", "m")
-    top: Positive | None = key("thickness of the first one; left out: all alike", "m", None)
+    depth: Depth = key("of all levels together", "m")
+    top: Thickness | None = key("thickness of the first one; left out: all alike", "m", None)
 
     @model_validator(mode="after")
     def _grows(self) -> Self:
@@ -61,12 +70,12 @@ class GridTable(Table):
 
     cells: Annotated[tuple[Cells, Cells], Loose] = key("along x and y")
     kind: Literal["plane", "sphere"] = key("sphere: x and y are longitude and latitude", "", "plane")
-    spacing: Annotated[tuple[Positive, Positive], Loose] = key("size of a cell along x and y", "m or degrees")
-    origin: Annotated[tuple[float, float], Loose] = key(
+    spacing: Annotated[tuple[CellSize, CellSize], Loose] = key("size of a cell along x and y", "m or degrees")
+    origin: Annotated[tuple[Coordinate, Coordinate], Loose] = key(
         "the south-west corner of the first cell", "m or degrees", (0.0, 0.0)
     )
     periodic: bool = key("the eastern border is the western one", "", False)
-    radius: Positive | None = key("of the sphere; left out: 6371000", "m", None)
+    radius: Annotated[float, Ge(1), Le(1e9)] | None = key("of the sphere; left out: 6371000", "m", None)
     levels: Thicknesses | LevelsTable = key("thicknesses, the uppermost first", "m")
 
     @property
@@ -103,7 +112,7 @@ class GridTable(Table):
 class DepthTable(Table):
     """What all kinds of depths have."""
 
-    depth: Positive | None = key("the largest one; left out: that of all levels", "m", None)
+    depth: Depth | None = key("the largest one; left out: that of all levels", "m", None)
     least_levels: Count = key("levels of water where there is some", "", 1)
     fill_isolated: bool = key(
         "cells of water without a corner in the water, which exchange none, become land", "", False
@@ -126,7 +135,7 @@ class SlopeDepth(DepthTable):
     """Linear from shallow at the western or southern border to depth at the other one."""
 
     kind: Literal["slope"] = key("linear")
-    shallow: NotNegative = key("depth at the shallow border", "m")
+    shallow: Annotated[float, Ge(0), Le(1e5)] = key("depth at the shallow border", "m")
     along: Literal["x", "y"] = key("direction of the slope", "", "y")
 
 
@@ -134,9 +143,9 @@ class RidgeDepth(DepthTable):
     """depth - height exp(-((s - position) / width)²), s: from 0 to 1 between the borders."""
 
     kind: Literal["ridge"] = key("a flat bottom with a ridge across it")
-    height: Positive = key("of the ridge above the bottom; where it reaches the surface it is land", "m")
+    height: Depth = key("of the ridge above the bottom; where it reaches the surface it is land", "m")
     position: Annotated[float, Ge(0), Le(1)] = key("of its crest, as part of the grid", "", 0.5)
-    width: Positive = key("where it is lower by a factor of e, as part of the grid", "", 0.05)
+    width: Share = key("where it is lower by a factor of e, as part of the grid", "", 0.05)
     along: Literal["x", "y"] = key("direction of its crest", "", "y")
 
 

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self
 
-from annotated_types import Ge
+from annotated_types import Ge, Le
 from pydantic import Field, model_validator
 
+from fathometer.config.quantities import Coordinate
 from fathometer.config.table import Table, key
-from fathometer.config.types import FileName, Loose, NotNegative, Positive
+from fathometer.config.types import FileName, Loose
 
 PlaneAxes = Literal["xy", "yx"]
 VolumeAxes = Literal["xyz", "zyx", "yxz", "xzy", "yzx", "zxy"]
+TEMPERATURES, SALINITIES = (-100.0, 500.0), (0.0, 1000.0)  # °C; g/kg
+Temperature = Annotated[float, Ge(TEMPERATURES[0]), Le(TEMPERATURES[1])]
+Salinity = Annotated[float, Ge(SALINITIES[0]), Le(SALINITIES[1])]
+HeatFlux = Annotated[float, Ge(-1e5), Le(1e5)]  # W/m²
+Depth = Annotated[float, Ge(1e-3), Le(1e5)]  # m, from tanks to the oceans of moons
+Height = Annotated[float, Ge(-1000), Le(1000)]  # m, of the surface
+Stress = Annotated[float, Ge(-100), Le(100)]  # N/m²
+VALUES = ("surface", "deep", "target", "south", "north", "equator", "pole")
+AnyValue = Annotated[float, Ge(-1e5), Le(1e5)]  # of a table that several quantities have: each has limits of its own
+
 AXES = "of the file, slowest first; left out: those of its labels, else in the order x, y"
 
 
 class ZonalTable(Table):
     """Values by y or latitude: linear from south to north, or on a sphere pole + (equator - pole) cos² of latitude."""
 
-    south: float | None = key("at the southern border", "", None)
-    north: float | None = key("at the northern border", "", None)
-    equator: float | None = key("on a sphere, in place of south and north", "", None)
-    pole: float | None = key("on a sphere, in place of south and north", "", None)
+    south: AnyValue | None = key("at the southern border", "", None)
+    north: AnyValue | None = key("at the northern border", "", None)
+    equator: AnyValue | None = key("on a sphere, in place of south and north", "", None)
+    pole: AnyValue | None = key("on a sphere, in place of south and north", "", None)
 
     @property
     def is_linear(self) -> bool:
@@ -50,9 +61,9 @@ class SurfaceTable(ZonalTable):
 class ProfileTable(Table):
     """Values by depth z: deep + (surface - deep) exp(-z / scale), or a file."""
 
-    surface: float | ZonalTable | None = key("at the surface, everywhere or by y or latitude", "", None)
-    deep: float | None = key("far below; left out: at all depths as at the surface", "", None)
-    scale: Positive | None = key("depth over which the surface's values fade by a factor of e", "m", None)
+    surface: AnyValue | ZonalTable | None = key("at the surface, everywhere or by y or latitude", "", None)
+    deep: AnyValue | None = key("far below; left out: at all depths as at the surface", "", None)
+    scale: Depth | None = key("depth over which the surface's values fade by a factor of e", "m", None)
     file: FileName | None = key("a 3D volume over x, y, z, in place of the others", "", None)
     axes: VolumeAxes | None = key(AXES + ", z", "", None)
 
@@ -72,8 +83,8 @@ class ProfileTable(Table):
 class RestoringTable(Table):
     """Restoring of the first level: (target - value) / timescale."""
 
-    timescale: Positive = key("of the first level", "s")
-    target: float | SurfaceTable = key("it is restored to: everywhere, by y or latitude, or a file")
+    timescale: Annotated[float, Ge(1e-3), Le(1e14)] = key("of the first level", "s")
+    target: AnyValue | SurfaceTable = key("it is restored to: everywhere, by y or latitude, or a file")
 
 
 class NoWind(Table):
@@ -86,21 +97,21 @@ class GyreWind(Table):
     """Stress along x by t, which goes from 0 at the southern border to 1 at the northern one; times amplitude."""
 
     kind: Literal["single-gyre", "double-gyre", "channel"] = key("-cos(π t), -cos(2 π t), sin(π t)")
-    amplitude: float = key("of the stress", "N/m²", 0.1)
+    amplitude: Stress = key("of the stress", "N/m²", 0.1)
 
 
 class ZonalWind(Table):
     """Trades to 30°, westerlies to 60°, polar easterlies, on a sphere: -cos(φ) sin(6 abs(φ)) times amplitude."""
 
     kind: Literal["zonal"] = key("by latitude φ")
-    amplitude: float = key("of the stress", "N/m²", 0.1)
+    amplitude: Stress = key("of the stress", "N/m²", 0.1)
 
 
 class ConstantWind(Table):
     """The same stress everywhere."""
 
     kind: Literal["constant"] = key("the same everywhere")
-    stress: Annotated[tuple[float, float], Loose] = key("along x and y", "N/m²")
+    stress: Annotated[tuple[Stress, Stress], Loose] = key("along x and y", "N/m²")
 
 
 class FileWind(Table):
@@ -119,7 +130,7 @@ class CosineHeight(Table):
     """amplitude cos(m π s) cos(n π t), s and t from 0 to 1 between the borders; cos(2 m π s) where x is periodic."""
 
     kind: Literal["cosine"] = key("a standing wave")
-    amplitude: float = key("height", "m")
+    amplitude: Height = key("height", "m")
     modes: Annotated[tuple[Annotated[int, Ge(0)], Annotated[int, Ge(0)]], Loose] = key("m and n", "", (1, 0))
 
 
@@ -127,9 +138,9 @@ class GaussianHeight(Table):
     """amplitude exp(-(r / radius)²), r: the distance from centre."""
 
     kind: Literal["gaussian"] = key("a hill")
-    amplitude: float = key("height", "m")
-    centre: Annotated[tuple[float, float], Loose] = key("its place", "m or degrees")
-    radius: Positive = key("where it is lower by a factor of e", "m")
+    amplitude: Height = key("height", "m")
+    centre: Annotated[tuple[Coordinate, Coordinate], Loose] = key("its place", "m or degrees")
+    radius: Annotated[float, Ge(1e-3), Le(1e8)] = key("where it is lower by a factor of e", "m")
 
 
 class FileHeight(Table):
@@ -146,5 +157,18 @@ HeightTable = Annotated[CosineHeight | GaussianHeight | FileHeight, Field(discri
 class NoiseTable(Table):
     """Random differences of temperature, evenly distributed, each cell its own: the same on any number of ranks."""
 
-    amplitude: NotNegative = key("the largest one", "K")
+    amplitude: Annotated[float, Ge(0), Le(100)] = key("the largest one", "K")
     seed: Annotated[int, Ge(0)] = key("of the random numbers", "", 0)
+
+
+def require_within(name: str, value: float | Table | None, low: float, high: float) -> None:
+    """Raises ValueError that names the key where a number beyond low to high is the value, or in its tables.
+
+    Tables by latitude or depth are those of several quantities, so that their own keys cannot have these limits.
+    """
+    if isinstance(value, Table):
+        for key_name in type(value).model_fields:
+            if key_name in VALUES:
+                require_within(f"{name}.{key_name}", getattr(value, key_name), low, high)
+    elif value is not None and not low <= value <= high:
+        raise ValueError(f"{name}: found {value:g}; allowed: from {low:g} to {high:g}")

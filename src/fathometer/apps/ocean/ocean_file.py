@@ -13,20 +13,28 @@ from pydantic import model_validator
 
 from fathometer.apps.ocean.grid_keys import BathymetryTable, GridTable
 from fathometer.apps.ocean.keys import (
+    SALINITIES,
+    TEMPERATURES,
+    HeatFlux,
+    Height,
     HeightTable,
     NoiseTable,
     NoWind,
     ProfileTable,
     RestoringTable,
+    Salinity,
     SurfaceTable,
+    Temperature,
     WindTable,
     ZonalWind,
+    require_within,
 )
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, read_toml, validated
+from fathometer.config.quantities import Coordinate, Density, Diffusivity, SimulatedTime
 from fathometer.config.settings import with_settings
 from fathometer.config.table import Table, key, section
-from fathometer.config.types import Count, FolderName, Loose, NotNegative, Positive
+from fathometer.config.types import Count, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
 from fathometer.storage.sections import StrategyName
 
@@ -34,14 +42,17 @@ FIELDS = ("temperature", "salinity", "velocity", "vertical_velocity", "height", 
 MOST_TIMES = 10_000  # of results
 MOST_STEPS = 10**12
 
+Rotation = Annotated[float, Ge(-100), Le(100)]  # 1/s, or 1/(m s); tanks turn fast
+Drag = Annotated[float, Ge(1e-12), Le(100)]
+
 
 class RotationTable(Table):
     """The rotation of the earth; on a plane f + beta (y - y0), on a sphere 2 rate sin(latitude)."""
 
-    f: float | None = key("Coriolis parameter at y0, on a plane; left out: 0", "1/s", None)
-    beta: float | None = key("its derivative by y, on a plane; left out: 0", "1/(m s)", None)
-    y0: float | None = key("where f is as given, on a plane; left out: in the middle of the grid", "m", None)
-    rate: float | None = key("angular velocity, on a sphere; left out: 7.292115e-5", "1/s", None)
+    f: Rotation | None = key("Coriolis parameter at y0, on a plane; left out: 0", "1/s", None)
+    beta: Rotation | None = key("its derivative by y, on a plane; left out: 0", "1/(m s)", None)
+    y0: Coordinate | None = key("where f is as given, on a plane; left out: in the middle of the grid", "m", None)
+    rate: Rotation | None = key("angular velocity, on a sphere; left out: 7.292115e-5", "1/s", None)
 
 
 class WaterTable(Table):
@@ -53,26 +64,26 @@ class WaterTable(Table):
         "",
         "linear",
     )
-    density: Positive = key("of reference", "kg/m³", 1026.0)
-    gravity: Positive = key("acceleration", "m/s²", 9.81)
-    expansion: float = key("by temperature, linear", "1/K", 2e-4)
-    contraction: float = key("by salinity, linear", "", 8e-4)
-    reference_temperature: float = key("at which density is that of reference, linear", "°C", 10.0)
-    reference_salinity: float = key("at which density is that of reference, linear", "", 35.0)
+    density: Density = key("of reference", "kg/m³", 1026.0)
+    gravity: Annotated[float, Ge(1e-4), Le(1e4)] = key("acceleration", "m/s²", 9.81)
+    expansion: Annotated[float, Ge(-1), Le(1)] = key("by temperature, linear", "1/K", 2e-4)
+    contraction: Annotated[float, Ge(-1), Le(1)] = key("by salinity, linear", "", 8e-4)
+    reference_temperature: Temperature = key("at which density is that of reference, linear", "°C", 10.0)
+    reference_salinity: Salinity = key("at which density is that of reference, linear", "", 35.0)
 
 
 class MixingTable(Table):
     """Friction and diffusion."""
 
-    viscosity: NotNegative = key("along levels", "m²/s", 0.0)
-    diffusivity: NotNegative = key("along levels", "m²/s", 0.0)
-    vertical_viscosity: NotNegative = key("implicit in time", "m²/s", 1e-3)
-    vertical_diffusivity: NotNegative = key("implicit in time", "m²/s", 1e-5)
-    convective_diffusivity: NotNegative = key("vertical, where the water above is heavier", "m²/s", 0.1)
+    viscosity: Diffusivity = key("along levels", "m²/s", 0.0)
+    diffusivity: Diffusivity = key("along levels", "m²/s", 0.0)
+    vertical_viscosity: Diffusivity = key("implicit in time", "m²/s", 1e-3)
+    vertical_diffusivity: Diffusivity = key("implicit in time", "m²/s", 1e-5)
+    convective_diffusivity: Diffusivity = key("vertical, where the water above is heavier", "m²/s", 0.1)
     bottom_drag: Literal["none", "linear", "quadratic"] = key(
         "stress at the bottom over density: none; drag_coefficient times velocity; that times speed", "", "none"
     )
-    drag_coefficient: Positive | None = key("linear in m/s, quadratic a number such as 1e-3", "m/s or 1", None)
+    drag_coefficient: Drag | None = key("linear in m/s, quadratic a number such as 1e-3", "m/s or 1", None)
     advect_momentum: bool = key("false: linear momentum equations", "", True)
 
     @model_validator(mode="after")
@@ -88,10 +99,16 @@ class MixingTable(Table):
 class InitialTable(Table):
     """The water at the beginning, at rest."""
 
-    temperature: float | ProfileTable = key("everywhere, by depth and latitude, or a file", "°C", 10.0)
-    salinity: float | ProfileTable = key("everywhere, by depth and latitude, or a file", "", 35.0)
-    surface_height: float | HeightTable = key("of the surface", "m", 0.0)
+    temperature: Temperature | ProfileTable = key("everywhere, by depth and latitude, or a file", "°C", 10.0)
+    salinity: Salinity | ProfileTable = key("everywhere, by depth and latitude, or a file", "", 35.0)
+    surface_height: Height | HeightTable = key("of the surface", "m", 0.0)
     noise: NoiseTable | None = key("random differences of temperature; left out: none", "", None)
+
+    @model_validator(mode="after")
+    def _physical(self) -> Self:
+        require_within("temperature", self.temperature, *TEMPERATURES)
+        require_within("salinity", self.salinity, *SALINITIES)
+        return self
 
 
 class ForcingTable(Table):
@@ -100,8 +117,14 @@ class ForcingTable(Table):
     wind: WindTable = section("stress of the wind; left out: none", lambda: NoWind(kind="none"))  # type: ignore[arg-type]
     temperature: RestoringTable | None = key("restoring of temperature; left out: none", "", None)
     salinity: RestoringTable | None = key("restoring of salinity; left out: none", "", None)
-    heat_flux: float | SurfaceTable | None = key("into the water, everywhere, by latitude or a file", "W/m²", None)
-    specific_heat: Positive = key("of the water, for heat_flux", "J/(kg K)", 3992.0)
+    heat_flux: HeatFlux | SurfaceTable | None = key("into the water, everywhere, by latitude or a file", "W/m²", None)
+    specific_heat: Annotated[float, Ge(1), Le(1e6)] = key("of the water, for heat_flux", "J/(kg K)", 3992.0)
+
+    @model_validator(mode="after")
+    def _physical(self) -> Self:
+        require_within("temperature", self.temperature, *TEMPERATURES)
+        require_within("salinity", self.salinity, *SALINITIES)
+        return self
 
 
 class BarotropicTable(Table):
@@ -149,8 +172,8 @@ class DecompositionTable(Table):
 class TimeTable(Table):
     """Time steps of equal length."""
 
-    step: Positive = key("length of a step", "s")
-    end: Positive | None = key("of the simulation, rounded up to whole steps", "s", None)
+    step: SimulatedTime = key("length of a step", "s")
+    end: SimulatedTime | None = key("of the simulation, rounded up to whole steps", "s", None)
     steps: Count | None = key("in place of end", "", None)
 
     @model_validator(mode="after")
@@ -181,7 +204,7 @@ class OutputTable(Table):
     """Where the results go."""
 
     directory: FolderName = key("folder of the results; relative to the ocean file", "", DIRECTORY)
-    every: Positive | None = key(
+    every: SimulatedTime | None = key(
         "interval of fields, rounded to whole steps; left out: at the beginning and the end", "s", None
     )
     every_steps: Count | None = key("the same in steps, in place of every", "", None)

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from annotated_types import Ge, Gt, Le, MinLen
+from annotated_types import Ge, Le, MinLen
 from pydantic import model_validator
 
 from fathometer.apps.reactive.chemistry.constraints import ConstraintTable
 from fathometer.config.constraints import Allowed
 from fathometer.config.input_file import InputFile, read_toml, validated
+from fathometer.config.quantities import CellSize, Coordinate, Density, Diffusivity, Distance, SimulatedTime, Tolerance
 from fathometer.config.settings import with_settings
 from fathometer.config.table import Table, key, section
-from fathometer.config.types import Count, FileName, FolderName, Loose, NotNegative, Positive
+from fathometer.config.types import Count, FileName, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
 from fathometer.storage.sections import StrategyName
 
@@ -24,18 +25,22 @@ FIELDS = ("totals", "molalities", "pH", "minerals", "saturation", "strength")
 
 Name = Annotated[str, MinLen(1), Allowed("a name")]
 Names = Annotated[tuple[Name, ...], Loose]
-Interval = Annotated[tuple[float, float], Loose]
+Interval = Annotated[tuple[Coordinate, Coordinate], Loose]
 SideName = Literal["x-", "x+", "y-", "y+", "z-", "z+"]
 Cells = Annotated[int, Ge(1), Le(1_000_000)]
-Porosity = Annotated[float, Gt(0), Le(1)]
+Porosity = Annotated[float, Ge(1e-6), Le(1)]
+Conductivity = Annotated[float, Ge(1e-30), Le(1e3)]  # m/s, hydraulic
+VolumeFlux = Annotated[float, Ge(-100), Le(100)]  # m/s
+Surface = Annotated[float, Ge(1e-12), Le(1e9)]  # m² a mole
+Head = Annotated[float, Ge(-1e5), Le(1e5)]  # m
 
 
 class GridTable(Table):
     """Cells of equal size."""
 
     cells: Annotated[tuple[Cells, Cells, Cells], Loose] = key("along x, y and z; 1 along axes that do not matter")
-    spacing: Annotated[tuple[Positive, Positive, Positive], Loose] = key("size of a cell along x, y and z", "m")
-    origin: Annotated[tuple[float, float, float], Loose] = key(
+    spacing: Annotated[tuple[CellSize, CellSize, CellSize], Loose] = key("size of a cell along x, y and z", "m")
+    origin: Annotated[tuple[Coordinate, Coordinate, Coordinate], Loose] = key(
         "the corner of the first cell, for regions and results", "m", (0.0, 0.0, 0.0)
     )
 
@@ -50,8 +55,8 @@ class ChemistryTable(Table):
     secondary: Names | None = key("species that are formed; left out: all that can be", "", None)
     minerals: Names = key("that dissolve and precipitate", "", ())
     activity: Literal["davies", "debye-hueckel", "ideal"] = key("model of activity coefficients", "", "davies")
-    specific_area: dict[str, Positive] = key("of each mineral's surface", "m²/mol", {})
-    nucleation_area: dict[str, NotNegative] = key(
+    specific_area: dict[str, Surface] = key("of each mineral's surface", "m²/mol", {})
+    nucleation_area: dict[str, Annotated[float, Ge(0), Le(1e9)]] = key(
         "of each mineral, per m³ of bulk: where it begins to grow though there is none; left out: 0", "m²/m³", {}
     )
 
@@ -60,10 +65,10 @@ class MediumTable(Table):
     """The porous medium and the water in it."""
 
     porosity: Porosity = key("volume of water per volume of bulk; constant in time", "", 0.25)
-    conductivity: Positive | None = key("hydraulic conductivity, for flow from heads", "m/s", None)
-    diffusivity: NotNegative = key("of all species, in the pores", "m²/s", 1e-9)
-    dispersivity: Annotated[tuple[NotNegative, NotNegative], Loose] = key("along and across the flow", "m", (0.0, 0.0))
-    density: Positive = key("water in a volume of pores", "kg/m³", 1000.0)
+    conductivity: Conductivity | None = key("hydraulic conductivity, for flow from heads", "m/s", None)
+    diffusivity: Diffusivity = key("of all species, in the pores", "m²/s", 1e-9)
+    dispersivity: Annotated[tuple[Distance, Distance], Loose] = key("along and across the flow", "m", (0.0, 0.0))
+    density: Density = key("water in a volume of pores", "kg/m³", 1000.0)
 
 
 class RegionTable(Table):
@@ -74,7 +79,7 @@ class RegionTable(Table):
     y: Interval | None = key("from, to; left out: everything", "m", None)
     z: Interval | None = key("from, to; left out: everything", "m", None)
     porosity: Porosity | None = key("in place of that of [medium]; later regions replace earlier ones", "", None)
-    conductivity: Positive | None = key("in place of that of [medium]", "m/s", None)
+    conductivity: Conductivity | None = key("in place of that of [medium]", "m/s", None)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -112,7 +117,7 @@ class BoundaryTable(Table):
         "inflow: water enters with what is in it, no diffusion; closed: nothing passes"
     )
     water: Name | None = key("the water outside; of an open side: of what may flow in", "", None)
-    head: float | None = key("hydraulic head, for flow from heads", "m", None)
+    head: Head | None = key("hydraulic head, for flow from heads", "m", None)
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
@@ -126,7 +131,7 @@ class BoundaryTable(Table):
 class FlowTable(Table):
     """The flow of water, which is constant in time."""
 
-    flux: Annotated[tuple[float, float, float], Loose] | None = key(
+    flux: Annotated[tuple[VolumeFlux, VolumeFlux, VolumeFlux], Loose] | None = key(
         "volume of water through an area, along x, y and z; left out: from heads where boundaries have some, else 0",
         "m/s",
         None,
@@ -147,11 +152,13 @@ class TransportTable(Table):
 class TimeTable(Table):
     """Time steps, implicit: each as long as Newton's method allows."""
 
-    end: Positive = key("of the simulation", "s")
-    step: Positive = key("the first one; with adaptive = false all of them", "s")
+    end: SimulatedTime = key("of the simulation", "s")
+    step: SimulatedTime = key("the first one; with adaptive = false all of them", "s")
     adaptive: bool = key("longer and shorter steps, by Newton's iterations", "", True)
-    largest_step: Positive | None = key("left out: the whole simulation", "s", None)
-    smallest_step: Positive | None = key("the run ends when this one fails; left out: 1e-6 of the first", "s", None)
+    largest_step: SimulatedTime | None = key("left out: the whole simulation", "s", None)
+    smallest_step: SimulatedTime | None = key(
+        "the run ends when this one fails; left out: 1e-6 of the first", "s", None
+    )
     growth: Annotated[float, Ge(1), Le(10)] = key("of a step after one of few iterations", "", 1.5)
     target_iterations: Count = key("of Newton's method: with more the next step is shorter", "", 8)
     most_steps: Count | None = key("the run ends with results after so many; left out: at the end", "", None)
@@ -160,7 +167,7 @@ class TimeTable(Table):
 class NewtonTable(Table):
     """Newton's method in each time step."""
 
-    tolerance: Positive = key(
+    tolerance: Tolerance = key(
         "of the residual, relative to each component's largest total, root mean square", "", 1e-12
     )
     most_iterations: Annotated[int, Ge(1), Le(1_000_000)] = key("a step that needs more is cut", "", 25)
@@ -182,8 +189,8 @@ class OutputTable(Table):
     """Where the results go."""
 
     directory: FolderName = key("folder of the results; relative to the flow file", "", DIRECTORY)
-    times: Annotated[tuple[Positive, ...], Loose] | None = key("of results; left out: the end alone", "s", None)
-    every: Positive | None = key("interval of results, in place of times", "s", None)
+    times: Annotated[tuple[SimulatedTime, ...], Loose] | None = key("of results; left out: the end alone", "s", None)
+    every: SimulatedTime | None = key("interval of results, in place of times", "s", None)
     fields: Annotated[
         tuple[Literal["totals", "molalities", "pH", "minerals", "saturation", "strength"], ...], Loose
     ] = key(

@@ -22,6 +22,7 @@ from fathometer.lab.studies.design import Kind
 Values = Annotated[tuple[Value, ...], Loose]
 Names = Annotated[tuple[str, ...], Loose]
 Share = Annotated[float, Ge(0), Le(1)]
+Clock = Annotated[float, Ge(1e6), Le(1e12)]  # Hz
 
 
 class ProgramTable(Table):
@@ -160,7 +161,7 @@ class RunsTable(Table):
     page_cache: Literal["as it is", "warm", "cold"] = key(
         "cold: files of the inputs are dropped from it before each run; warm: they are read before", "", "as it is"
     )
-    clock: float | str | None = key("of the cpus during a run, where the system allows to set it", "Hz", None)
+    clock: Clock | str | None = key("of the cpus during a run, where the system allows to set it", "Hz", None)
     seed: Annotated[int, Ge(0)] = key("of the order of the runs and of drawn samples", "", 1)
     keep: Literal["output", "all", "nothing"] = key(
         "of each run's folder: its output and record, all of it, or nothing", "", "output"

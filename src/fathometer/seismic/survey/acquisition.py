@@ -6,16 +6,17 @@ from annotated_types import Ge, Le, MinLen
 from pydantic import Field, model_validator
 
 from fathometer.config.constraints import Allowed
+from fathometer.config.quantities import Coordinate, Ramp, Range, TraceLength, Velocity
 from fathometer.config.table import Table, key, section
-from fathometer.config.types import Count, FileName, Loose, NotNegative, Positive, Range
+from fathometer.config.types import Count, FileName, Loose
 from fathometer.seismic.survey.types import Corners, Numbers, Offsets, SampleInterval
 
 
 class MuteTable(Table):
     """Top mute: zero before offset / velocity, full from `taper` later, a cosine between."""
 
-    velocity: Positive = key("velocity of the direct wave", "m/s")
-    taper: NotNegative = key("length of the ramp after offset / velocity", "s", 0.0)
+    velocity: Velocity = key("velocity of the direct wave", "m/s")
+    taper: Ramp = key("length of the ramp after offset / velocity", "s", 0.0)
 
 
 class ShotChoiceTable(Table):
@@ -35,7 +36,7 @@ class AgcBalanceTable(Table):
     """AGC: each sample divided by the RMS amplitude in a window around it, zeros not counted."""
 
     kind: Literal["agc"] = key("the RMS amplitude in a window that slides along the trace")
-    window: Positive = key("length of the window", "s", 0.5)
+    window: TraceLength = key("length of the window", "s", 0.5)
 
 
 BalanceTable = Annotated[RmsBalanceTable | AgcBalanceTable, Field(discriminator="kind")]
@@ -60,7 +61,7 @@ class ConditioningTable(Table):
         "Hz",
         None,
     )
-    line_source: Positive | None = key(
+    line_source: Velocity | None = key(
         "conversion of point-source to line-source records, for 2D runs: a half integral, and an amplitude that grows "
         "as the root of time, scaled by this velocity; left out: no conversion",
         "m/s",
@@ -72,17 +73,17 @@ class ConditioningTable(Table):
 class SourcesTable(Table):
     """Source positions: the product of x and y, the shots running along x first, then y."""
 
-    x: float | Range = key("positions along x", "m")
-    y: float | Range | None = key("positions along y; 2D: left out", "m", None)
-    z: float = key("depth", "m")
+    x: Coordinate | Range = key("positions along x", "m")
+    y: Coordinate | Range | None = key("positions along y; 2D: left out", "m", None)
+    z: Coordinate = key("depth", "m")
 
 
 class ReceiversTable(Table):
     """Receiver positions: the product of x and y, the channels running along x first, then y."""
 
-    x: float | Range = key("positions along x, or offsets from the source", "m")
-    y: float | Range | None = key("positions along y, or offsets from the source; 2D: left out", "m", None)
-    z: float = key("depth (never relative)", "m")
+    x: Coordinate | Range = key("positions along x, or offsets from the source", "m")
+    y: Coordinate | Range | None = key("positions along y, or offsets from the source; 2D: left out", "m", None)
+    z: Coordinate = key("depth (never relative)", "m")
     relative: bool = key("x and y are relative to the source: the spread moves with it", "", False)
 
 
@@ -101,7 +102,7 @@ class AcquisitionTable(Table):
         "",
         None,
     )
-    origin: Annotated[tuple[float, float], Loose] | None = key(
+    origin: Annotated[tuple[Coordinate, Coordinate], Loose] | None = key(
         "position of the grid's point (0, 0) in the coordinates of the gathers; left out: (0, 0)", "m", None
     )
     azimuth: Annotated[float, Ge(-360), Le(360)] | None = key(
@@ -118,8 +119,8 @@ class AcquisitionTable(Table):
     )
     mute: MuteTable | None = key("top mute of recorded gathers; left out: none", "", None)
     conditioning: ConditioningTable = section("further conditioning of recorded gathers", ConditioningTable)
-    source_depth: float | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
-    receiver_depth: float | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
+    source_depth: Coordinate | None = key("depth of all sources, in place of the headers of the gathers", "m", None)
+    receiver_depth: Coordinate | None = key("depth of all receivers, in place of the headers of the gathers", "m", None)
     sources: SourcesTable | FileName | None = key(
         "source positions of a geometry to model: ranges, or a table of them (.csv or .parquet)", "", None
     )

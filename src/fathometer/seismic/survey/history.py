@@ -4,8 +4,9 @@ from typing import Annotated, Literal
 
 from annotated_types import Ge, Le
 
+from fathometer.config.quantities import Bytes
 from fathometer.config.table import Table, key
-from fathometer.config.types import FolderName, Positive
+from fathometer.config.types import FolderName
 
 
 class HistoryTable(Table):
@@ -26,10 +27,10 @@ class HistoryTable(Table):
     tolerance: Annotated[float, Ge(1e-15), Le(0.5)] = key(
         "of zfp and wavelet: largest error of a cell, relative to the snapshot's peak", "", 1e-3
     )
-    memory_budget: Literal["auto"] | Positive = key(
+    memory_budget: Literal["auto"] | Bytes = key(
         "memory of a host for snapshots and saved states; auto: all that is left", "bytes", "auto"
     )
-    disk_budget: Literal["auto"] | Positive = key(
+    disk_budget: Literal["auto"] | Bytes = key(
         "disk space of a host for them; auto: nine tenths of the free space", "bytes", "auto"
     )
     directory: FolderName | None = key(

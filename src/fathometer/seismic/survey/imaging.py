@@ -1,11 +1,11 @@
 """The section [imaging]: imaging condition, aperture and gathers."""
 
 from itertools import pairwise
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from annotated_types import Ge
 from pydantic import model_validator
 
+from fathometer.config.quantities import Distance
 from fathometer.config.table import Table, key
 from fathometer.config.types import Count
 from fathometer.seismic.survey.types import Edges
@@ -21,7 +21,7 @@ class ImagingTable(Table):
     every: Literal["auto"] | Count = key(
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
-    aperture: Annotated[float, Ge(0)] | None = key(
+    aperture: Distance | None = key(
         "extent of a shot's image beyond its source and receivers in x and y; left out: the whole model",
         "m",
         None,

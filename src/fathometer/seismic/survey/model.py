@@ -1,19 +1,27 @@
 """The section [model]: the subsurface model."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from annotated_types import Gt, Len
+from annotated_types import Ge, Gt, Le, Len
+from pydantic import model_validator
 
+from fathometer.config.constraints import Allowed
+from fathometer.config.quantities import CellSize, Coordinate, Density, Frequency, Quality
 from fathometer.config.table import Table, key
-from fathometer.config.types import FileName, Loose, NotNegative, Positive
+from fathometer.config.types import FileName, Loose
 
-Thomsen = FileName | Annotated[float, Gt(-0.5)]
+Thomsen = FileName | Annotated[float, Gt(-0.5), Le(5)]
+# Of numbers in any of `units`; what each of these allows is checked when it is known.
+WaveVelocity = Annotated[float, Ge(0), Le(70_000), Allowed("a number from 100 to 20000")]
+ShearVelocity = Annotated[float, Ge(0), Le(70_000), Allowed("a number from 1 to 20000, or 0")]
+# Lowest and highest P velocities by unit: 100 to 20,000 m/s.
+VELOCITIES = {"m/s": (100.0, 20_000.0), "km/s": (0.1, 20.0), "ft/s": (300.0, 70_000.0), "s2/km2": (0.0025, 100.0)}
 
 
 class ModelTable(Table):
     """The model: each property a file (.rsf, .npy, .npz:key, .segy, .h5:path) or a number."""
 
-    vp: FileName | Positive = key("vertical P velocity, in `units`", "m/s")
+    vp: FileName | WaveVelocity = key("vertical P velocity, in `units`", "m/s")
     epsilon: Thomsen = key("Thomsen's epsilon", "", 0.0)
     delta: Thomsen = key("Thomsen's delta", "", 0.0)
     on_weak_epsilon: Literal["refuse", "raise-epsilon", "lower-delta"] = key(
@@ -22,32 +30,32 @@ class ModelTable(Table):
         "",
         "refuse",
     )
-    vs: FileName | NotNegative | None = key(
+    vs: FileName | ShearVelocity | None = key(
         "S velocity, in `units`; 0: a fluid; needed with, and allowed only with, `[propagation]` `physics` = elastic",
         "m/s",
         None,
     )
-    density: FileName | Positive | None = key("density; needed with, and allowed only with, elastic", "kg/m3", None)
-    qp: FileName | Positive | None = key(
+    density: FileName | Density | None = key("density; needed with, and allowed only with, elastic", "kg/m3", None)
+    qp: FileName | Quality | None = key(
         "quality factor of P waves, the same at all frequencies of the source; with qs; left out: no attenuation; "
         "elastic only",
         "",
         None,
     )
-    qs: FileName | Positive | None = key("quality factor of S waves; with qp", "", None)
-    reference_frequency: Positive | None = key(
+    qs: FileName | Quality | None = key("quality factor of S waves; with qp", "", None)
+    reference_frequency: Frequency | None = key(
         "frequency at which vp and vs are the phase velocities of an attenuating medium; left out: 0.4 of the "
         "wavelet's highest frequency (of a Ricker wavelet its peak frequency); with qp and qs",
         "Hz",
         None,
     )
-    spacing: Annotated[tuple[Positive, ...], Len(1, 3), Loose] | None = key(
+    spacing: Annotated[tuple[CellSize, ...], Len(1, 3), Loose] | None = key(
         "size of a cell along x, y, z (2D: x, z); needed where the file carries none; of a SEG-Y whose CDP coordinates "
         "give the others, [dz] is enough",
         "m",
         None,
     )
-    origin: Annotated[tuple[float, ...], Len(2, 3), Loose] | None = key(
+    origin: Annotated[tuple[Coordinate, ...], Len(2, 3), Loose] | None = key(
         "position of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
     )
     axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = key(
@@ -56,3 +64,13 @@ class ModelTable(Table):
     units: Literal["m/s", "km/s", "s2/km2"] = key(
         "unit of the values of vp and vs (s2/km2: slowness squared)", "", "m/s"
     )
+
+    @model_validator(mode="after")
+    def _velocities(self) -> Self:
+        low, high = VELOCITIES[self.units]
+        for name, value, least in (("vp", self.vp, low), ("vs", self.vs, low / 100)):  # of S waves in mud
+            fluid = name == "vs" and value == 0
+            if isinstance(value, float) and not (least <= value <= high or fluid):
+                allowed = f"from {least:g} to {high:g}, in {self.units}, as `units` says"
+                raise ValueError(f"{name}: found {value:g}; allowed: {allowed}")
+        return self

@@ -21,7 +21,7 @@ class ParallelTable(Table):
     memory_budget: Annotated[float, Gt(0), Le(1)] = key(
         "largest fraction of a host's memory that the run may use", "", MEMORY_SHARE
     )
-    patience: Annotated[float, Ge(1)] = key(
+    patience: Annotated[float, Ge(1), Le(1e9)] = key(
         "time after which a rank that gives no sign of life, as one that was stopped or whose host is silent, ends the "
         "run; `--resume` goes on",
         "s",

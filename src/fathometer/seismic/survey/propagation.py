@@ -5,15 +5,17 @@ from typing import Annotated, Any, Literal, Self
 from annotated_types import Ge, Le, MultipleOf
 from pydantic import Field, model_validator
 
+from fathometer.config.quantities import TraceLength
 from fathometer.config.table import Table, key
-from fathometer.config.types import Count, Positive
+
+TimeStep = Annotated[float, Ge(1e-12), Le(100)]
 
 
 class SpongeTable(Table):
     """Sponge layer: damping that increases towards the sides."""
 
     kind: Literal["sponge"] = key("damping that increases towards the sides")
-    width: Count = key("thickness of the layer", "cells", 40)
+    width: Annotated[int, Ge(1), Le(10_000)] = key("thickness of the layer", "cells", 40)
 
 
 class PmlTable(Table):
@@ -53,10 +55,12 @@ class PropagationTable(Table):
         "",
         "taylor",
     )
-    duration: Positive | None = key(
+    duration: TraceLength | None = key(
         "time computed after t = 0; needed for a geometry, left out with gathers: as recorded", "s", None
     )
-    dt: Literal["auto"] | Positive = key("time step; auto: from the stability limit", "s", "auto")
+    dt: Literal["auto"] | Annotated[float, Ge(1e-12), Le(100)] = key(
+        "time step; auto: from the stability limit", "s", "auto"
+    )
     time_dispersion: Literal["corrected", "none"] = key(
         "time dispersion, the error of the time steps; corrected: by transforms of injected and recorded series; none: "
         "no correction",

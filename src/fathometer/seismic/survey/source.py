@@ -2,15 +2,17 @@
 
 from typing import Annotated, ClassVar, Literal, Self
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Le
 from pydantic import Field, model_validator
 
 from fathometer.config.table import Table, key
 from fathometer.config.types import FileName, Loose
 
 LARGEST_MOMENT = 1e25  # N m; the largest earthquakes have some 1e23
+LEAST_MOMENT = 1e-12  # N m, or N of a force
 TENSOR = ("mxx", "myy", "mzz", "mxy", "mxz", "myz")
-Moment = Annotated[float, Gt(0)]
+Moment = Annotated[float, Ge(LEAST_MOMENT), Le(LARGEST_MOMENT)]
+Component = Annotated[float, Ge(-LARGEST_MOMENT), Le(LARGEST_MOMENT)]
 
 
 class _MomentTable(Table):
@@ -28,14 +30,15 @@ class ForceTable(_MomentTable):
     """A force, times the wavelet."""
 
     kind: Literal["force"] = key("a force")
-    vector: Annotated[tuple[float, float, float], Loose] = key(
+    vector: Annotated[tuple[Component, Component, Component], Loose] = key(
         "force along x, y and z (down); 2D: the one along y is 0", "N"
     )
 
     @model_validator(mode="after")
     def _not_zero(self) -> Self:
-        if not any(self.vector):
-            raise ValueError("vector: found [0, 0, 0]; allowed: any other")
+        if max(map(abs, self.vector)) < LEAST_MOMENT:
+            found = ", ".join(f"{value:g}" for value in self.vector)
+            raise ValueError(f"vector: found [{found}]; allowed: one of them of at least {LEAST_MOMENT:g} N")
         return self
 
 
@@ -43,17 +46,20 @@ class MomentTensorTable(_MomentTable):
     """A moment tensor, symmetric, times the wavelet; x, y and z (down) are the grid's axes."""
 
     kind: Literal["moment-tensor"] = key("a moment tensor")
-    mxx: float = key("component xx", "N m", 0.0)
-    myy: float = key("component yy", "N m", 0.0)
-    mzz: float = key("component zz", "N m", 0.0)
-    mxy: float = key("component xy", "N m", 0.0)
-    mxz: float = key("component xz", "N m", 0.0)
-    myz: float = key("component yz", "N m", 0.0)
+    mxx: Component = key("component xx", "N m", 0.0)
+    myy: Component = key("component yy", "N m", 0.0)
+    mzz: Component = key("component zz", "N m", 0.0)
+    mxy: Component = key("component xy", "N m", 0.0)
+    mxz: Component = key("component xz", "N m", 0.0)
+    myz: Component = key("component yz", "N m", 0.0)
 
     @model_validator(mode="after")
     def _not_zero(self) -> Self:
-        if not any(getattr(self, name) for name in TENSOR):
-            raise ValueError(f"mxx: found 0 in all components; allowed: one of {', '.join(TENSOR)} other than 0")
+        if max(abs(getattr(self, name)) for name in TENSOR) < LEAST_MOMENT:
+            raise ValueError(
+                f"mxx: found less than {LEAST_MOMENT:g} in all components; allowed: more than that in one of "
+                f"{', '.join(TENSOR)}"
+            )
         return self
 
 

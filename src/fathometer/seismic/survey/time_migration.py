@@ -5,17 +5,19 @@ from typing import Annotated, Literal, Self
 from annotated_types import Ge, Gt, Le, Len
 from pydantic import model_validator
 
+from fathometer.config.quantities import MOST_METRES, CellSize, Elevation, Ramp, Range, TraceLength, Velocity
 from fathometer.config.table import Table, key
-from fathometer.config.types import Count, FileName, Loose, NotNegative, Positive, Range
+from fathometer.config.types import Count, FileName, Loose
 
 PICKS_SUFFIXES = (".txt", ".csv")  # of text files of velocity picks
+ImageInterval = Annotated[float, Ge(1e-6), Le(10)]
 Eta = FileName | Annotated[float, Gt(-0.3), Le(2)]
 
 
 class TimeMigrationTable(Table):
     """Kirchhoff prestack time migration: velocities, image, operator."""
 
-    velocity: FileName | Positive | None = key(
+    velocity: FileName | Velocity | None = key(
         "RMS velocity over place and vertical two-way time (in VTI that of NMO): a volume (.rsf, .segy, .npy), a text "
         "file of picks (.txt, .csv: x, y, t, v; 2D: x, t, v) or a number; left out: from [model]",
         "m/s",
@@ -29,20 +31,20 @@ class TimeMigrationTable(Table):
     )
     x: Range | None = key("places of the image along x; left out: those of [model]", "m", None)
     y: Range | None = key("places of the image along y; left out: those of [model]; 2D: not allowed", "m", None)
-    start: NotNegative = key("first time of the image", "s", 0.0)
-    end: Positive | None = key("last time of the image; left out: that of the traces", "s", None)
-    interval: Positive | None = key("sample interval of the image; left out: that of the traces", "s", None)
-    aperture: Positive | None = key(
+    start: Ramp = key("first time of the image", "s", 0.0)
+    end: TraceLength | None = key("last time of the image; left out: that of the traces", "s", None)
+    interval: ImageInterval | None = key("sample interval of the image; left out: that of the traces", "s", None)
+    aperture: Annotated[float, Ge(1e-6), Le(MOST_METRES)] | None = key(
         "largest horizontal distance between a trace's midpoint and its image; left out: as the dip allows", "m", None
     )
-    dip: Annotated[float, Gt(0), Le(90)] = key("steepest dip of the image", "degrees", 60.0)
+    dip: Annotated[float, Ge(0.1), Le(90)] = key("steepest dip of the image", "degrees", 60.0)
     taper: Annotated[float, Ge(0), Le(1)] = key(
         "fraction of aperture and dip over which weights fall to 0, at their ends", "", 0.1
     )
     anti_alias: Literal["triangle", "none"] = key(
         "anti-alias filter of the traces, from the slope of the operator", "", "triangle"
     )
-    alias_spacing: Annotated[tuple[Positive, ...], Len(1, 2), Loose] | None = key(
+    alias_spacing: Annotated[tuple[CellSize, ...], Len(1, 2), Loose] | None = key(
         "distance of traces for that filter, along x and y (2D: x); left out: that of the image's places", "m", None
     )
     weights: Literal["true-amplitude", "none"] = key(
@@ -53,8 +55,8 @@ class TimeMigrationTable(Table):
     sources: Literal["point", "line"] = key(
         "what has made the traces of a 2D survey: points, as in the field, or lines, as 2D modelling does", "", "point"
     )
-    datum: float = key("depth from which times count; sources and receivers are shifted to it", "m", 0.0)
-    replacement_velocity: Positive | None = key(
+    datum: Elevation = key("depth from which times count; sources and receivers are shifted to it", "m", 0.0)
+    replacement_velocity: Velocity | None = key(
         "velocity between the datum and sources and receivers below it; left out: no shift", "m/s", None
     )
     depth: bool = key("also write the image stretched to depth, by the velocities of [model] or else Dix's", "", False)

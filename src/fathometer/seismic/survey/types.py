@@ -3,12 +3,13 @@
 import itertools
 from typing import Annotated
 
-from annotated_types import Gt, Len
+from annotated_types import Ge, Le, Len
 from pydantic import AfterValidator
 
 from fathometer.config.constraints import Allowed
+from fathometer.config.quantities import MOST_METRES, CornerFrequency, Distance
 from fathometer.config.table import not_allowed
-from fathometer.config.types import Loose, NotNegative
+from fathometer.config.types import Loose
 
 
 def _whole_microseconds(seconds: float) -> float:
@@ -32,16 +33,25 @@ def _not_falling(ends: tuple[int, int]) -> tuple[int, int]:
 
 
 SampleInterval = Annotated[
-    float, Gt(0), AfterValidator(_whole_microseconds), Allowed("whole microseconds from 1e-6 to 0.032767")
+    float,
+    Ge(1e-6),
+    Le(0.032767),
+    AfterValidator(_whole_microseconds),
+    Allowed("whole microseconds from 1e-6 to 0.032767"),
 ]
 Corners = Annotated[
-    tuple[NotNegative, NotNegative, NotNegative, NotNegative],
+    tuple[CornerFrequency, CornerFrequency, CornerFrequency, CornerFrequency],
     Loose,
     AfterValidator(_increasing),
-    Allowed("[f1, f2, f3, f4], increasing, from 0"),
+    Allowed("[f1, f2, f3, f4], increasing, from 0 to 1e+07"),
 ]
-Edges = Annotated[tuple[NotNegative, ...], Loose, Len(2, 200), Allowed("two or more ascending numbers, from 0")]
+Edges = Annotated[
+    tuple[Distance, ...], Loose, Len(2, 200), Allowed(f"two or more ascending numbers, from 0 to {MOST_METRES:g}")
+]
 Offsets = Annotated[
-    tuple[NotNegative, NotNegative], Loose, AfterValidator(_increasing), Allowed("[least, most], increasing, from 0")
+    tuple[Distance, Distance],
+    Loose,
+    AfterValidator(_increasing),
+    Allowed(f"[least, most], increasing, from 0 to {MOST_METRES:g}"),
 ]
 Numbers = Annotated[tuple[int, int], Loose, AfterValidator(_not_falling), Allowed("[first, last], integers")]

@@ -123,18 +123,18 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     ),
     "zero rate": (
         change("Calcite", rate_constant=0.0),
-        "[[mineral]] 1 rate_constant: found 0.0; allowed: a number above 0",
+        "[[mineral]] 1 rate_constant: found 0.0; allowed: a number from 1e-40 to 1e+10",
     ),
     "zero size": (
         change("K+", ion_size=0.0),
-        "[[species]] 5 ion_size: found 0.0; allowed: a number above 0 (ångström)",
+        "[[species]] 5 ion_size: found 0.0; allowed: a number from 0.01 to 1000 (ångström)",
     ),
     "infinite constant": (change("OH-", log_k=float("inf")), "[[species]] 10 log_k: found inf; allowed: a number from"),
     "rate without source": (change("Calcite", rate_source=None), "[[mineral]] Calcite rate_source: missing"),
     "no source": (change("K+", source=None), "[[species]] 5 source: missing"),
     "b without size": (change("K+", ion_size=None), "[[species]] K+ ion_b: found 0.015 without ion_size"),
     "unknown key": (change("K+", ion_sizes=1.0), "[[species]] 5 ion_sizes: unknown key; did you mean ion_size?"),
-    "zero A": (lambda values: values["activity"].update(a=0.0), "[activity] a: found 0.0; allowed: a number above 0"),
+    "zero A": (lambda values: values["activity"].update(a=0.0), "[activity] a: found 0.0; allowed: a number from"),
     "no species": (lambda values: values.update(species=[]), "[species]: found []"),
 }
 

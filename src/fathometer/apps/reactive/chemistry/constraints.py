@@ -9,10 +9,12 @@ from annotated_types import Ge, Le
 
 from fathometer.base.errors import InputError
 from fathometer.config.table import Table, key
-from fathometer.config.types import Positive
 
 KINDS = ("total", "free", "pH", "charge", "mineral", "gas")  # keys of which a constraint has one
 Index = Annotated[float, Ge(-50), Le(50)]
+Molality = Annotated[float, Ge(1e-60), Le(1000)]  # mol/kg
+SignedMolality = Annotated[float, Ge(-1000), Le(1000)]  # mol/kg
+PartialPressure = Annotated[float, Ge(1e-60), Le(1e6)]  # atm
 
 
 @dataclass(frozen=True)
@@ -63,14 +65,14 @@ Constraint = Total | Free | PH | ChargeBalance | Saturation | Pressure
 class ConstraintTable(Table):
     """What is known of a primary species in a water: one of total, free, pH, charge, mineral and gas."""
 
-    total: float | None = key("sum over all species that contain it", "mol/kg", None)
-    free: Positive | None = key("of the species itself", "mol/kg", None)
+    total: SignedMolality | None = key("sum over all species that contain it", "mol/kg", None)
+    free: Molality | None = key("of the species itself", "mol/kg", None)
     pH: Annotated[float, Ge(-5), Le(20)] | None = key("of H+: -log10 of its activity", "", None)
     charge: Literal[True] | None = key("as much as makes the charges sum to 0", default=None)
     mineral: str | None = key("with which the water is in equilibrium", default=None)
     saturation_index: Index | None = key("log10 Omega of that mineral in place of 0", "", None)
     gas: str | None = key("with which the water is in equilibrium", default=None)
-    pressure: Positive | None = key("partial pressure of that gas", "atm", None)
+    pressure: PartialPressure | None = key("partial pressure of that gas", "atm", None)
 
     def constraint(self) -> Constraint:
         """The constraint. Raises InputError where the table has none, several, or parts of one."""
