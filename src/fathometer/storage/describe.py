@@ -264,6 +264,15 @@ def _describe_volume(volume: Volume, say: Say) -> VolumeDescription:
         read = sum(math.prod(extent(_box(info.shape, steps, number))) for number in range(0, count, every))
         notes += (f"{read} of {values} values were read, spread evenly: {stored} bytes of files hold few of them",)
     found = value_range(_told(volume, steps, range(0, count, every), say))
+    notes += tuple(
+        f"{reason}; a model or velocities from this file are refused"
+        for reason in (info.unplaced, info.uneven)
+        if reason
+    )
+    if info.feet:
+        notes += (
+            "lengths are in feet by the binary header: velocities are taken as ft/s, unless units says otherwise",
+        )
     if found.nan and info.fills:
         notes += (f"counted as NaN{info.fill_words}",)
     return VolumeDescription(

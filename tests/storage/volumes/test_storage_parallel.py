@@ -104,7 +104,7 @@ def test_netcdf_of_others(tmp_path):
     data = xarray.DataArray(values_of(SHAPE), dims=("a", "b", "c"), attrs={"labels": "p", "spacing": [1.0, -1.0, 1.0]})
     data.to_dataset(name="p").to_netcdf(tmp_path / "v.nc", engine="netcdf4", format="NETCDF3_CLASSIC")
     with open_volume("v.nc", tmp_path) as volume:
-        assert (volume.info.labels, volume.info.spacing) == (None, None)
+        assert (volume.info.labels, volume.info.spacing) == (("a", "b", "c"), None)
         np.testing.assert_array_equal(volume.read((0, 0, 0), SHAPE), values_of(SHAPE))
 
 

@@ -291,7 +291,7 @@ BAD = {
     "rsf no in": (broken_rsf("n1=4 n2=3"), "no in="),
     "rsf no mark": (broken_rsf('n1=4 n2=3 in="stdin"'), "0c 0c 04"),
     "rsf no binary": (broken_rsf('n1=4 n2=3 in="c"'), "c: no such file"),
-    "rsf negative d": (broken_rsf(GOOD + "d1=-1 d2=1"), "must be positive"),
+    "rsf d of 0": (broken_rsf(GOOD + "d1=0 d2=1"), "allowed: any number but 0"),
     "rsf binary": (raw("v.rsf", bytes(10)), "not an RSF header"),
     "key on npy": (lambda d: make_npy(d, np.zeros((2, 2))) + ":a", "takes no key"),
 }

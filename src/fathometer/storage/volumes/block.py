@@ -20,17 +20,19 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.names import check_name
 from fathometer.storage.reading import reading
+from fathometer.storage.volumes.axis_labels import TIME as TIME
 from fathometer.storage.volumes.place import Place
+from fathometer.storage.volumes.stored import Stored
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 
 Floats = NDArray[np.floating[Any]]
-TIME = "t"  # label of an axis of time, in s; all others are lengths, in m
 SPACE_AXES = 3  # at most; before them there may be an axis of steps
 
 
 @dataclass(frozen=True)
 class VolumeInfo:
-    """Metadata of a volume; tuples are in the file's axis order, slowest first."""
+    """Metadata of a volume as it is read; tuples are in the order of its axes, slowest first. That is the file's order,
+    but for files that say that they are column-major; coordinates rise along each axis (stored.py)."""
 
     shape: tuple[int, ...]  # cells along each of two or three axes, or of four, the first of which is of steps
     dtype: np.dtype[Any]  # of the values in the file, its byte order included
@@ -39,7 +41,11 @@ class VolumeInfo:
     labels: tuple[str, ...] | None  # names of the axes
     unit: str | None  # of the values
     survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
-    fills: tuple[float, ...] = field(default=(), compare=False)  # values that stand for missing data, read as NaN
+    fills: tuple[float, ...] = field(default=(), compare=False)  # stored values of missing data, read as NaN
+    feet: bool = field(default=False, compare=False)  # by the file lengths are in feet; spacing and origin are in m
+    unplaced: str = field(default="", compare=False)  # why coordinates that the file has are no lengths or times
+    uneven: str = field(default="", compare=False)  # why coordinates that the file has give no spacing
+    unclear: str = field(default="", compare=False)  # why it is not known which way an axis runs
     place: Place = field(default_factory=Place)  # of its axes x and y in the world
 
     @property
@@ -72,6 +78,7 @@ class Volume(Protocol):
 
     path: Path
     info: VolumeInfo
+    stored: Stored
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
         """The block [lo, hi), shape hi - lo, as a C-contiguous copy in native byte order and the dtype of `float_type`;
@@ -98,18 +105,22 @@ class Volume(Protocol):
 
 
 class BlockReader(ABC):
-    """Base of the formats' volumes; a format adds `_block`, `files` and, if it holds a file open, `close`."""
+    """Base of the formats' volumes; a format adds `_block`, `files` and, if it holds a file open, `close`.
 
-    def __init__(self, path: Path, info: VolumeInfo) -> None:
+    stored: how the values lie in the file; None: as in the volume.
+    """
+
+    def __init__(self, path: Path, info: VolumeInfo, stored: Stored | None = None) -> None:
         self.path = path
         self.info = info
+        self.stored = stored or Stored(info.shape)
 
     def read(self, lo: Sequence[int], hi: Sequence[int]) -> Floats:
         """See Volume.read."""
         check_box(self.path, self.info.shape, lo, hi)
-        box = tuple(slice(int(a), int(b)) for a, b in zip(lo, hi, strict=True))
+        box = tuple(slice(int(a), int(b)) for a, b in zip(*self.stored.box(lo, hi), strict=True))
         with reading(self.path), ledger.io(bytes=self._bytes(box)):
-            return as_floats(self._block(box), self.info, copy=True)
+            return as_floats(self._block(box), self.info, self.stored, copy=True)
 
     @abstractmethod
     def files(self) -> list[Path]:
@@ -117,7 +128,7 @@ class BlockReader(ABC):
 
     @abstractmethod
     def _block(self, box: tuple[slice, ...]) -> NDArray[Any]:
-        """The values of a box, in the file's dtype."""
+        """The stored values of a box of the file's array, in its dtype."""
 
     def _bytes(self, box: tuple[slice, ...]) -> int:
         """Bytes that reading a block moves."""
@@ -142,14 +153,19 @@ def float_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32 if dtype.itemsize <= 2 else np.float64)
 
 
-def as_floats(block: NDArray[Any], info: VolumeInfo, copy: bool | None = None) -> Floats:
-    """Values as they are in the file as C-contiguous ones of `float_type`, NaN where there are none by `info.fills`.
+def as_floats(block: NDArray[Any], info: VolumeInfo, stored: Stored, copy: bool | None = None) -> Floats:
+    """A block as it is in the file as the volume's values: C-contiguous, of `float_type`, with the volume's axes, NaN
+    where there are none by `info.fills` and `stored.valid`.
 
     copy: None: where needed.
     """
+    block = stored.arranged(block)
     with np.errstate(over="ignore"):  # of a fill value that is none of the file's type
         missing = [block == fill for fill in info.fills]
-    values = np.array(block, dtype=float_type(info.dtype), order="C", copy=copy)
+    if stored.valid is not None:
+        missing += [block < stored.valid[0], block > stored.valid[1]]
+    with np.errstate(over="ignore", invalid="ignore"):  # of missing values
+        values = np.array(stored.unpacked(block), dtype=float_type(info.dtype), order="C", copy=copy)
     for places in missing:
         values[places] = np.nan
     return values

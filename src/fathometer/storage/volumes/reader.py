@@ -76,7 +76,10 @@ class SharedVolume:
     def _read_own(self, box: Box) -> Floats:
         """Read this rank's box from the file."""
         with self._step():
-            return self._volume.read(*box) if self._source is None else as_floats(self._source.read(box), self.info)
+            if self._source is None:
+                return self._volume.read(*box)
+            stored = self._volume.stored
+            return as_floats(self._source.read(stored.box(*box)), self.info, stored)
 
     def _without_overlap(self, box: Box) -> Floats:
         """Read this rank's box by one collective call in which no two ranks' boxes overlap.

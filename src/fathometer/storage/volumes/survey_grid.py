@@ -91,14 +91,14 @@ def survey_grid(places: NDArray[np.float64], step: float) -> SurveyGrid | None:
     if len(vectors) == 2 and abs(vectors[0] @ vectors[1]) / (spacing[0] * spacing[1]) > SQUARE + sum(turned):
         return None
     return SurveyGrid(
-        tuple(_simplest(metres, error) for metres, error in zip(spacing, accuracy, strict=True)),
+        tuple(simplest(metres, error) for metres, error in zip(spacing, accuracy, strict=True)),
         tuple(accuracy),
         (float(origin[0]), float(origin[1])),
         tuple(_azimuth(vector, error) for vector, error in zip(vectors, turned, strict=True)),
     )
 
 
-def _simplest(value: float, error: float) -> float:
+def simplest(value: float, error: float) -> float:
     """The simplest number within `error` of a value: whole, a half, quarter or eighth, or of the fewest decimals."""
     parts = (1, 2, 4, 8, *(10**digits for digits in range(1, 9)))
     return next((round(value * n) / n for n in parts if abs(round(value * n) / n - value) <= error), value)
@@ -108,4 +108,4 @@ def _azimuth(vector: NDArray[np.float64], error: float) -> float:
     """Degrees from 0 to 360, the simplest number for a direction known to `error` radians; right angles first."""
     degrees, wrong = math.degrees(math.atan2(vector[0], vector[1])) % 360.0, math.degrees(error)
     right = QUARTER * round(degrees / QUARTER)
-    return (right if abs(degrees - right) <= wrong else _simplest(degrees, wrong)) % 360.0
+    return (right if abs(degrees - right) <= wrong else simplest(degrees, wrong)) % 360.0

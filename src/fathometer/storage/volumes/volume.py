@@ -51,7 +51,8 @@ def open_volume(reference: str, directory: Path, header_only: bool = False, step
 
     InputError: the file is missing, unreadable, or of an unknown format or one whose library is missing; the key is
     missing; the array is not 2D or 3D or not of real numbers; the file's size contradicts its header; an NPY holds
-    pickled objects; SEG-Y traces form no grid.
+    pickled objects; SEG-Y traces form no grid; the file's words on the direction of an axis, or on packing, are not
+    understood.
     """
     path, key = split_reference(reference, directory)
     if header_only and path.suffix.lower() == ".rsf":
@@ -61,10 +62,13 @@ def open_volume(reference: str, directory: Path, header_only: bool = False, step
         if missing := form.missing(SHARED, 1):
             raise InputError(f"{path}: {missing}")
         volume = form.opener(path, key)
-    if not steps:
-        try:
-            check_shape(f"{path}:{key}" if key else str(path), volume.info.shape, SPACE_AXES)
-        except InputError:
-            volume.close()
-            raise
+    name = f"{path}:{key}" if key else str(path)
+    try:
+        if not steps:
+            check_shape(name, volume.info.shape, SPACE_AXES)
+        if volume.info.unclear:
+            raise InputError(f"{name}: {volume.info.unclear}")
+    except InputError:
+        volume.close()
+        raise
     return volume

@@ -1,17 +1,30 @@
-"""Axis metadata of the self-describing formats (NetCDF, HDF5, Zarr): names, coordinates and attributes."""
+"""Metadata of the self-describing formats (NetCDF, HDF5, Zarr): names, coordinates, attributes, packing.
+
+Conventions: those of this program, CF (units, positive, axis, standard_name, scale_factor, add_offset, valid_range),
+MATLAB 7.3.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fathometer.base.errors import InputError, naming, shortened
+from fathometer.storage.volumes.axis_labels import nameless
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of
+from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed, together
+from fathometer.storage.volumes.stored import Stored
 
 FILLS = ("_FillValue", "missing_value")
+PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
+MATLAB = "MATLAB_class"  # attribute of what MATLAB 7.3 has written, whose arrays are column-major
 
 
 def axis_names(info: VolumeInfo) -> tuple[str, ...]:
@@ -42,28 +55,158 @@ def attributes_of(info: VolumeInfo) -> dict[str, Any]:
     return own | place_attributes(info.place)
 
 
-def info_of(shape: tuple[int, ...], dtype: np.dtype[Any], attributes: Any) -> VolumeInfo:
-    """Metadata of a volume from its attributes, the inverse; attributes that do not fit the shape are ignored."""
+@dataclass(frozen=True)
+class Dimension:
+    """What a file has of an axis beside the array: a name ("": none), and a variable of coordinates (cells,) with its
+    attributes, where there is one."""
 
-    def numbers(key: str) -> tuple[float, ...] | None:
-        try:
-            values = tuple(float(value) for value in attributes[key])
-        except (KeyError, TypeError, ValueError):
-            return None
-        return values if len(values) == len(shape) and all(np.isfinite(values)) else None
+    name: str = ""
+    coordinates: NDArray[Any] | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
-    labels, unit = attributes.get("labels"), attributes.get("units")
-    spacing = numbers("spacing")
-    return VolumeInfo(
+
+def stated(
+    name: str,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    attributes: Mapping[str, Any],
+    dimensions: Sequence[Dimension] = (),
+) -> tuple[VolumeInfo, Stored]:
+    """Metadata of a volume and how it is stored, from the attributes and the dimensions of its array.
+
+    Attributes as `attributes_of` makes them are read back exactly. Those that do not fit the shape are ignored.
+    name: of the file and the array, for messages. shape, dimensions: of the array, slowest first.
+    InputError: attributes of packing that are no numbers; coordinates that are packed so.
+    """
+    column_major = MATLAB in attributes
+    dimensions = list(dimensions) or [Dimension()] * len(shape)
+    if column_major:
+        shape, dimensions = shape[::-1], dimensions[::-1]
+    axes, labelled = _axes(name, shape, attributes, dimensions)
+    spacing, origin = together(axes)
+    reasons = [axis.unplaced for axis in axes if axis.unplaced]
+    if spacing is None and _spacing(attributes, shape) is None and _numbers(attributes, "spacing", shape):
+        reasons.append("its attribute spacing has numbers that are not above 0")
+    with naming(name):
+        place = place_of(attributes)
+    info = VolumeInfo(
         shape,
         dtype,
-        spacing if spacing is None or min(spacing) > 0 else None,
-        numbers("origin"),
-        None if labels is None or len(labels) != len(shape) else tuple(str(label) for label in labels),
-        unit if isinstance(unit, str) else None,
+        spacing,
+        origin,
+        tuple(axis.label for axis in axes) if labelled else None,
+        text_of(attributes.get("units")) or None,
         fills=declared_fills(attributes),
-        place=place_of(attributes),
+        unplaced="; ".join(reasons),
+        uneven="; ".join(axis.uneven for axis in axes if axis.uneven),
+        unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
+        place=place,
     )
+    return info, _stored(name, shape, dtype, attributes, column_major, axes)
+
+
+def _axes(
+    name: str, shape: tuple[int, ...], attributes: Mapping[str, Any], dimensions: Sequence[Dimension]
+) -> tuple[list[PlacedAxis], bool]:
+    """The volume's axes, and whether any of them has a name; labels without a meaning count where they are ours."""
+    own = attributes.get("labels")
+    given = own is not None and not isinstance(own, str) and len(own) == len(shape)
+    labels = ["" if nameless(dimension.name) else dimension.name for dimension in dimensions]
+    if own is not None and given:
+        labels = [text_of(label) or str(label) for label in own]
+    nothing: tuple[None, ...] = (None,) * len(shape)
+    firsts, steps = _numbers(attributes, "origin", shape) or nothing, _spacing(attributes, shape) or nothing
+    axes = [
+        placed(_stated_axis(name, dimension, label, cells, first, step))
+        for dimension, label, cells, first, step in zip(dimensions, labels, shape, firsts, steps, strict=True)
+    ]
+    return axes, given or any(axis.label for axis in axes)
+
+
+def _stored(
+    name: str,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    attributes: Mapping[str, Any],
+    column_major: bool,
+    axes: Sequence[PlacedAxis],
+) -> Stored:
+    scale, offset = (_number(name, attributes, key, default) for key, default in PACKING)
+    if not scale:
+        raise InputError(f"{name}: scale_factor: found 0; allowed: any other number")
+    if "_Unsigned" in attributes:
+        raise InputError(f"{name}: found the attribute _Unsigned; allowed: an array of the type that is meant")
+    stored = Stored(shape, column_major, tuple(axis.flipped for axis in axes), scale, offset)
+    return replace(stored, valid=_valid(name, attributes, dtype, stored))
+
+
+def _spacing(attributes: Mapping[str, Any], shape: tuple[int, ...]) -> tuple[float, ...] | None:
+    spacing = _numbers(attributes, "spacing", shape)
+    return spacing if spacing is not None and min(spacing) > 0 else None
+
+
+def _stated_axis(
+    name: str, dimension: Dimension, label: str, cells: int, first: float | None, step: float | None
+) -> StatedAxis:
+    own = dimension.attributes
+    words = {key: text_of(own.get(key)) for key in ("units", "positive", "standard_name", "axis")}
+    coordinates, rounding = None, 0.0
+    values = dimension.coordinates
+    if values is not None and values.shape == (cells,) and values.dtype.kind in "fiu":
+        scale, offset = (_number(f"{name}: {dimension.name}", own, key, default) for key, default in PACKING)
+        coordinates = values.astype(np.float64) * scale + offset
+        rounding = 2.0**-24 if values.dtype.kind == "f" and values.dtype.itemsize <= 4 else 0.0
+    return StatedAxis(label, coordinates, first=first, step=step, cells=cells, rounding=rounding, **words)
+
+
+def text_of(value: Any) -> str:
+    """The text of an attribute; "" of anything else. HDF5 and MATLAB have bytes, and arrays of one text."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(-1)[0]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return value.strip("\0 ") if isinstance(value, str) else ""
+
+
+def _numbers(attributes: Mapping[str, Any], key: str, shape: tuple[int, ...]) -> tuple[float, ...] | None:
+    try:
+        values = tuple(float(value) for value in attributes[key])
+    except (KeyError, TypeError, ValueError):
+        return None
+    return values if len(values) == len(shape) and all(np.isfinite(values)) else None
+
+
+def _number(name: str, attributes: Mapping[str, Any], key: str, default: float) -> float:
+    """The one number of an attribute. InputError where it is anything else."""
+    if key not in attributes:
+        return default
+    try:
+        values = np.asarray(attributes[key], np.float64).reshape(-1)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if len(values) != 1 or not np.isfinite(values[0]):
+        raise InputError(f"{name}: {key}: found {shortened(str(attributes[key]))}; allowed: one finite number")
+    return float(values[0])
+
+
+def _valid(
+    name: str, attributes: Mapping[str, Any], dtype: np.dtype[Any], stored: Stored
+) -> tuple[float, float] | None:
+    """The valid stored values. Bounds that are floats beside packed integers are those of the unpacked values."""
+    ends = [-math.inf, math.inf]
+    of_values = False
+    for key, sides in (("valid_min", (0,)), ("valid_max", (1,)), ("valid_range", (0, 1))):
+        if key not in attributes:
+            continue
+        given = np.asarray(attributes[key]).reshape(-1)
+        if given.dtype.kind not in "fiu" or len(given) != len(sides):
+            raise InputError(f"{name}: {key}: found {shortened(str(attributes[key]))}; allowed: {len(sides)} numbers")
+        of_values = of_values or (stored.packed and given.dtype.kind == "f" and dtype.kind != "f")
+        for side, number in zip(sides, given.tolist(), strict=True):
+            ends[side] = float(number)
+    if of_values:
+        ends = sorted((end - stored.offset) / stored.scale for end in ends)
+    return None if ends == [-math.inf, math.inf] else (ends[0], ends[1])
 
 
 def declared_fills(attributes: Any) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ from fathometer.storage.json_text import json_values
 from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, overlap, within
-from fathometer.storage.volumes.formats.axis_metadata import info_of
+from fathometer.storage.volumes.formats.axis_metadata import stated
 from fathometer.storage.volumes.formats.npy import npy_header, open_npy
 from fathometer.storage.volumes.formats.place_metadata import known_attributes, place_attributes
 from fathometer.storage.volumes.posix import PosixFile
@@ -143,7 +143,7 @@ class BlocksVolume(BlockReader):
             for name in ("spacing", "origin"):
                 names[name] = name if "axis_units" in index else f"{name}_metres"
             own = {key: index[name] for key, name in names.items()}
-            info = info_of(shape, dtype, own | known_attributes(index))
+            info, _ = stated(str(path), shape, dtype, own | known_attributes(index))
         check_values(str(path), dtype)
         super().__init__(path, info)
         cells = sum(math.prod(extent(box)) for _, box in self._blocks)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, naming
+from fathometer.base.errors import FathometerError
 from fathometer.base.ledger import now
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import NAP_SECONDS, allgather, allreduce, barrier, collective_errors
@@ -33,7 +33,14 @@ from fathometer.storage.reading import decoding, readable, reading, words_of
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, slabs, within
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening, mpi_hints
-from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
+from fathometer.storage.volumes.formats.axis_metadata import (
+    Dimension,
+    attributes_of,
+    axis_names,
+    coordinates,
+    stated,
+    text_of,
+)
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
@@ -48,6 +55,7 @@ USER_BLOCKS = (0, 512, 1024, 2048)  # bytes that may come before it; longer ones
 LARGEST_CALL = 1 << 30  # bytes
 MOST_CHUNKS = 1 << 14  # of a call: the library takes some 7 kB of memory for each
 DATASET = "values"
+NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"  # as NetCDF-4 names such a scale
 ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
 CHUNK_BYTES = 1 << 20
 CHUNK_CELLS = {1: 1 << 18, 2: 512, 3: 64}  # along each axis but that of steps, at most, by dimensions: 1 MiB of float32
@@ -240,8 +248,8 @@ def is_hdf5(path: Path) -> bool:
 
 
 class Hdf5Volume(BlockReader):
-    """One dataset of an HDF5 file. Spacing, origin, labels and unit are known of datasets written here only: HDF5 has
-    no convention for them."""
+    """One dataset of an HDF5 file. Spacing, origin, labels and unit are known of datasets written here, and as far as
+    dimension scales (NetCDF-4) and attributes of CF and MATLAB tell them."""
 
     def __init__(self, path: Path, key: str | None) -> None:
         import h5py
@@ -269,9 +277,9 @@ class Hdf5Volume(BlockReader):
                 check_values(name, self._values.dtype)
                 fills = check_complete(self._values, self.key)  # before a shape that depends on other files
                 shape = check_shape(name, self._values.shape or ())
-                with naming(name):
-                    info = with_crs(info_of(shape, self._values.dtype, self._values.attrs), self._crs())
-                super().__init__(path, replace(info, fills=fills))
+                dimensions = [_dimension(axis) for axis in self._values.dims]
+                info, stored = stated(name, shape, self._values.dtype, dict(self._values.attrs), dimensions)
+                super().__init__(path, replace(with_crs(info, self._crs()), fills=fills), stored)
         except BaseException:
             self._file.close()
             raise
@@ -309,6 +317,18 @@ class Hdf5Volume(BlockReader):
 
     def close(self) -> None:
         self._file.close()
+
+
+def _dimension(axis: Any) -> Dimension:
+    """A dimension with its first scale; NetCDF-4 has scales that stand for a name alone."""
+    scales = list(axis.values())
+    if not scales:
+        return Dimension(str(axis.label or ""))
+    scale = scales[0]
+    name = str(axis.label or "") or os.path.basename(str(scale.name))
+    attributes = dict(scale.attrs)
+    alone = scale.ndim != 1 or text_of(attributes.get("NAME")).startswith(NO_VARIABLE)
+    return Dimension(name) if alone else Dimension(name, scale[:], attributes)
 
 
 def _load_filters(values: Any) -> None:

@@ -13,14 +13,23 @@ from fathometer.storage.reading import check_size, readable, reading
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.raw_array import RawArray
+from fathometer.storage.volumes.stored import Stored
 
 
 class MappedVolume(BlockReader):
     """A volume whose values fill the file `data` (`path` itself or another) from byte `offset` to its end; order: of
-    its axes."""
+    its axes. stored: see BlockReader."""
 
-    def __init__(self, path: Path, info: VolumeInfo, data: Path, offset: int, order: Literal["C", "F"] = "C") -> None:
-        super().__init__(path, info)
+    def __init__(
+        self,
+        path: Path,
+        info: VolumeInfo,
+        data: Path,
+        offset: int,
+        order: Literal["C", "F"] = "C",
+        stored: Stored | None = None,
+    ) -> None:
+        super().__init__(path, info, stored)
         readable(data)
         expected = math.prod(info.shape) * info.dtype.itemsize
         header = "its header" if data == path else f"the header {path}"

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, naming
+from fathometer.base.errors import FathometerError
 from fathometer.parallel.collectives import allgather
 from fathometer.storage import atomic
 from fathometer.storage.reading import reading
@@ -27,10 +27,10 @@ from fathometer.storage.volumes.block import SPACE_AXES, BlockReader, Volume, Vo
 from fathometer.storage.volumes.boxes import Box
 from fathometer.storage.volumes.collective_file import allocate_block, check_opening
 from fathometer.storage.volumes.formats import pnetcdf
-from fathometer.storage.volumes.formats.axis_metadata import axis_names, coordinates, info_of
+from fathometer.storage.volumes.formats.axis_metadata import Dimension, axis_names, coordinates, stated
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.netcdf_file import NetcdfFile
-from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, Header, header_of
+from fathometer.storage.volumes.formats.netcdf_header import DEFAULT_FILLS, Header, StoredVariable, header_of
 from fathometer.storage.volumes.formats.place_metadata import CRS, mapped_crs, place_attributes
 from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.spot_check import SpotCheck
@@ -152,21 +152,15 @@ class NetcdfVolume(BlockReader):
         check_values(name, stored.dtype)
         shape = check_shape(name, stored.shape)
         labels = stored.attributes.get("labels")
-        names = {"labels": labels.split("\n") if isinstance(labels, str) and labels else stored.dimensions}
+        names = {"labels": labels.split("\n")} if isinstance(labels, str) and labels else {}
         crs = {CRS: mapped_crs(stored.attributes, lambda name: _attributes_in(header, name), header.attributes)}
-        with naming(name):
-            info = info_of(shape, stored.dtype, {**stored.attributes, **names, **crs})
-        default = (DEFAULT_FILLS[stored.dtype.str[1:]],) if stored.dtype.itemsize > 1 else ()
-        super().__init__(path, replace(info, fills=info.fills or default))
-        strides = tuple(stored.dtype.itemsize * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))
         with reading(path):
-            self._values: NDArray[Any] = np.ndarray(
-                shape,
-                stored.dtype,
-                np.memmap(path, np.uint8, "r"),
-                stored.start,
-                (stored.stride or strides[0], *strides[1:]),
-            )
+            file = np.memmap(path, np.uint8, "r")
+            dimensions = [_dimension(axis, variables, file) for axis in stored.dimensions]
+            self._values = _array(stored, file)
+        info, arrangement = stated(name, shape, stored.dtype, {**stored.attributes, **names, **crs}, dimensions)
+        default = (DEFAULT_FILLS[stored.dtype.str[1:]],) if stored.dtype.itemsize > 1 else ()
+        super().__init__(path, replace(info, fills=info.fills or default), arrangement)
 
     def files(self) -> list[Path]:
         """See Volume.files."""
@@ -183,6 +177,23 @@ class NetcdfVolume(BlockReader):
 def _attributes_in(header: Header, name: str) -> Mapping[str, Any] | None:
     """Those of a variable; None where there is none of that name."""
     return header.variables[name].attributes if name in header.variables else None
+
+
+def _array(variable: StoredVariable, file: NDArray[np.uint8]) -> NDArray[Any]:
+    """A variable's values in the mapped file."""
+    shape, width = variable.shape, variable.dtype.itemsize
+    strides = [width * math.prod(shape[axis + 1 :]) for axis in range(len(shape))]
+    if variable.stride:
+        strides[0] = variable.stride
+    return np.ndarray(shape, variable.dtype, file, variable.start, strides)
+
+
+def _dimension(name: str, variables: Mapping[str, StoredVariable], file: NDArray[np.uint8]) -> Dimension:
+    """A dimension with its variable of coordinates, the one of its name."""
+    found = variables.get(name)
+    if found is None or found.dimensions != (name,):
+        return Dimension(name)
+    return Dimension(name, _array(found, file), found.attributes)
 
 
 class NetcdfSource:

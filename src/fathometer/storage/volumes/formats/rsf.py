@@ -18,25 +18,17 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo, check_shape
+from fathometer.storage.volumes.axis_labels import unit_of_axis
+from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
 from fathometer.storage.volumes.place import Place
+from fathometer.storage.volumes.stated_axes import StatedAxis, placed, together
+from fathometer.storage.volumes.stored import Stored
 
 MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
 LONGEST_HEADER = 1 << 20  # bytes; a longer "header" is a file of something else
 FORMATS = {"native_float": "=f4", "native_double": "=f8", "xdr_float": ">f4", "xdr_double": ">f8"}
-METRES = {
-    "": 1.0,
-    "m": 1.0,
-    "meter": 1.0,
-    "meters": 1.0,
-    "metre": 1.0,
-    "metres": 1.0,
-    "km": 1000.0,
-    "ft": 0.3048,
-}
-SECONDS = {"s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "msec": 1e-3}
 PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=(?:(["'])(.*?)\2|(\S*))""")
 
 
@@ -44,19 +36,19 @@ def open_rsf(path: Path, key: str | None = None) -> MappedVolume:
     """Open an RSF for reading. InputError: not RSF, a key missing or wrong, the values missing or of another size.
 
     Spacing and origin are converted to metres from km or ft, to seconds from ms; they are None where an axis is neither
-    length nor time, the spacing also where an axis has none. An axis in seconds has the label "t", and one with that
-    label and no unit is in seconds.
+    length nor time, the spacing also where an axis has none. An axis in seconds has the label "t", and one with a label
+    of time and no unit is in seconds. An axis with a negative step is read from its other end.
     """
     values, length, mark = _header(path, key)
-    info = rsf_info(path, values)
+    info, stored = rsf_info(path, values)
     data = values.get("in")
     if data is None:
         raise InputError(f'{path}: the RSF header has no in="…", the file of the values')
     if data == "stdin":
         if not mark:
             raise InputError(f'{path}: in="stdin", but the bytes 0c 0c 04 that precede the values are missing')
-        return MappedVolume(path, info, path, length + len(MARK))
-    return MappedVolume(path, info, path.parent / data, 0)
+        return MappedVolume(path, info, path, length + len(MARK), stored=stored)
+    return MappedVolume(path, info, path.parent / data, 0, stored=stored)
 
 
 class HeaderOnly(BlockReader):
@@ -75,7 +67,7 @@ def rsf_header_only(path: Path, key: str | None = None) -> MappedVolume | Header
     values, _, mark = _header(path, key)
     data = values.get("in")
     missing = data is None or (not mark if data == "stdin" else not (path.parent / data).exists())
-    return HeaderOnly(path, rsf_info(path, values)) if missing else open_rsf(path, key)
+    return HeaderOnly(path, *rsf_info(path, values)) if missing else open_rsf(path, key)
 
 
 def _header(path: Path, key: str | None) -> tuple[dict[str, str], int, bool]:
@@ -101,8 +93,9 @@ def parse(text: str) -> dict[str, str]:
     return replaced | {key: pairs[key] for key in pairs.keys() & {"in"}}
 
 
-def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
-    """Metadata of a volume from its header's pairs; InputError where they are missing, wrong or contradictory."""
+def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
+    """Metadata of a volume from its header's pairs, and how it is stored; InputError where they are missing, wrong or
+    contradictory."""
     data_format = values.get("data_format", "native_float")
     if data_format not in FORMATS:
         raise InputError(f"{path}: data_format={data_format!r} is not supported (allowed: {', '.join(FORMATS)})")
@@ -121,35 +114,42 @@ def rsf_info(path: Path, values: dict[str, str]) -> VolumeInfo:
         raise InputError(f"{path}: the RSF header has no n1, the length of the fastest axis")
     while len(lengths) > 2 and lengths[-1] == 1:
         lengths.pop()
-    axes = range(len(lengths), 0, -1)
     shape = check_shape(str(path), lengths[::-1])
 
-    labels = tuple(values.get(f"label{i}", "") for i in axes)
-    factors = [_in_si(values.get(f"unit{i}", ""), label) for i, label in zip(axes, labels, strict=True)]
-    spacing = origin = None
-    known = [factor for factor, _ in factors if factor is not None]
-    if len(known) == len(axes) and all(f"d{i}" in values for i in axes):
-        spacing = tuple(_number(path, values, f"d{i}", 0) * factor for i, factor in zip(axes, known, strict=True))
-        if not all(0 < step < math.inf for step in spacing):
-            raise InputError(f"{path}: the spacing {spacing} of the axes {tuple(axes)} must be positive")
-    if len(known) == len(axes) and any(f"o{i}" in values for i in axes):  # RSF's default is 0
-        origin = tuple(_number(path, values, f"o{i}", 0) * factor for i, factor in zip(axes, known, strict=True))
-    labels = tuple(TIME if time else label for label, (_, time) in zip(labels, factors, strict=True))
-    unit, named = values.get("unit") or None, labels if any(labels) else None
-    return VolumeInfo(shape, dtype, spacing, origin, named, unit, place=_place(path, values))
+    axes = [placed(_stated_axis(path, values, number, lengths[number - 1])) for number in range(len(lengths), 0, -1)]
+    labels = tuple(axis.label for axis in axes)
+    spacing, origin = together(axes)
+    info = VolumeInfo(
+        shape,
+        dtype,
+        spacing,
+        origin,
+        labels if any(labels) else None,
+        values.get("unit") or None,
+        unplaced="; ".join(axis.unplaced for axis in axes if axis.unplaced),
+        unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
+        place=_place(path, values),
+    )
+    return info, Stored(shape, flipped=tuple(axis.flipped for axis in axes))
+
+
+def _stated_axis(path: Path, values: dict[str, str], number: int, cells: int) -> StatedAxis:
+    """What the header has of an axis, 1 the fastest. Where one axis has an o, that of the others is 0 by default."""
+    label, unit = values.get(f"label{number}", ""), values.get(f"unit{number}", "")
+    factor, _ = unit_of_axis(unit, label)
+    first = step = None
+    if f"d{number}" in values:
+        step = _number(path, values, f"d{number}", 0) * (factor or 1.0)
+        if not 0 < abs(step) < math.inf:
+            raise InputError(f"{path}: d{number}: found {values[f'd{number}']}; allowed: any number but 0")
+    if any(re.fullmatch(r"o[1-9]", key) for key in values):
+        first = _number(path, values, f"o{number}", 0) * (factor or 1.0)
+    return StatedAxis(label, units=unit, first=first, step=step, cells=cells)
 
 
 def _place(path: Path, values: dict[str, str]) -> Place:
     with naming(str(path)):
         return place_of(values)
-
-
-def _in_si(unit: str, label: str) -> tuple[float | None, bool]:
-    """Metres or seconds in a unit of an axis, None where it is neither; and whether it is of time."""
-    unit = unit.strip().lower()
-    if unit in SECONDS or (unit == "" and label == TIME):
-        return SECONDS.get(unit, 1.0), True
-    return None if label == TIME else METRES.get(unit), False
 
 
 def _number(path: Path, values: dict[str, str], key: str, default: float) -> float:

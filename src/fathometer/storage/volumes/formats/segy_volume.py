@@ -68,7 +68,9 @@ class SegyVolume(BlockReader):
         survey = _survey(self._layout, head, lengths)
         super().__init__(
             path,
-            VolumeInfo(shape, dtype, None, None, labels, None, survey, place=_place(self._layout, text)),
+            VolumeInfo(
+                shape, dtype, None, None, labels, None, survey, feet=self._layout.feet, place=_place(self._layout, text)
+            ),
         )
         delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
         self._first_time = float(delay[0]) / 1000

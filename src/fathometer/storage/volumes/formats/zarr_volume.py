@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base import ledger
-from fathometer.base.errors import FathometerError, InputError, naming
+from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import Mark
 from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.storage import atomic
@@ -32,7 +32,13 @@ from fathometer.storage.reading import decoding, reading, words_of
 from fathometer.storage.volumes.block import BlockReader, Volume, VolumeInfo, check_shape, check_values
 from fathometer.storage.volumes.boxes import Box, extent, overlap, surrounding, within
 from fathometer.storage.volumes.exchange import exchange
-from fathometer.storage.volumes.formats.axis_metadata import attributes_of, axis_names, coordinates, info_of
+from fathometer.storage.volumes.formats.axis_metadata import (
+    Dimension,
+    attributes_of,
+    axis_names,
+    coordinates,
+    stated,
+)
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
 from fathometer.storage.volumes.strategy import Strategy
@@ -182,9 +188,11 @@ class ZarrVolume(BlockReader):
             check_values(str(path), dtype)
             own = dict(self._values.attrs)
             crs = mapped_crs(own, lambda name: _attributes_in(arrays, name), dict(node.attrs))
-            with naming(str(path)):
-                info = with_crs(info_of(check_shape(str(path), self._values.shape), dtype, own), crs)
-            super().__init__(path, replace(info, fills=(*info.fills, *_fills(self._values))))
+            dimensions = [_dimension(axis, arrays) for axis in _names(self._values)]
+            name, shape = f"{path}:{self.key}" if self.key else str(path), check_shape(str(path), self._values.shape)
+            info, stored = stated(name, shape, dtype, own, dimensions)
+            fills = (*info.fills, *_fills(self._values))
+            super().__init__(path, replace(with_crs(info, crs), fills=fills), stored)
             self._check_chunks()
 
     def _check_chunks(self) -> None:
@@ -220,6 +228,23 @@ class ZarrVolume(BlockReader):
 def _attributes_in(arrays: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     """Those of an array; None where there is none of that name."""
     return dict(arrays[name].attrs) if name in arrays else None
+
+
+def _names(values: Any) -> list[str]:
+    """The names of an array's dimensions, by version 3 or as xarray keeps them in version 2; "" of those without."""
+    names = getattr(values.metadata, "dimension_names", None) or values.attrs.get("_ARRAY_DIMENSIONS")
+    if not isinstance(names, (list, tuple)) or len(names) != values.ndim:
+        return [""] * values.ndim
+    return [name if isinstance(name, str) else "" for name in names]
+
+
+def _dimension(name: str, arrays: Mapping[str, Any]) -> Dimension:
+    """A dimension with its array of coordinates, the one of its name beside."""
+    found = arrays.get(name)
+    if found is None or found.ndim != 1:
+        return Dimension(name)
+    with _system_errors():
+        return Dimension(name, np.asarray(found[:]), dict(found.attrs))
 
 
 def _fills(values: Any) -> list[float]:

@@ -1,0 +1,75 @@
+"""What names of axes mean, and their units: the same for all formats."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+TIME = "t"  # label of an axis of time, in s; all others are lengths, in m
+NAMES = {
+    "x": "x,distance,inline,trace,lateral,horizontal,easting,eastings,lon,longitude,range,cdp,cmp,midpoint,nx,"
+    "projection x coordinate",
+    "y": "y,crossline,xline,cross line,northing,northings,lat,latitude,ny,projection y coordinate",
+    "z": "z,depth,depths,elevation,height,altitude,nz",
+    "t": "t,t0,time,twt,two way time,two way travel time,two way traveltime,tau,nt",
+}
+AXIS_OF_NAME = {name: axis for axis, names in NAMES.items() for name in names.split(",")}
+WEAK = ("distance", "range", "horizontal", "lateral")  # say less than another word beside them
+UPWARD = ("elevation", "height", "altitude")  # words of what is counted upward
+NO_NAME = re.compile(r"(axis|dim|dimension|phony_dim|fakedim)_?\d+", re.IGNORECASE)  # given by libraries
+FOOT = 0.3048  # m
+METRES = {
+    **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), 1.0),
+    **dict.fromkeys(("km", "kilometer", "kilometers", "kilometre", "kilometres"), 1000.0),
+    **dict.fromkeys(("ft", "foot", "feet"), FOOT),
+    **dict.fromkeys(("kft", "kilofoot", "kilofeet"), 1000 * FOOT),
+    **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), 0.01),
+    **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), 0.001),
+}
+SECONDS = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "usec", "microsecond", "microseconds"), 1e-6),
+}
+
+
+def axis_of(label: str) -> str:
+    """The axis that a label means, "x", "y", "z" or "t"; "": none is known, or it names two.
+
+    >>> [axis_of(label) for label in ("Depth (km)", "cross-line", "x position", "Y distance", "t, s", "foo", "x z")]
+    ['z', 'y', 'x', 'y', 't', '', '']
+    """
+    text = re.sub(r"[(\[].*", "", label.strip().lower())
+    words = re.sub(r"[^a-z0-9]+", " ", text).split()
+    whole = AXIS_OF_NAME.get(" ".join(words))
+    if whole is not None:
+        return whole
+    strong = {AXIS_OF_NAME[word] for word in words if word in AXIS_OF_NAME and word not in WEAK and word != "s"}
+    found = strong or {AXIS_OF_NAME[word] for word in words if word in AXIS_OF_NAME}
+    return found.pop() if len(found) == 1 else ""
+
+
+def nameless(label: str) -> bool:
+    """Whether a label says nothing: it is empty, or a number that a library gave."""
+    return not label.strip() or NO_NAME.fullmatch(label.strip()) is not None
+
+
+def upward(label: str) -> bool:
+    """Whether a name is that of something that is counted upward."""
+    return any(word in UPWARD for word in re.sub(r"[^a-z]+", " ", label.lower()).split())
+
+
+def unit_of_axis(unit: str, label: str) -> tuple[float | None, bool]:
+    """Metres or seconds in a unit of an axis, None where it is neither; and whether it is of time.
+
+    Without a unit an axis of time is in s, any other in m.
+    """
+    unit, time = unit.strip().lower().rstrip("."), axis_of(label) == TIME
+    if unit in SECONDS or (unit == "" and time):
+        return SECONDS.get(unit, 1.0), True
+    return (None, False) if time else (METRES.get(unit) if unit else 1.0, False)
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Labels for messages."""
+    return ", ".join(f'"{label}"' for label in labels)
