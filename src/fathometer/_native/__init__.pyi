@@ -265,6 +265,19 @@ def trace_states(
     Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.
     """
 
+def trace_peaks(
+    rows: Annotated[NDArray[numpy.uint8], dict(shape=(None, None), order="C", device="cpu", writable=False)],
+    little: bool,
+    header: int,
+    format: int,
+    beside: int,
+    peaks: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+    rest: Annotated[NDArray[numpy.float64], dict(shape=(None,), order="C", device="cpu")],
+) -> None:
+    """
+    Of each trace as it lies in a file: the largest magnitude, and that of samples not beside it.
+    """
+
 def first_arrivals(
     speed: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order="C", device="cpu", writable=False)],
     spacing: Sequence[float],

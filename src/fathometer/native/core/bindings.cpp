@@ -253,6 +253,18 @@ void bind_core(nb::module_ &m) {
         "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "states"_a.noconvert(), Unlocked(),
         "Of each trace as it lies in a file: bit 0, some sample is not zero; bit 1, some is no number in float32.");
     m.def(
+        "trace_peaks",
+        [](Input<uint8_t, 2> rows, bool little, int64_t header, int format, int64_t beside, Array<double, 1> peaks,
+           Array<double, 1> rest) {
+            require(peaks.shape(0) == rows.shape(0) && rest.shape(0) == rows.shape(0) && beside >= 0 && header >= 0 &&
+                        header <= int64_t(rows.shape(1)),
+                    "two numbers are needed for each row, and the header lies within it");
+            trace_peaks(rows_of(rows, little), header, format, beside, peaks.data(), rest.data());
+        },
+        "rows"_a.noconvert(), "little"_a, "header"_a, "format"_a, "beside"_a, "peaks"_a.noconvert(),
+        "rest"_a.noconvert(), Unlocked(),
+        "Of each trace as it lies in a file: the largest magnitude, and that of samples not beside it.");
+    m.def(
         "first_arrivals",
         [](Input<double, 3> speed, std::array<double, 3> spacing, Array<double, 3> times) {
             std::array<int64_t, 3> n{};

@@ -1,5 +1,7 @@
 #include "traces.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -99,6 +101,87 @@ template <bool swap> uint8_t state_of(const uint8_t *samples, int64_t bytes, int
     }
 }
 
+// 16^(exponent - 64) 2^-24 of an IBM float by its exponent.
+const std::array<double, 128> ibm_scales = [] {
+    std::array<double, 128> scales{};
+    for (int exponent = 0; exponent < 128; ++exponent)
+        scales[size_t(exponent)] = std::ldexp(1.0, 4 * (exponent - 64) - 24);
+    return scales;
+}();
+
+struct Peaks {
+    double peak, rest;
+};
+
+// at(k): magnitude of sample k of n.
+template <class At> Peaks peaks_of(int64_t n, int64_t beside, const At &at) {
+    const auto largest = [&](int64_t first, int64_t end) {
+        double most = 0;
+        for (int64_t k = first; k < end; ++k) {
+            const double value = at(k);
+            most = value > most ? value : most; // false for NaN
+        }
+        return most;
+    };
+    const double peak = largest(0, n);
+    int64_t place = 0;
+    while (place < n && at(place) != peak)
+        ++place;
+    return {peak, std::max(largest(0, std::min(n, place - beside)), largest(std::min(n, place + beside + 1), n))};
+}
+
+template <class Bits, class Value, bool swap> Peaks numbers(const uint8_t *samples, int64_t bytes, int64_t beside) {
+    return peaks_of(bytes / int64_t(sizeof(Bits)), beside, [=](int64_t k) {
+        return std::abs(double(std::bit_cast<Value>(load<Bits, swap>(samples + int64_t(sizeof(Bits)) * k))));
+    });
+}
+
+template <bool swap> Peaks ibm_floats(const uint8_t *samples, int64_t bytes, int64_t beside) {
+    return peaks_of(bytes / 4, beside, [=](int64_t k) {
+        const uint32_t word = load<uint32_t, swap>(samples + 4 * k);
+        return double(word & 0x00ffffffu) * ibm_scales[word >> 24 & 0x7fu];
+    });
+}
+
+// Three bytes, as SEG-Y's formats 7 (signed) and 15 have them.
+Peaks three_bytes(const uint8_t *samples, int64_t bytes, int64_t beside, bool little, bool is_signed) {
+    return peaks_of(bytes / 3, beside, [=](int64_t k) {
+        const uint8_t *sample = samples + 3 * k;
+        const uint32_t word =
+            little ? sample[2] << 16 | sample[1] << 8 | sample[0] : sample[0] << 16 | sample[1] << 8 | sample[2];
+        return std::abs(is_signed && word >> 23 ? double(word) - double(1 << 24) : double(word));
+    });
+}
+
+template <bool swap> Peaks peaks_in(const uint8_t *samples, int64_t bytes, int format, int64_t beside, bool little) {
+    switch (format) {
+    case 1:
+        return ibm_floats<swap>(samples, bytes, beside);
+    case 2:
+        return numbers<uint32_t, int32_t, swap>(samples, bytes, beside);
+    case 3:
+        return numbers<uint16_t, int16_t, swap>(samples, bytes, beside);
+    case 5:
+        return numbers<uint32_t, float, swap>(samples, bytes, beside);
+    case 6:
+        return numbers<uint64_t, double, swap>(samples, bytes, beside);
+    case 8:
+        return numbers<uint8_t, int8_t, swap>(samples, bytes, beside);
+    case 9:
+        return numbers<uint64_t, int64_t, swap>(samples, bytes, beside);
+    case 10:
+        return numbers<uint32_t, uint32_t, swap>(samples, bytes, beside);
+    case 11:
+        return numbers<uint16_t, uint16_t, swap>(samples, bytes, beside);
+    case 12:
+        return numbers<uint64_t, uint64_t, swap>(samples, bytes, beside);
+    case 16:
+        return numbers<uint8_t, uint8_t, swap>(samples, bytes, beside);
+    default:
+        return three_bytes(samples, bytes, beside, little, format == 7);
+    }
+}
+
 } // namespace
 
 int64_t word_bytes(WordKind kind) {
@@ -145,6 +228,17 @@ void trace_states(const TraceRows &rows, int64_t header, int format, uint8_t *st
         const uint8_t *samples = rows.data + r * rows.bytes + header;
         states[r] = foreign(rows) ? state_of<true>(samples, rows.bytes - header, format)
                                   : state_of<false>(samples, rows.bytes - header, format);
+    }
+}
+
+void trace_peaks(const TraceRows &rows, int64_t header, int format, int64_t beside, double *peaks, double *rest) {
+    for (int64_t r = 0; r < rows.count; ++r) {
+        const uint8_t *samples = rows.data + r * rows.bytes + header;
+        const int64_t bytes = rows.bytes - header;
+        const Peaks found = foreign(rows) ? peaks_in<true>(samples, bytes, format, beside, rows.little)
+                                          : peaks_in<false>(samples, bytes, format, beside, rows.little);
+        peaks[r] = found.peak;
+        rest[r] = found.rest;
     }
 }
 

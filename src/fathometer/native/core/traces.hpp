@@ -30,4 +30,8 @@ void trace_words(const TraceRows &rows, int64_t place, WordKind kind, double *wo
 // float of IBM (1) nor of IEEE (5, 6) is an integer, of which every pattern is a number.
 void trace_states(const TraceRows &rows, int64_t header, int format, uint8_t *states);
 
+// Largest magnitudes of the samples of every row: peaks[count] of all, rest[count] of those more than `beside` samples
+// away from the first that has the peak; NaN does not count. Arguments as of trace_states.
+void trace_peaks(const TraceRows &rows, int64_t header, int format, int64_t beside, double *peaks, double *rest);
+
 } // namespace fathometer

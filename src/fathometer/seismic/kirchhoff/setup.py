@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mpi4py import MPI
 
@@ -21,6 +21,7 @@ from fathometer.seismic.kirchhoff.operator import WORKSPACE_BYTES, segments
 from fathometer.seismic.kirchhoff.series import FINER
 from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
+from fathometer.seismic.shots.loud_traces import treated
 from fathometer.seismic.survey import Survey
 
 SAMPLE_BYTES = 4
@@ -142,6 +143,9 @@ def prepare(
         usable = usable_memory(comm, survey.parallel.memory_budget)
         with collective_errors(comm):
             layout = time_layout(survey, comm.size)
+        acquisition = treated(survey, layout.acquisition, comm)
+        if acquisition is not layout.acquisition:
+            layout = replace(layout, acquisition=acquisition, notes=(*layout.notes, acquisition.notes[-1]))
         before_reading(layout)
         room = memory_of_rank(comm, usable)
         with collective_errors(comm):

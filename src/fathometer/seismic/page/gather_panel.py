@@ -13,6 +13,7 @@ from fathometer.report.decimation import encoded
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.map_panel import SAME_LINE, rounded
 from fathometer.seismic.page.run_data import FILES, RunData
+from fathometer.seismic.shots.loud_traces import with_loud_traces
 from fathometer.seismic.shots.modelled import ModelledTraces, modelled_traces
 from fathometer.seismic.shots.shot import Shot
 from fathometer.storage.traces.segy import read_traces
@@ -32,6 +33,7 @@ def gather_panel(run: RunData) -> Panel:
             modelled = modelled_traces(acquisition, run.files["shots"].parent)
             traces, kind = _modelled(modelled, shot, chosen, acquisition.samples), "modelled"
         elif acquisition.recorded:
+            acquisition = with_loud_traces(run.survey, acquisition, shot)
             traces, kind = acquisition.traces(shot, chosen), "recorded"
             conditioning = acquisition.conditioning.summary
             kind += f", {conditioning} as it was migrated" if conditioning else ""

@@ -28,6 +28,7 @@ from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.acquisition import Acquisition
+from fathometer.seismic.shots.loud_traces import treated
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
@@ -171,6 +172,9 @@ def prepare(
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     model_bytes = {"model": MODEL_BYTES * math.prod(block.local_shape)}
     require_memory(model_bytes if imaging else layout.wavefield_bytes(block), usable, comm, advice)
+    if imaging:
+        acquisition = treated(survey, acquisition, comm)
+        layout = replace(layout, acquisition=acquisition)
     if before_reading is not None:
         before_reading(layout)
     with ledger.phase("read model"):
@@ -218,7 +222,7 @@ def prepare(
         ranks_per_shot,
         memory,
         spare_memory(memory, usable, comm),
-        warnings + weak_epsilon_notes(earth.weak_epsilon) + more + acquisition.notes,
+        warnings + earth.notes + weak_epsilon_notes(earth.weak_epsilon) + more + acquisition.notes,
     )
 
 

@@ -3,6 +3,7 @@
 In this order, each optional step where the survey has its key:
 
     shots, offsets    selection by headers                            traces left out   selection.py
+    loud traces       those with a spike too: muted or clipped        trace by trace    loud_traces.py
     dead traces       detected by RMS amplitude, set to zero          trace by trace    here
     polarity          sign reversed                                   trace by trace    here
     band-pass         zero-phase filter                               trace by trace    bandpass.py
@@ -14,8 +15,8 @@ In this order, each optional step where the survey has its key:
 Filters come before the mute, which removes what they smear to earlier times. The balance is last, so that neither the
 direct wave nor the frequencies that the band-pass removes contribute to its gains. The result of a step for a trace
 depends on that trace and its headers alone, so it is bitwise the same for any distribution of traces over ranks. The
-one exception is the median RMS amplitude of a shot, to which dead traces may be compared: every rank reads the whole
-shot for it.
+exceptions are loud traces, which are found once before the run, and the median RMS amplitude of a shot, to which dead
+traces may be compared: every rank reads the whole shot for it.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
+from fathometer.seismic.shots.loud_traces import LoudTraces
 from fathometer.seismic.shots.selection import StepRecords
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import AgcBalanceTable, Survey
@@ -108,10 +110,11 @@ class Conditioning:
     selected: StepRecords = ()  # records of the selection steps, which are done before
     dead: DeadTraces | None = None
     steps: tuple[Step, ...] = ()
+    loud: LoudTraces | None = None
 
     def __bool__(self) -> bool:
         """Whether any step changes traces."""
-        return self.dead is not None or bool(self.steps)
+        return self.dead is not None or bool(self.steps) or self.loud is not None
 
     def reads(self, shot: Shot, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Receivers of a shot whose traces are read for those of some receivers (n,)."""
@@ -121,7 +124,7 @@ class Conditioning:
     @property
     def summary(self) -> str:
         """The change of the traces in one word, for a caption: "muted", "conditioned" or ""."""
-        only_muted = self.dead is None and all(isinstance(step, TopMute) for step in self.steps)
+        only_muted = self.dead is None and all(isinstance(step, TopMute) for step in self.steps) and self.loud is None
         return "" if not self else "muted" if only_muted else "conditioned"
 
     def __call__(self, shot: Shot, receivers: npt.NDArray[np.int64], read: Read) -> npt.NDArray[np.float32]:
@@ -130,6 +133,8 @@ class Conditioning:
         read: reads the recorded traces of any receivers of the shot.
         """
         traces = read(receivers)
+        if self.loud is not None:
+            traces = self.loud(shot.index, receivers, traces)
         offset = shot.offsets[receivers]
         for first in range(0, len(traces), _TRACES_AT_ONCE):
             part = slice(first, first + _TRACES_AT_ONCE)
@@ -147,6 +152,8 @@ class Conditioning:
         dead: (shot, receiver) of the dead traces that all ranks have detected.
         """
         records = list(self.selected)
+        if self.loud is not None:
+            records.append(self.loud.record(shots))
         if self.dead is not None:
             ordered = sorted(set(dead))
             names = [

@@ -38,6 +38,7 @@ class Recording:
     layouts: tuple[Layout, ...]  # of the files
     gathers: tuple[Gather, ...]  # one per shot
     alignment: Alignment  # of the files
+    suspects: tuple[npt.NDArray[np.bool_] | None, ...]  # of the files: which traces an index has found to be loud
     notes: tuple[str, ...]
 
     @property
@@ -159,6 +160,7 @@ def recording_of(survey: Survey, flat: bool) -> tuple[tuple[Shot, ...], Recordin
         layouts=tuple(table.layout for table in tables),
         gathers=tuple(gathers),
         alignment=alignment,
+        suspects=tuple(table.suspects for table in tables),
         notes=_notes(tables) + notes + aligned,
     )
     return tuple(shots), recording

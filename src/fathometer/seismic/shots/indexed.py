@@ -13,7 +13,8 @@ from fathometer.storage.index.table import TraceIndex
 from fathometer.storage.traces.segy import TraceTable
 
 _AXES = "xyz"
-_KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE}  # of anomalies that flags mark in the rows
+# Of anomalies that flags mark in the rows, and of those that the migration tells itself.
+_KEYS = {str(flag.name).lower() for flag in Flag if flag in UNUSABLE | Flag.LOUD}
 _MOST_LISTED = 3  # sample intervals, the shortest
 _COLUMNS = (
     *("file", "trace", "shot", "channel", "interval", "delay", "flags"),
@@ -69,6 +70,7 @@ def indexed_tables(path: Path, interval: float | None = None) -> tuple[list[Trac
                 receiver=receiver,
                 live=usable[own],
                 notes=(),
+                suspects=rows["flags"][own] & np.uint16(Flag.LOUD) != 0 if index.summary.judged else None,
             )
         )
     repaired = [

@@ -49,6 +49,12 @@ class ConditioningTable(Table):
     offsets: Offsets | None = key(
         "range of horizontal source-receiver distances of the traces that are used; left out: all", "m", None
     )
+    loud_traces: Literal["mute", "clip", "refuse", "keep"] = key(
+        "traces with a spike, or far louder than those beside them: set to zero or cut to what fits, with a note; an "
+        "error; or taken as they are, without a look",
+        "",
+        "mute",
+    )
     dead_below: Annotated[float, Ge(0), Le(1)] | None = key(
         "traces with an RMS amplitude of at most this fraction of the median of their shot are left out; 0: traces of "
         "zeros only; left out: none",

@@ -18,6 +18,7 @@ class Flag(IntFlag):
     NO_INTERVAL = 64
     NO_COORDINATES = 128
     NO_PLACE = 256
+    LOUD = 512
 
 
 # Traces with one of these are not used.
@@ -34,6 +35,7 @@ DESCRIPTIONS = {
     Flag.INTERVAL: "another sample interval than the file",
     Flag.NO_INTERVAL: "no positive sample interval",
     Flag.NO_COORDINATES: "no coordinates in the whole file",
+    Flag.LOUD: "a spike, or far louder than those beside them",
     Flag.NO_PLACE: "a header word that is no number, no whole one, or too large, where it must not be",
 }
 
@@ -57,6 +59,7 @@ TREATMENTS = {
     VOLUME: "kept: there is nothing to migrate in a volume",
     Flag.SAMPLES: "the file's count is used",
     Flag.INTERVAL: "the file's interval is used",
+    Flag.LOUD: "kept: muted where they are migrated, or as [acquisition] conditioning.loud_traces says",
 }
 
 

@@ -32,6 +32,7 @@ from fathometer.storage.index.table import IndexedFile, Sampling, Summary, Table
 from fathometer.storage.index.words import Word
 from fathometer.storage.number_table import arrow_file
 from fathometer.storage.reading import reading
+from fathometer.storage.traces.amplitudes import limits_of
 from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import looks_like_volume
@@ -93,8 +94,10 @@ class _Builder:
         self.unplaced: set[int] = set()  # files without coordinates
         self.flags: list[NDArray[np.uint16]] = []
         self.hashes: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
+        self.loudness: tuple[list[NDArray[np.float64]], ...] = ([], [], [], [])  # shot, offset, p and q of each file
         self.names: list[str] = []
         self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)  # rows
+        self.loud: NDArray[np.int64] = np.empty(0, np.int64)  # rows
         self.samplings: Counter[tuple[int, int, float, float]] = Counter()  # by file, samples, interval, delay
         self.sources: dict[int, NDArray[np.float64]] = {}  # (3,) m by shot
         self.moved: set[int] = set()  # shots whose source moves
@@ -191,13 +194,28 @@ class _Builder:
             file = int(np.searchsorted(first, row, "right")) - 1
             self.findings.add(Flag.DUPLICATE, len(self.duplicates), self.trace(file, row - int(first[file])))
         flags[np.isin(usable_rows, self.duplicates)] |= np.uint16(Flag.DUPLICATE)
+        self._find_loud(usable_rows[flags & np.uint16(UNUSABLE) == 0], first)
         self.usable = int(np.count_nonzero(flags & np.uint16(UNUSABLE) == 0))
         if {PRESSURE, VERTICAL} <= self.kinds.keys():
             self.findings.note(MIXED_SENSORS, self.kinds[VERTICAL])
 
+    def _find_loud(self, rows: NDArray[np.int64], first: NDArray[np.int64]) -> None:
+        """Find the loud ones among rows that can be used, shot by shot; first: row of each file."""
+        shots, offsets, peaks, rest = (np.concatenate(parts)[rows] for parts in self.loudness)
+        order = np.argsort(shots, kind="stable")
+        limits = np.full(len(rows), np.inf)
+        for some in np.split(order, np.flatnonzero(np.diff(shots[order])) + 1):
+            limits[some] = limits_of(offsets[some], peaks[some], rest[some])
+        loud = np.flatnonzero(np.isfinite(limits))
+        self.loud = rows[loud]
+        if len(loud):
+            file = int(np.searchsorted(first, self.loud[0], "right")) - 1
+            what = f"its largest sample is {peaks[loud[0]]:.4g}, where {limits[loud[0]]:.4g} fits"
+            self.findings.add(Flag.LOUD, len(loud), self.trace(file, int(self.loud[0] - first[file]), what))
+
     def needs_rewriting(self) -> bool:
         """Whether rows must be changed or left out."""
-        return bool(self.refused or self.unplaced or len(self.duplicates))
+        return bool(self.refused or self.unplaced or len(self.duplicates) or len(self.loud))
 
     def rewrite(self, before: Path, after: Path) -> None:
         """Copy the rows, with flags that were not known when they were written, without those of refused files."""
@@ -211,8 +229,9 @@ class _Builder:
                     rows = plain_rows(old.read_row_group(group), numbers)
                     file = rows.pop("file")
                     flags = rows["flags"].copy()
-                    lo, hi = np.searchsorted(self.duplicates, (first, first + len(file)))
-                    flags[self.duplicates[lo:hi] - first] |= np.uint16(Flag.DUPLICATE)
+                    for marked, flag in ((self.duplicates, Flag.DUPLICATE), (self.loud, Flag.LOUD)):
+                        lo, hi = np.searchsorted(marked, (first, first + len(file)))
+                        flags[marked[lo:hi] - first] |= np.uint16(flag)
                     flags[np.isin(file, list(self.unplaced))] |= np.uint16(Flag.NO_COORDINATES)
                     rows["flags"] = flags
                     for number in np.unique(file):
@@ -247,6 +266,7 @@ class _Builder:
             samplings=tuple(samplings),
             anomalies=self.findings.anomalies(),
             notes=self.findings.notes(),
+            judged=True,
         )
 
     def _indexed(self, number: int) -> IndexedFile:
@@ -301,10 +321,15 @@ class _FileTotals:
             builder.flags.append(np.empty(chunk.span.layout.traces, flags.dtype))
             for parts in builder.hashes:
                 parts.append(np.empty(chunk.span.layout.traces, np.uint64))
+            for values in builder.loudness:
+                values.append(np.empty(chunk.span.layout.traces))
         of_chunk = slice(chunk.span.first, chunk.span.first + chunk.span.count)
         builder.flags[-1][of_chunk] = flags
         for parts, hashes in zip(builder.hashes, chunk.hashes, strict=True):
             parts[-1][of_chunk] = hashes
+        columns = (chunk.columns["shot"], chunk.columns["offset"], *chunk.peaks)
+        for values, own in zip(builder.loudness, columns, strict=True):
+            values[-1][of_chunk] = own
         self.placed |= chunk.placed
         # Of a volume, sources or receivers alone may have places.
         given = [

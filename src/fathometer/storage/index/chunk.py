@@ -16,6 +16,7 @@ from fathometer.storage import atomic
 from fathometer.storage.index.anomalies import RANGES, UNUSABLE, Flag
 from fathometer.storage.index.words import DEFAULTS, TYPES, Word
 from fathometer.storage.reading import reading
+from fathometer.storage.traces.amplitudes import peaks_of
 from fathometer.storage.traces.extension import extension_fields, overridden
 from fathometer.storage.traces.headers import INTERVAL_TOLERANCE, swap_pairs
 from fathometer.storage.traces.layout import Layout
@@ -47,6 +48,7 @@ class Chunk:
         columns: (n,) each: trace, shot, channel, source_x … receiver_z (m), offset (m), interval (s), samples, delay
             (s), flags.
         hashes: two of (n,) uint64, each of shot, channel, source and receiver.
+        peaks: largest magnitudes p and q (n,) of the samples (traces/amplitudes.py).
         samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
         sources: of these, each trace whose shot or source differs from the one before: trace, shot, source (3,) in m.
         units: codes of the coordinates' units; largest: magnitude of the coordinates, as they stand in the file.
@@ -59,6 +61,7 @@ class Chunk:
     span: Span
     columns: dict[str, NDArray[Any]]
     hashes: tuple[NDArray[np.uint64], NDArray[np.uint64]]
+    peaks: tuple[NDArray[np.float64], NDArray[np.float64]]
     samplings: dict[tuple[int, float, float], int]
     sources: list[tuple[int, int, NDArray[np.float64]]]
     units: frozenset[int]
@@ -107,7 +110,7 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
         within = head["shot"]
         head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
-    return _chunk(span, head, states, extension)
+    return _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
 
 
 def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
@@ -119,7 +122,7 @@ def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
 def unread(span: Span, words: Mapping[str, Word], fault: str) -> Chunk:
     """A chunk in place of one that could not be read: rows are counted before it is known whether all can be."""
     nothing = np.zeros(span.count)
-    chunk = _chunk(span, dict.fromkeys(words, nothing), np.zeros(span.count, np.uint8), {})
+    chunk = _chunk(span, dict.fromkeys(words, nothing), np.zeros(span.count, np.uint8), {}, (nothing, nothing))
     return replace(chunk, fault=fault, samplings={}, sources=[], examples={})
 
 
@@ -139,6 +142,7 @@ def _chunk(
     head: dict[str, NDArray[np.float64]],
     states: NDArray[np.uint8],
     extension: Mapping[str, NDArray[Any]],
+    peaks: tuple[NDArray[np.float64], NDArray[np.float64]],
 ) -> Chunk:
     layout = span.layout
     all_valid = np.ones(span.count, bool)
@@ -207,6 +211,7 @@ def _chunk(
         span=span,
         columns=columns,
         hashes=(_hash(keys, _SEEDS[0]), _hash(keys, _SEEDS[1])),
+        peaks=peaks,
         samplings=_samplings(columns, usable),
         sources=_sources(columns, usable),
         units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),

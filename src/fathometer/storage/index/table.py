@@ -140,6 +140,7 @@ class Summary:
     samplings: tuple[Sampling, ...] = ()  # of live traces, the most frequent first
     anomalies: tuple[Anomaly, ...] = ()
     notes: tuple[str, ...] = ()
+    judged: bool = False  # whether loud traces were looked for
     version: int = field(default=VERSION)
 
     def text(self) -> bytes:

@@ -155,9 +155,10 @@ class RecordedHeadersWriter:
                 if recorded.revision >= 1:
                     _put(words, *FIELDS["time_scalar"], recorded.order, scalar)
                 return _put(words, *FIELDS["delay"], recorded.order, round(value))
+        allowed = "with a scalar" if recorded.revision >= 1 else "whole ms in revision 0"
         raise InputError(
             f"{recorded.path}: the traces' first sample is at {self._start:g} s, which its headers cannot hold; "
-            f"allowed: up to {LARGEST_SHORT // 2} ms, {'with a scalar' if recorded.revision >= 1 else 'whole ms in revision 0'}"
+            f"allowed: up to {LARGEST_SHORT // 2} ms, {allowed}"
         )
 
     def _wrong(self, microseconds: NDArray[Any]) -> NDArray[np.bool_]:

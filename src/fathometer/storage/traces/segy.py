@@ -58,6 +58,7 @@ class TraceTable:
     receiver: NDArray[np.float64]  # (n, 3) m, likewise
     live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all)
     notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
+    suspects: NDArray[np.bool_] | None = None  # (n,) loud traces by an index; None: nobody has looked
 
     @property
     def delay(self) -> float:

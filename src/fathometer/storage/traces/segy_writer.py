@@ -37,9 +37,7 @@ class GatherWriter:
     missing. Shots may be written in any order.
     """
 
-    def __init__(
-        self, path: Path, samples: int, interval: float, traces: int, remarks: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, path: Path, samples: int, interval: float, traces: int, remarks: Sequence[str] = ()) -> None:
         microseconds = round(interval * 1e6) if math.isfinite(interval) else 0
         if not 1 <= microseconds <= LARGEST_SHORT or abs(interval * 1e6 - microseconds) > 1e-6 * microseconds:
             raise InputError(

@@ -1,0 +1,106 @@
+"""Traces with a spike, and loud ones: the kernel against NumPy, the rule by hand, no alarm on sound gathers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from segy_support import Bytes
+
+from fathometer.storage.traces import amplitudes
+from fathometer.storage.traces.amplitudes import BESIDE, LOUD, SPIKE, limits_of, peaks_in
+from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
+from fathometer.storage.traces.segy import scan
+
+
+def offsets(count: int) -> np.ndarray:
+    return 25.0 * np.arange(1, count + 1)
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize("code", sorted(SAMPLE_FORMATS))
+def test_peaks_are_those_of_the_decoded_samples(tmp_path: Path, code: int, order: str) -> None:
+    width = np.dtype(SAMPLE_FORMATS[code][0]).itemsize
+    stored = np.random.default_rng(code).integers(0, 256, (7, 240 + 31 * width), np.uint8)
+    stored[2, 240:] = 0
+    if code in (1, 5, 6):  # keep exponents where float32 holds them
+        stored[:, 240:].reshape(7, 31, width)[:, :, 0 if order == ">" else width - 1] = 0x3F
+    (tmp_path / "a").write_bytes(stored.tobytes())
+    layout = Layout(tmp_path / "a", order, 1, code, 0, 31, 7, 0.004, False, ())
+    peaks, rest = peaks_in(layout, np.arange(7))
+    values = np.abs(layout.decode(stored).astype(np.float64))
+    assert np.array_equal(peaks, values.max(axis=1))
+    for trace, place in enumerate(values.argmax(axis=1)):
+        away = np.abs(np.arange(31) - place) > BESIDE
+        assert rest[trace] == values[trace][away].max()
+
+
+def test_a_spike_and_a_loud_trace() -> None:
+    rest = np.random.default_rng(1).uniform(0.5, 1.0, 60)
+    peaks = 1.1 * rest
+    assert np.isinf(limits_of(offsets(60), peaks, rest)).all()
+    peaks[40] = 1.3 * SPIKE
+    peaks[50], rest[50] = 1.3 * LOUD, LOUD
+    limits = limits_of(offsets(60), peaks, rest)
+    assert np.flatnonzero(np.isfinite(limits)).tolist() == [40, 50]
+    assert 0.5 < limits[40] < 1.1
+    assert 0.5 < limits[50] < 1.1  # what fits is its neighbours', not the trace's own
+
+
+def test_bad_traces_side_by_side_do_not_hide_each_other() -> None:
+    peaks, rest = np.ones(60), 0.9 * np.ones(60)
+    peaks[30:34] = 1e4
+    assert np.flatnonzero(np.isfinite(limits_of(offsets(60), peaks, rest))).tolist() == [30, 31, 32, 33]
+
+
+def test_traces_near_a_source_are_no_alarm() -> None:
+    """Amplitudes that fall with the distance, and with its square; from half a trace's step on."""
+    for power in (1, 2):
+        away = np.abs(25.0 * (np.arange(120) - 40) + 6.0)
+        peaks = away ** float(-power)
+        assert np.isinf(limits_of(away, peaks, 0.3 * peaks)).all()
+
+
+def test_single_pulses_among_zeros_and_few_traces_are_not_judged() -> None:
+    peaks = np.zeros(60)
+    peaks[7] = 1.0
+    assert np.isinf(limits_of(offsets(60), peaks, np.zeros(60))).all()
+    few = np.array([1.0, 1.0, 1e6, 1.0])
+    assert np.isinf(limits_of(offsets(4), few, few)).all()
+    same = np.ones(60)
+    same[3] = 1e6
+    assert np.isinf(limits_of(np.zeros(60), same, same)).all()  # no gather
+
+
+def test_the_limits_do_not_depend_on_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    where, peaks = rng.uniform(0, 3000, 200), rng.uniform(1, 2, 200)
+    peaks[[5, 77]] = 1e3
+    limits = limits_of(where, peaks, 0.5 * peaks)
+    order = rng.permutation(200)
+    assert np.array_equal(limits_of(where[order], peaks[order], 0.5 * peaks[order]), limits[order])
+    monkeypatch.setattr(amplitudes, "_ROWS_AT_ONCE", 7)
+    assert np.array_equal(limits_of(where, peaks, 0.5 * peaks), limits)
+
+
+def test_no_alarm_on_a_field_line(shared_data: Path) -> None:
+    path = shared_data / "viking_graben" / "viking_small.segy"
+    table = scan(path)
+    away = np.hypot(*(table.receiver - table.source)[:, :2].T)
+    for shot in np.unique(table.ffid):
+        rows = np.flatnonzero(table.ffid == shot)
+        assert np.isinf(limits_of(away[rows], *peaks_in(table.layout, rows))).all()
+
+
+@pytest.mark.parametrize("code", [1, 3, 5, 8])
+def test_bytes_swapped_in_pairs(tmp_path: Path, code: int) -> None:
+    values = np.arange(8 * 12.0).reshape(8, 12)
+    layouts = [
+        scan(Bytes(values, format=code, revision=(2, 1), pairs=pairs).write(tmp_path / f"{pairs}.segy")).layout
+        for pairs in (False, True)
+    ]
+    assert layouts[1].pairs
+    plain, swapped = (peaks_in(layout, np.arange(8)) for layout in layouts)
+    assert np.array_equal(plain, swapped)
