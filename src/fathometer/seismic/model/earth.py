@@ -117,8 +117,10 @@ class EarthFiles:
                 self.placed, first, notes = placement.frame(survey, self.grid)
                 self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement, first)
                 self.notes += notes
-                if self._keys.origin is None or placement.world:
-                    world = placement.world_on(self.grid)
+                own = self._keys.origin is None or placement.world
+                world = placement.world_on(self.grid) if own else placement.world_said(self.grid)
+            else:
+                world = placement.world_said(self.grid)
         self.place = Place(world_of_keys(self.placed.acquisition) or world, self._crs())
 
     def _crs(self) -> str:

@@ -117,6 +117,15 @@ class Placement:
         x, y = turned.places(*grid.origin[:2])
         return replace(turned, origin=(self.first[0] - float(x), self.first[1] - float(y)))
 
+    def world_said(self, grid: Grid) -> World | None:
+        """The same of a grid whose origin the survey or a file gives, which places it in the coordinates of the
+        gathers: these are the world's where x lies along X and the first cell where the headers have it."""
+        x, y = (there - here for there, here in zip(self.first, grid.origin, strict=False))
+        apart = [abs(x) / self.spacing["x"], *([abs(y) / self.spacing["y"]] if "y" in self.spacing else [])]
+        if self.azimuth != EAST or self.mirrored or self.local or max(apart) > 0.5:
+            return None
+        return World((0.0, 0.0 if "y" in self.spacing else self.first[1]))
+
     def _differences(self, survey: Survey, grid: Grid) -> tuple[str, ...]:
         """Notes where the survey's origin and azimuth are others than the headers'."""
         keys = survey.acquisition

@@ -1,0 +1,313 @@
+"""Surveys in world coordinates: all that leaves the program says where it lies, and comes back as a model by that."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_support import call, run, survey
+from place_support import AZIMUTH, ORIGIN, SUFFIXES, Frame, attributes, cdp, gathers, segy_model, text
+
+FRAME = Frame()
+SHAPE, SPACING, DZ = (16, 12, 14), (20.0, 15.0), 10.0
+CRS = "EPSG:25832"
+BASE = {
+    "model.spacing": [DZ],
+    "acquisition.gathers": "shots.segy",
+    "wavelet.kind": "ricker",
+    "wavelet.peak_frequency": 15.0,
+    "propagation.boundary": {"kind": "pml", "width": 6},
+    "propagation.duration": 0.1,
+    "output.directory": "out",
+}
+
+
+def velocity(shape: tuple[int, ...] = SHAPE) -> np.ndarray:
+    vp = np.full(shape, 2000.0, np.float32)
+    vp[..., shape[-1] // 2 :] = 2400.0
+    return vp
+
+
+def places(flat: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Local places of two sources and ten receivers."""
+    y = 0.0 if flat else 80.0
+    receivers = np.array([[30.0 * k + 10.0, y, 10.0] for k in range(10)])
+    return np.array([[100.0, y, 10.0], [180.0, y, 10.0]]), receivers
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A model by CDP coordinates and gathers in the world."""
+    segy_model(tmp_path / "vp.segy", velocity(), SPACING, FRAME, lines={20: f"CRS: {CRS}"})
+    gathers(tmp_path / "shots.segy", FRAME, *places())
+    return tmp_path
+
+
+def ran(capsys: Any, folder: Path, command: str, keys: dict[str, Any], *words: Any) -> str:
+    path = survey(folder, BASE | {"model.vp": "vp.segy"} | keys)
+    done = run(capsys, command, path, "--quiet", "--overwrite", *words)
+    assert done.code == 0, done.err
+    return done.err + done.out
+
+
+def expected(shape: tuple[int, ...] = SHAPE, frame: Frame = FRAME) -> tuple[np.ndarray, np.ndarray]:
+    x, y = np.meshgrid(SPACING[0] * np.arange(shape[0]), SPACING[1] * np.arange(shape[1]), indexing="ij")
+    return frame.world(x.reshape(-1), y.reshape(-1))
+
+
+def in_world(path: Path, places: tuple[np.ndarray, np.ndarray] | None = None) -> bool:
+    x, y, step = cdp(path)
+    return np.allclose((x, y), places or expected(), rtol=0, atol=0.5 * step + 1e-5)
+
+
+def placed(path: Path, crs: str = CRS) -> None:
+    """The attributes are those of the frame."""
+    found = attributes(path)
+    np.testing.assert_allclose(found["world_origin"], ORIGIN, rtol=0, atol=1e-6)
+    assert found["azimuth"] == pytest.approx([AZIMUTH])
+    np.testing.assert_allclose(
+        FRAME.world(*found["origin"][:2]) if "origin" in found else ORIGIN, ORIGIN, rtol=0, atol=30
+    )
+    a, b, c, d, e, f = found["world_transform"]
+    np.testing.assert_allclose((a * 7 + b * 3 + c, d * 7 + e * 3 + f), FRAME.world(7.0, 3.0), rtol=0, atol=1e-6)
+    assert found.get("crs", "") == crs
+
+
+def test_an_image_of_a_rotated_survey_has_world_coordinates(folder: Path, capsys: Any) -> None:
+    ran(capsys, folder, "migrate", {"output.image": "image.segy", "imaging.gathers": "offset",
+                                    "imaging.offset_bins": [0.0, 100.0, 1000.0]})  # fmt: skip
+    files = sorted((folder / "out").glob("*.segy"))
+    assert len(files) == 5  # image, two bins, illumination, laplacian
+    for path in files:
+        assert in_world(path), path
+        assert f"CRS: {CRS}" in text(path)
+        assert "Coordinates are those of the world" in text(path)
+    printed = run(capsys, "info", folder / "out" / "image.segy").out
+    assert "towards azimuth 60 degrees" in printed
+    assert CRS in printed
+
+
+def test_keys_of_the_survey_say_it_too(folder: Path, capsys: Any) -> None:
+    """Of a model without coordinates; 2 ranks write the bytes of one."""
+    np.save(folder / "vp.npy", velocity())
+    keys = {
+        "model.vp": "vp.npy",
+        "model.spacing": [*SPACING, DZ],
+        "acquisition.origin": list(ORIGIN),
+        "acquisition.azimuth": AZIMUTH,
+        "output.image": "image.segy",
+    }
+    ran(capsys, folder, "migrate", keys)
+    one = {path.name: path.read_bytes() for path in (folder / "out").glob("*.segy")}
+    assert in_world(folder / "out" / "image.segy")
+    path = survey(folder, BASE | keys)
+    done = call("migrate", path, "--quiet", "--overwrite", "--ranks", 2)
+    assert done.code == 0, done.err
+    assert {path.name: path.read_bytes() for path in (folder / "out").glob("*.segy")} == one
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_attributes_of_images_in_every_format(folder: Path, capsys: Any, suffix: str) -> None:
+    ran(capsys, folder, "migrate", {"output.image": f"image{suffix}"})
+    for name in ("image", "image-illumination", "image-laplacian"):
+        placed(folder / "out" / f"{name}{suffix}")
+
+
+def test_npy_is_said_to_hold_no_place(folder: Path, capsys: Any) -> None:
+    path = survey(folder, BASE | {"model.vp": "vp.segy", "output.image": "image.npy"})
+    said = run(capsys, "migrate", path, "--overwrite").err
+    assert said.count("image.npy holds no place: origin, azimuth and crs are not in it") == 1
+
+
+def test_an_image_without_a_place_says_that_it_is_local(tmp_path: Path, capsys: Any) -> None:
+    local = Frame((0.0, 0.0), 90.0)
+    np.save(tmp_path / "vp.npy", velocity())
+    gathers(tmp_path / "shots.segy", local, *places())
+    keys = {"model.vp": "vp.npy", "model.spacing": [*SPACING, DZ]}
+    ran(capsys, tmp_path, "migrate", keys | {"output.image": "image.segy"})
+    assert "Coordinates are local" in text(tmp_path / "out" / "image.segy")
+    assert in_world(tmp_path / "out" / "image.segy", expected(frame=local))
+    ran(capsys, tmp_path, "migrate", keys | {"output.image": "image.rsf"})
+    assert "world_origin" not in attributes(tmp_path / "out" / "image.rsf")
+
+
+@pytest.mark.parametrize("azimuth", [90.0, AZIMUTH])
+@pytest.mark.parametrize("suffix", [".segy", ".nc"])
+def test_a_line(tmp_path: Path, capsys: Any, azimuth: float, suffix: str) -> None:
+    """Along X too, where the line's Y is known by its CDP coordinates alone."""
+    frame = Frame(ORIGIN, azimuth)
+    segy_model(tmp_path / "vp.segy", velocity((16, 14)), SPACING, frame)
+    gathers(tmp_path / "shots.segy", frame, *places(flat=True))
+    ran(capsys, tmp_path, "migrate", {"output.image": f"image{suffix}"})
+    path = tmp_path / "out" / f"image{suffix}"
+    if suffix == ".segy":
+        assert in_world(path, frame.world(SPACING[0] * np.arange(16), np.zeros(16)))
+        return
+    found = attributes(path)
+    a, _, c, d, _, f = found["world_transform"]
+    x = found["origin"][0]
+    np.testing.assert_allclose((a * x + c, d * x + f), ORIGIN, rtol=0, atol=0.01)
+
+
+def test_time_migration(folder: Path, capsys: Any) -> None:
+    keys = {"time_migration.velocity": 2000.0, "time_migration.depth": True, "time_migration.aperture": 200.0}
+    ran(capsys, folder, "migrate-time", keys | {"output.image": "image.segy"})
+    files = sorted((folder / "out" / "time").glob("*.segy"))
+    assert {path.stem for path in files} == {"image", "image-fold", "image-velocity", "image-depth"}
+    for path in files:
+        assert in_world(path), path
+        assert f"CRS: {CRS}" in text(path)
+    ran(capsys, folder, "migrate-time", keys | {"output.image": "image.h5"})
+    for path in (folder / "out" / "time").glob("*.h5"):
+        placed(path)
+
+
+def test_velocities_of_a_time_migration_are_placed_by_their_attributes(folder: Path, capsys: Any) -> None:
+    """Those of a survey turned otherwise, as images of its own coordinates: the same velocities as its SEG-Y's."""
+    keys = {"time_migration.velocity": 2000.0, "time_migration.aperture": 200.0, "time_migration.end": 0.2}
+    images = {}
+    for suffix in (".segy", ".rsf"):
+        ran(capsys, folder, "migrate-time", keys | {"output.image": f"image{suffix}", "output.directory": suffix[1:]})
+    local = {
+        "model.vp": None,
+        "model.spacing": None,
+        "acquisition.origin": [ORIGIN[0] + 60.0, ORIGIN[1] + 90.0],
+        "acquisition.azimuth": 75.0,
+        "time_migration.x": [40.0, 120.0, 20.0],
+        "time_migration.y": [-10.0, 20.0, 15.0],
+        "time_migration.aperture": 200.0,
+        "time_migration.end": 0.2,
+    }
+    for suffix in (".segy", ".rsf"):
+        name = f"{suffix[1:]}/time/image-velocity{suffix}"
+        keys = local | {"time_migration.velocity": name, "output.directory": f"again{suffix[1:]}"}
+        path = survey(folder, {k: v for k, v in (BASE | keys).items() if v is not None})
+        done = run(capsys, "migrate-time", path, "--quiet")
+        assert done.code == 0, done.err
+        images[suffix] = np.fromfile(folder / f"again{suffix[1:]}" / "time" / "image.rsf@", np.float32)
+    np.testing.assert_allclose(images[".segy"], images[".rsf"], rtol=1e-4, atol=1e-4 * np.abs(images[".rsf"]).max())
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_model_with_attributes_is_placed_as_the_segy_is(folder: Path, capsys: Any, suffix: str) -> None:
+    """prepare keeps the place; the image has the bits of that of the SEG-Y."""
+    said = run(capsys, "prepare", folder / "vp.segy", "--input-spacing", "20,15,10", "-o", folder / f"own{suffix}").err
+    assert "the result keeps them as its attributes world_origin and azimuth" in said
+    placed(folder / f"own{suffix}")
+    ran(capsys, folder, "migrate", {"output.image": "image.nc"})
+    wanted = attributes(folder / "out" / "image.nc"), values(folder / "out" / "image.nc")
+    ran(capsys, folder, "migrate", {"model.vp": f"own{suffix}", "output.image": "image.nc", "model.spacing": None})
+    np.testing.assert_array_equal(values(folder / "out" / "image.nc"), wanted[1])
+    assert attributes(folder / "out" / "image.nc") == wanted[0]
+
+
+def values(path: Path) -> np.ndarray:
+    import netCDF4
+
+    with netCDF4.Dataset(path) as file:
+        return np.asarray(file["values"][:])
+
+
+def test_prepare_keeps_the_place_of_a_part(folder: Path, capsys: Any) -> None:
+    """A crop begins elsewhere in the same local coordinates; as SEG-Y it has world coordinates."""
+    words = ("prepare", folder / "vp.segy", "--input-spacing", "20,15,10", "--crop", "40:200,30:120,:")
+    assert run(capsys, *words, "-o", folder / "part.rsf").code == 0
+    found = attributes(folder / "part.rsf")
+    assert (found["world_origin"], found["azimuth"], found["o3"], found["o2"]) == (list(ORIGIN), [60.0], "40.0", "30.0")
+    for model in ("part.rsf", "part.segy"):
+        run(capsys, "prepare", folder / model, *(["--input-spacing", "20,15,10"] * (model == "part.segy")), "-o",
+            folder / "part.segy" if model == "part.rsf" else folder / "again.rsf")  # fmt: skip
+    x, y = np.meshgrid(40.0 + 20.0 * np.arange(9), 30.0 + 15.0 * np.arange(7), indexing="ij")
+    assert in_world(folder / "part.segy", FRAME.world(x.reshape(-1), y.reshape(-1)))
+    assert attributes(folder / "again.rsf")["azimuth"] == [60.0]
+
+
+GEOMETRY = {
+    "acquisition.gathers": None,
+    "acquisition.sources": {"x": 100.0, "y": 80.0, "z": 10.0},
+    "acquisition.receivers": {"x": [50.0, 200.0, 50.0], "y": 80.0, "z": 10.0},
+}
+ELASTIC = {
+    "propagation.physics": "elastic",
+    "model.vs": 1200.0,
+    "wavelet.peak_frequency": 8.0,
+    "model.density": 2000.0,
+    "source.kind": "explosion",
+    "snapshots.every_steps": 4,
+    "snapshots.format": "h5",
+    "snapshots.fields": ["vz"],
+    "propagation.duration": 0.1,
+}
+
+
+def test_snapshots_and_peak_maps(folder: Path, capsys: Any) -> None:
+    """Of positions in the grid's coordinates, which the model's headers place."""
+    ran(capsys, folder, "model", GEOMETRY | ELASTIC)
+    maps = sorted((folder / "out").glob("peak-velocity*.rsf"))
+    snapshots = sorted((folder / "out").glob("snapshots*.h5"))
+    assert maps
+    assert snapshots
+    for path in (*maps, *snapshots):
+        placed(path)
+    assert "in the world:" in text(folder / "out" / "shots-vz.segy")
+
+
+def test_traces_of_a_geometry_say_what_they_are(folder: Path, capsys: Any) -> None:
+    """Positions are given in the grid's coordinates, and stay so; the transform stands beside them."""
+    ran(capsys, folder, "model", GEOMETRY)
+    said = text(folder / "out" / "shots.segy")
+    assert "Coordinates are local: x and y of the model's grid; in the world:" in said
+    assert "X = 451234.5 +0.866025403784 x -0.5 y" in said
+    assert f"CRS: {CRS}" in said
+    np.save(folder / "vp.npy", velocity())
+    ran(capsys, folder, "model", GEOMETRY | {"model.vp": "vp.npy", "model.spacing": [*SPACING, DZ]})
+    assert "Coordinates are local: x and y of the model's grid, no place" in text(folder / "out" / "shots.segy")
+
+
+def test_traces_at_recorded_headers_keep_these(folder: Path, capsys: Any) -> None:
+    ran(capsys, folder, "model", {})
+    made, recorded = (np.frombuffer(path.read_bytes()[3600:], np.uint8).reshape(20, -1)[:, 72:88]
+                      for path in (folder / "out" / "shots.segy", folder / "shots.segy"))  # fmt: skip
+    np.testing.assert_array_equal(made, recorded)
+
+
+def test_the_system_of_the_gathers_is_carried(folder: Path, capsys: Any) -> None:
+    segy_model(folder / "vp.segy", velocity(), SPACING, FRAME)
+    data = bytearray((folder / "shots.segy").read_bytes())
+    data[80 * 25 : 80 * 26] = "C26 CRS: EPSG:23032".ljust(80).encode("cp037")
+    (folder / "shots.segy").write_bytes(data)
+    ran(capsys, folder, "migrate", {"output.image": "image.rsf"})
+    placed(folder / "out" / "image.rsf", "EPSG:23032")
+    segy_model(folder / "vp.segy", velocity(), SPACING, FRAME, lines={20: f"CRS: {CRS}"})
+    path = survey(folder, BASE | {"model.vp": "vp.segy"})
+    said = run(capsys, "migrate", path, "--overwrite").err
+    assert said.count("the model's coordinates are in EPSG:25832, those of the gathers in EPSG:23032") == 1
+
+
+def test_words_of_gathers_that_are_not_used_are_named_once(folder: Path, capsys: Any) -> None:
+    data = bytearray((folder / "shots.segy").read_bytes())
+    struct.pack_into(">h", data, 3256, 2)
+    width = (len(data) - 3600) // 20
+    for trace in range(20):
+        for byte, value in ((103, -12), (157, 2019), (159, 40), (167, 2), (169, 3)):
+            struct.pack_into(">h", data, 3600 + width * trace + byte - 1, value)
+    (folder / "shots.segy").write_bytes(data)
+    path = survey(folder, BASE | {"model.vp": "vp.segy"})
+    said = run(capsys, "migrate", path, "--overwrite").err
+    for words in (
+        "impulse polarity 2 (pressure or upward movement is positive; binary header, bytes 3257 to 3258)",
+        "statics in trace headers (total; bytes 99 to 104) are not applied",
+        "trace weighting factors (bytes 169 to 170) are not applied",
+        "year, day and hour of recording (bytes 157 to 168, time basis GMT) are not in images",
+    ):
+        assert said.count(words) == 1
+    assert "impulse polarity" not in run(capsys, "model", path, "--overwrite").err  # the traces keep their headers
+    segy = folder / "plain.segy"
+    gathers(segy, FRAME, *places())
+    (folder / "shots.segy").write_bytes(segy.read_bytes())
+    said = run(capsys, "migrate", path, "--overwrite").err
+    assert "bytes 99" not in said
+    assert "bytes 157" not in said

@@ -1,0 +1,182 @@
+"""Where a volume lies in the world: written into every format, read by other libraries, and read back."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import h5py
+import netCDF4
+import numpy as np
+import pytest
+import segyio
+import zarr
+from mpi4py import MPI
+from place_support import AZIMUTH, ORIGIN, SUFFIXES, Frame, attributes, cdp, segy_model, text
+
+from fathometer.base.errors import InputError
+from fathometer.storage.describe import describe
+from fathometer.storage.traces.reference_system import crs_of_text, short_crs
+from fathometer.storage.volumes.place import Place, World
+from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
+
+SHAPE, SPACING, FIRST = (7, 5, 4), (12.5, 20.0, 5.0), (-25.0, 40.0, 10.0)
+CRS = "EPSG:25832"
+WKT = 'PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89",AUTHORITY["EPSG","4258"]],AUTHORITY["EPSG","25832"]]'
+
+
+def write(path: Path, place: Place, axes: str = "xyz") -> Path:
+    chosen = [("xyz".index(axis)) for axis in axes]
+    shape, spacing, origin = (tuple(numbers[axis] for axis in chosen) for numbers in (SHAPE, SPACING, FIRST))
+    values = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
+    info = VolumeInfo(shape, values.dtype, spacing, origin, tuple(axes), "m/s", place=place)
+    write_volume(path, info, values, (0,) * len(shape), MPI.COMM_SELF)
+    return path
+
+
+def local_places(axes: str = "xyz") -> tuple[np.ndarray, np.ndarray]:
+    x = FIRST[0] + SPACING[0] * np.arange(SHAPE[0])
+    y = FIRST[1] + SPACING[1] * np.arange(SHAPE[1]) if "y" in axes else np.zeros(1)
+    grid = np.meshgrid(x, y, indexing="ij")
+    return grid[0].reshape(-1), grid[1].reshape(-1)
+
+
+@pytest.mark.parametrize("axes", ["xyz", "xz"])
+@pytest.mark.parametrize("azimuth", [AZIMUTH, 90.0, 0.0, 180.0, 270.0, -37.25, 301.5])
+def test_segy_has_world_coordinates_to_the_step_of_its_scalar(tmp_path: Path, azimuth: float, axes: str) -> None:
+    path = write(tmp_path / "a.segy", Place(World(ORIGIN, azimuth), CRS), axes)
+    x, y, step = cdp(path)
+    expected = Frame(ORIGIN, azimuth).world(*local_places(axes))
+    assert step <= 0.01
+    np.testing.assert_allclose((x, y), expected, rtol=0, atol=0.5 * step + 1e-6)
+    if azimuth % 90 == 0:  # the origin has quarters of a metre: exact in hundredths
+        np.testing.assert_allclose((x, y), expected, rtol=0, atol=1e-8)
+    with segyio.open(path, ignore_geometry=True) as file:
+        for bytes_of in (73, 81):
+            np.testing.assert_array_equal(file.attributes(bytes_of)[:], file.attributes(181)[:])
+            np.testing.assert_array_equal(file.attributes(bytes_of + 4)[:], file.attributes(185)[:])
+        inlines = file.attributes(189)[:]
+    assert inlines.tolist() == np.repeat(np.arange(1, 8), 5 if axes == "xyz" else 1).tolist()
+    said = text(path)
+    assert f"azimuth of x: {azimuth:.10g} degrees" in said
+    assert f"CRS: {CRS}" in said
+    assert "local" not in said.replace("from local x and y", "")
+    corners = [line for line in said.splitlines() if line.startswith("Corner")]
+    assert len(corners) == (4 if axes == "xyz" else 2)
+    assert corners[0].endswith(f"X {expected[0][0]:.4f}, Y {expected[1][0]:.4f} m")
+    assert corners[-1].endswith(f"X {expected[0][-1]:.4f}, Y {expected[1][-1]:.4f} m")
+    a, b, c, d, e, f = World(ORIGIN, azimuth).transform
+    assert f"X = {c:.10g} {a:+.12g} x {b:+.12g} y" in said
+    assert f"Y = {f:.10g} {d:+.12g} x {e:+.12g} y" in said
+    place = describe("a.segy", tmp_path)
+    assert place.place == Place(crs=CRS)
+    assert place.survey.azimuths[0] == pytest.approx(azimuth % 360, abs=0.05)
+
+
+def test_the_scalar_is_the_coarsest_that_is_exact(tmp_path: Path) -> None:
+    for azimuth in (90.0, 180.0):
+        assert cdp(write(tmp_path / f"{azimuth:g}.segy", Place(World((1000.0, 2000.0), azimuth))))[2] == 0.1
+        assert cdp(write(tmp_path / f"{azimuth:g}.segy", Place(World((1000.25, 2000.0), azimuth))))[2] == 0.01
+
+
+def test_a_volume_without_a_place_says_that_it_is_local(tmp_path: Path) -> None:
+    """Its headers are those of its own x and y, as ever."""
+    path = write(tmp_path / "a.segy", Place())
+    x, y, step = cdp(path)
+    np.testing.assert_array_equal((x, y), local_places())
+    assert step == 0.1
+    assert "Coordinates are local: x and y of the model's grid" in text(path)
+    assert describe("a.segy", tmp_path).place == Place(local=True)
+    for suffix in SUFFIXES:
+        found = attributes(write(tmp_path / f"a{suffix}", Place()))
+        assert not {"world_origin", "azimuth", "world_transform", "crs"} & found.keys()
+
+
+@pytest.mark.parametrize("axes", ["xyz", "xz"])
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("crs", [CRS, WKT, ""])
+def test_attributes_by_other_libraries_and_read_back(tmp_path: Path, suffix: str, axes: str, crs: str) -> None:
+    place = Place(World(ORIGIN, AZIMUTH), crs)
+    path = write(tmp_path / f"a{suffix}", place, axes)
+    found = attributes(path)
+    assert (found["world_origin"], found["azimuth"]) == (list(ORIGIN), [AZIMUTH])
+    sine, cosine = math.sin(math.radians(AZIMUTH)), math.cos(math.radians(AZIMUTH))
+    assert found["world_transform"] == [sine, -cosine, ORIGIN[0], cosine, sine, ORIGIN[1]]
+    assert found.get("crs", "") == crs
+    with open_volume(path.name, tmp_path) as volume:
+        assert volume.info.place == place
+        assert volume.info.origin == tuple(FIRST["xyz".index(axis)] for axis in axes)
+    rows = dict(describe(path.name, tmp_path).rows())
+    assert rows["world"] == "(0, 0) at (451234.5, 6202345.25) m, x towards azimuth 60 degrees"
+    assert rows.get("CRS", "") == crs
+    assert describe(path.name, tmp_path).as_dict()["place"]["azimuth_degrees"] == AZIMUTH
+
+
+def test_a_transform_that_contradicts_its_origin_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.h5", Place(World(ORIGIN, AZIMUTH)))
+    with h5py.File(path, "r+") as file:
+        file["values"].attrs["azimuth"] = 61.0
+    with pytest.raises(InputError, match=r"a\.h5:values: world_transform .* contradicts world_origin .* azimuth 61"):
+        open_volume("a.h5", tmp_path)
+    rsf = write(tmp_path / "a.rsf", Place(World(ORIGIN, AZIMUTH)))
+    rsf.write_text(rsf.read_text() + "world_origin=1,2,3\n")
+    with pytest.raises(InputError, match=r"a\.rsf: world_origin 1,2,3"):
+        open_volume("a.rsf", tmp_path)
+
+
+def test_azimuth_alone_is_somebody_elses_word(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.rsf", Place())
+    path.write_text(path.read_text() + "azimuth=north\n")
+    assert describe("a.rsf", tmp_path).place == Place()
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("CRS: EPSG:25832", "EPSG:25832"),
+        ("Coordinate reference system: ETRS89 / UTM zone 32N", "ETRS89 / UTM zone 32N"),
+        ("MAP PROJECTION UTM 32N (EPSG 23032) UNITS M", "EPSG:23032"),
+        ("CRS: unknown", ""),
+        ("UNITS METRES", ""),
+    ],
+)
+@pytest.mark.parametrize("code", ["cp037", "ascii"])
+def test_a_system_named_in_a_textual_header(line: str, name: str, code: str) -> None:
+    lines = [f"C{n:2d} {line if n == 7 else ''}".ljust(80) for n in range(1, 41)]
+    assert crs_of_text("".join(lines).encode(code)) == name
+
+
+def test_a_segy_with_a_named_system(tmp_path: Path) -> None:
+    segy_model(tmp_path / "a.segy", np.ones((4, 3, 5)), (10.0, 10.0), Frame(), lines={12: f"CRS: {CRS}"})
+    assert describe("a.segy", tmp_path).place == Place(crs=CRS)
+
+
+def test_long_names_are_shortened_for_a_line_of_segy(tmp_path: Path) -> None:
+    assert short_crs(WKT, 71) == CRS
+    assert short_crs('PROJCS["A local grid",' + "x" * 100, 71) == "A local grid"
+    assert len(short_crs("x" * 100, 71)) == 71
+    assert f"CRS: {CRS}" in text(write(tmp_path / "a.segy", Place(World(ORIGIN), WKT)))
+
+
+@pytest.mark.parametrize("kind", ["NETCDF3_CLASSIC", "NETCDF4"])
+def test_the_grid_mapping_of_cf_names_the_system(tmp_path: Path, kind: str) -> None:
+    with netCDF4.Dataset(tmp_path / "a.nc", "w", format=kind) as file:
+        for name, length in zip("xyz", SHAPE, strict=True):
+            file.createDimension(name, length)
+        values = file.createVariable("vp", "f4", ("x", "y", "z"))
+        values[:] = 2000.0
+        values.grid_mapping = "utm"
+        file.createVariable("utm", "i4").setncatts({"grid_mapping_name": "transverse_mercator", "crs_wkt": WKT})
+    assert describe("a.nc:vp", tmp_path).place == Place(crs=WKT)
+
+
+def test_systems_in_hdf5_and_zarr_by_others(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["vp"] = np.ones(SHAPE, np.float32)
+        file["spatial_ref"] = 0
+        file["spatial_ref"].attrs["spatial_ref"] = WKT
+        file["vp"].attrs["grid_mapping"] = b"spatial_ref"
+    group = zarr.create_group(tmp_path / "a.zarr")
+    group.create_array("vp", data=np.ones(SHAPE, np.float32), attributes={"epsg": 25832})
+    assert describe("a.h5:vp", tmp_path).place == Place(crs=WKT)
+    assert describe("a.zarr:vp", tmp_path).place == Place(crs=CRS)
