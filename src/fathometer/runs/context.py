@@ -44,8 +44,10 @@ class Outcome:
 
     Attributes:
         files: its files by kind. record: complete on rank 0 only. failed: reasons of failed tasks, by number.
+        nothing: why there is nothing in the results, the same on all ranks; "" where there is something.
     """
 
     files: dict[str, Path]
     record: dict[str, Any]
     failed: Mapping[int, str] = field(default_factory=dict)
+    nothing: str = ""

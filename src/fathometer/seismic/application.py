@@ -103,22 +103,25 @@ class SeismicApplication:
     def summary(self, outcome: Outcome) -> list[str]:
         """See Application."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
+        empty = [f"note: {note}" for note in outcome.record["results"].get("same_everywhere", [])]
         if "samples summed" in figures:
             rate = f" at {figures['samples summed'] / 1e6:.0f} million samples a second" if figures["kernel"] else ""
             return [
                 f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s sums over traces{rate}; "
-                f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"
+                f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
+                *empty,
             ]
         return [
             f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
             f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
-            f"at most {figures['peak memory'] / 1e9:.2g} GB a rank"
+            f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
+            *empty,
         ]
 
     def failure(self, outcome: Outcome) -> str:
-        """Shots, or blocks of traces, that are not in the image."""
+        """Shots, or blocks of traces, that are not in the image; an image of zeros."""
         if not outcome.failed:
-            return ""
+            return outcome.nothing
         tasks = "blocks of traces" if outcome.record["results"].get("time_migration") else "shots"
         return (
             f"{len(outcome.failed)} {tasks} are not in the image (--resume --retry-failed migrates them again): "

@@ -90,9 +90,12 @@ def test_an_image_that_no_trace_adds_to_says_so(tmp_path):
     """Far beyond the steepest dip, without an aperture."""
     record_reflector(tmp_path)
     keys = {"time_migration.x": [9000.0, 9050.0, 25.0], "time_migration.aperture": None, "time_migration.dip": 20.0}
-    outcome, said = run(survey(tmp_path, LINE | keys))
-    assert any("the image is 0 everywhere" in text for text in said)
-    assert "the image is 0 everywhere" in outcome.record["results"]["notes"][-1]
+    outcome, _ = run(survey(tmp_path, LINE | keys))
+    *_, image, fold = outcome.record["results"]["notes"]
+    assert image == outcome.nothing
+    assert image.startswith("nothing was imaged, the image is 0 everywhere: no trace adds anything at any place")
+    assert fold == "the fold is 0 everywhere"
+    assert image in outcome.record["validity"]["reasons"]
     assert not load(tmp_path / "out" / "time" / "image.rsf").any()
 
 

@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
@@ -34,6 +35,7 @@ from fathometer.seismic.elastic.results import facts
 from fathometer.seismic.elastic.setup import ElasticSetup, prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
 from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths, steps_between
+from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import (
     announce,
     finish,
@@ -111,18 +113,28 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
     tuned = tuned_by(wavefield, tuned, context)
     with ledger.phase("finish"):
         wavefield.close()
+    ranges, names = TraceRanges(), {shot.index: shot.name for shot in shots}
+
+    def traces_of(shot: int) -> np.ndarray:
+        traces: np.ndarray = finished.load(shot)["traces"]
+        named = zip(setup.components, traces, strict=True)
+        ranges.add(names[shot], {f"{name} of the traces": values for name, values in named})
+        return traces
+
     with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
         if comm.rank == 0:
-            load = finished.load
-            write_traces(run, folder, setup.components, lambda shot: load(shot)["traces"])
+            write_traces(run, folder, setup.components, traces_of)
     with ledger.phase("write peak velocities"), collective_errors(comm):
         if comm.rank == 0:
             for shot in shots:
                 title = "Peak ground velocity" + f", {shot.name}" * (len(shots) > 1)
                 peaks, prefix = finished.load(shot.index)["peaks"], _prefix(setup, PEAKS, shot)
+                ranges.add_map(f"the {prefix.replace('-', ' ')}", peaks)
                 write_peaks(run.grid, peaks, folder, prefix, title, run.layout.place)
     work = WorkDone(len(left), float(len(left)) * run.time.steps * math.prod(run.grid.full_shape))
-    outcome, shown = finish(run, context, _results(setup), tuned, work, facts(setup))
+    empty = ranges.emptiness()
+    found = facts(setup) | empty.facts(run.warnings)
+    outcome, shown = finish(run, context, _results(setup), tuned, work, found, empty.reasons)
     publish(comm, context, outcome, shown)
     return outcome
 

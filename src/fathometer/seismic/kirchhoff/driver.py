@@ -31,7 +31,7 @@ from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
 from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
-from fathometer.seismic.kirchhoff.products import empty_notes, is_product, product_files, summed, write_products
+from fathometer.seismic.kirchhoff.products import emptiness, is_product, product_files, summed, write_products
 from fathometer.seismic.kirchhoff.results import finish, partial_record
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
@@ -113,17 +113,16 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey.output_directory, comm)
-        facts = write_products(setup, files, images)
-        if empty := empty_notes(setup, images):
-            context.say(f"note: {empty[0]}")
-            facts["notes"] = (*setup.layout.notes, *empty)
-        outcome, panels = finish(setup, context, files, work_done(work), facts, journal, inputs.record())
+        empty = emptiness(setup, images)
+        facts = write_products(setup, files, images) | empty.facts(setup.layout.notes)
+        done, identity = work_done(work), inputs.record()
+        outcome, panels = finish(setup, context, files, done, facts, empty.reasons, journal, identity)
     publish(comm, context, outcome, panels)
     with ledger.phase("finish"), collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
             remove_outdated(survey, outdated, outcome.files.values(), is_product)
-    return replace(outcome, failed=dict(sorted(journal.failed.items())))
+    return replace(outcome, failed=dict(sorted(journal.failed.items())), nothing=empty.nothing)
 
 
 def migrate_blocks(setup: TimeSetup, context: Context, journal: Journal) -> BlockWork:

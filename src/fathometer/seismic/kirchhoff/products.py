@@ -20,6 +20,7 @@ from fathometer.runs.summation import Terms, total
 from fathometer.seismic.kirchhoff.layout import FOLD, image_names
 from fathometer.seismic.kirchhoff.setup import TimeSetup
 from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
+from fathometer.seismic.setup.emptiness import Emptiness, emptiness_of_images
 from fathometer.seismic.shots.offsets import ALL, OFFSET
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.strategy import Strategy
@@ -69,16 +70,17 @@ def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
     return images | {FOLD: total(terms, FOLD, box, FLOAT, setup.comm)}
 
 
-def empty_notes(setup: TimeSetup, images: Mapping[str, Floats]) -> tuple[str, ...]:
-    """Collective. A note where no trace has added anything to this sum of all blocks."""
+def emptiness(setup: TimeSetup, images: Mapping[str, Floats]) -> Emptiness:
+    """Collective. What of this sum of all blocks is the same everywhere, and why, where the image is 0."""
     with ledger.phase("sum images"):
         most = allreduce(setup.comm, float(images[FOLD].max(initial=0.0)), "MAX")
-    if most > 0:
-        return ()
-    return (
-        "the image is 0 everywhere: no trace adds anything at any place and time; see [time_migration] x, start, "
-        "aperture and dip",
-    )
+    hint = "all traces that add to it are 0; see them, [acquisition] mute and conditioning"
+    if not most > 0:
+        hint = (
+            "no trace adds anything at any place and time; see [time_migration] x, start, aperture, dip, datum and "
+            "replacement_velocity"
+        )
+    return emptiness_of_images(images, setup.comm, hint)
 
 
 def write_products(setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats]) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial, reduce
 from pathlib import Path
 from typing import Any
@@ -47,12 +47,14 @@ def finish(
     files: dict[str, Path],
     done: Mapping[str, Any],
     facts: Mapping[str, Any],
+    reasons: Sequence[str],
     journal: Journal,
     identity: Mapping[str, Any],
 ) -> tuple[Outcome, list[Panel]]:
     """Collective. Write run.json on rank 0; the outcome, and what its page will show.
 
-    done: samples, traces and blocks of this run. facts: of the products. identity: what it cost to know the files.
+    done: samples, traces and blocks of this run. facts: of the products. reasons: why they are not to be
+    trusted. identity: what it cost to know the files.
     """
     comm, folder = setup.comm, setup.survey.output_directory
     written, files = files, {**files, "record": folder / RECORD}
@@ -93,7 +95,7 @@ def finish(
                     "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
                 }
                 | dict(facts),
-                reasons=_incomplete(setup, journal),
+                reasons=[*_incomplete(setup, journal), *reasons],
                 disturbed=disturbances(ranks),
             )
         with collective_errors(comm):

@@ -18,6 +18,7 @@ from fathometer.runs.results_lock import remove_unfinished, results_lock
 from fathometer.seismic.modelling.shot import model_shots
 from fathometer.seismic.modelling.trace_files import TraceFiles
 from fathometer.seismic.setup.cone import Cone, Saved, record
+from fathometer.seismic.setup.emptiness import TraceRanges
 from fathometer.seismic.setup.run_files import (
     finish,
     prepared,
@@ -72,19 +73,27 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context, locked: bool) 
         tuned = tuned_for(setup, wavefield, context, at_a_time, shots)
         if wavefield.trials is not None:
             wavefield.trials.expect(shots * (setup.time.steps // at_a_time))
-        saved = Saved()
-        _model_shots(setup, wavefield, saved, modelled, context)
+        saved, ranges = Saved(), TraceRanges()
+        _model_shots(setup, wavefield, saved, modelled, ranges, context)
         tuned = tuned_by(wavefield, tuned, context)
         with ledger.phase("finish"):
             wavefield.close()
-        done, facts = WorkDone(shots, saved.computed), {"cone": record({"source": saved})}
-        outcome, shown = finish(setup, context, {"shots": modelled.result}, tuned, done, facts)
+        empty = ranges.emptiness()
+        done, facts = WorkDone(shots, saved.computed), {"cone": record({"source": saved})} | empty.facts(setup.warnings)
+        outcome, shown = finish(setup, context, {"shots": modelled.result}, tuned, done, facts, empty.reasons)
     publish(setup.comm, context, outcome, shown)
     return outcome
 
 
-def _model_shots(setup: Setup, wavefield: Propagator, saved: Saved, modelled: ModelledTraces, context: Context) -> None:
-    """Collective. All shots into their files; `saved` gets the updates of cells."""
+def _model_shots(
+    setup: Setup,
+    wavefield: Propagator,
+    saved: Saved,
+    modelled: ModelledTraces,
+    ranges: TraceRanges,
+    context: Context,
+) -> None:
+    """Collective. All shots into their files; `saved` gets the updates of cells, `ranges` on rank 0 the traces."""
     comm, cone = setup.comm, Cone.of(setup)
     with ExitStack() as stack:
         files = None
@@ -96,6 +105,7 @@ def _model_shots(setup: Setup, wavefield: Propagator, saved: Saved, modelled: Mo
                 with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
                     if files is not None and all_traces is not None:
                         files.write(shot, all_traces)
+                        ranges.add(shot.name, {"the traces' pressure": all_traces})
         with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
             remove_record(setup.survey.output_directory, comm)
             stack.close()  # the files appear

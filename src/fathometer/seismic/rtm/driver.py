@@ -35,6 +35,7 @@ from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
 from fathometer.seismic.rtm.results import MigrationWork, failed_shots, migration_results, task_errors
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
+from fathometer.seismic.setup.emptiness import emptiness_of_images
 from fathometer.seismic.setup.fingerprint import MigrationInput
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
@@ -58,6 +59,11 @@ MIGRATION = RunKind(
     repairable="traces",
     result=ALL,
     not_finite="[wavelet] or traces are too strong",
+)
+
+NOTHING = (
+    "no wave of a source met one of a trace; see [propagation] duration, [acquisition] mute and conditioning, "
+    "[imaging] aperture, and the traces themselves"
 )
 
 
@@ -118,14 +124,17 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey.output_directory, comm)
+        empty = emptiness_of_images(images, comm, NOTHING)
         write_products(setup, files, images, journal.folder)
-        outcome, panels = finish(setup, context, files, *migration_results(setup, journal, work, inputs.record()))
+        tuned, done, facts, reasons = migration_results(setup, journal, work, inputs.record())
+        facts |= empty.facts(setup.warnings)
+        outcome, panels = finish(setup, context, files, tuned, done, facts, [*reasons, *empty.reasons])
     publish(comm, context, outcome, panels)
     with ledger.phase("finish"), collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)
             remove_outdated(survey, outdated, outcome.files.values(), is_product)
-    return replace(outcome, failed=failed_shots(setup, journal))
+    return replace(outcome, failed=failed_shots(setup, journal), nothing=empty.nothing)
 
 
 def migrate_shots(setup: Setup, context: Context, journal: Journal) -> MigrationWork:

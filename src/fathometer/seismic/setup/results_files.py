@@ -11,7 +11,7 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.parallel.collectives import collective_errors
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.record.envelope import RECORD
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.lifecycle import finished_record_in
@@ -40,7 +40,9 @@ def earlier_outcome(output: Path, files: Mapping[str, Path], comm: MPI.Intracomm
         if comm.rank == 0:
             record = finished_record_in(output)
     context.say(f"{output}: this migration is finished; --overwrite makes it anew")
-    return Outcome({**files, "record": output / RECORD}, record)
+    with ledger.phase("finish"):
+        nothing: str = allgather(comm, record.get("results", {}).get("nothing_imaged", ""))[0]
+    return Outcome({**files, "record": output / RECORD}, record, nothing=nothing)
 
 
 def remove_outdated(

@@ -1,0 +1,103 @@
+"""Results in which there is nothing, of every seismic command: said at the end, on the page and in the record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_support import MIGRATE, MODEL, NX, SAMPLES, call, inputs, run, survey, write_gathers
+from elastic_surveys import elastic_survey
+from time_survey_support import PATCH, PATCH_SHOTS, PATCH_TRACES, SEED_SAMPLES, record_noise
+
+from fathometer.runs.value_range import ValueRange, range_of, same_everywhere
+
+
+def left(folder: Path) -> tuple[dict[str, Any], str]:
+    """Record and page of a run."""
+    return json.loads((folder / "run.json").read_text()), (folder / "report.html").read_text()
+
+
+def test_ranges_of_values() -> None:
+    zeros, ones = range_of(np.zeros((2, 3))), range_of(np.ones(4, np.float32))
+    both = ValueRange()
+    both.join(zeros)
+    assert (zeros.zero, ones.zero, ones.uniform, both.uniform) == (True, False, True, True)
+    both.join(ones)
+    assert not both.uniform
+    assert not ValueRange().uniform  # of no values
+    assert not range_of(np.array([0.0, np.nan])).uniform
+    assert same_everywhere({"the image": zeros, "all": both, "salinity": range_of(np.full(3, 35.0))}) == [
+        "the image is 0 everywhere",
+        "salinity is 35 everywhere",
+    ]
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_an_image_of_zeros_ends_with_code_1_and_says_so(tmp_path, capsys, ranks) -> None:
+    """Traces of zeros; the files are written, and a run that goes on says the same."""
+    inputs(tmp_path)
+    write_gathers(tmp_path / "recorded.segy", np.zeros((NX, SAMPLES)))
+    words = ["migrate", survey(tmp_path, MIGRATE), *(["--ranks", ranks] if ranks > 1 else [])]
+    for more in ([], ["--resume"]):
+        done = run(capsys, *words, *more) if ranks == 1 else call(*words, *more)
+        assert done.code == 1, done.err
+        assert "fathometer: error: nothing was imaged, the image is 0 everywhere: no wave of a source met" in done.err
+        assert "note: nothing was imaged" in done.err
+        assert (tmp_path / "out" / "image.rsf").exists()
+    record, page = left(tmp_path / "out")
+    assert record["results"]["nothing_imaged"] in record["validity"]["reasons"]
+    assert record["results"]["notes"][-3:] == record["results"]["same_everywhere"][-3:]
+    assert not record["validity"]["valid"]
+    assert "nothing was imaged" in page
+
+
+def test_an_image_says_nothing_of_this_kind(tmp_path, capsys) -> None:
+    inputs(tmp_path)
+    done = run(capsys, "migrate", survey(tmp_path, MIGRATE))
+    record, _ = left(tmp_path / "out")
+    assert done.code == 0
+    assert "everywhere" not in done.err
+    assert not {"same_everywhere", "nothing_imaged"} & record["results"].keys()
+
+
+def test_an_image_in_time_of_traces_of_zeros(tmp_path, capsys) -> None:
+    """The fold is not 0 then, and the line says that the traces are."""
+    from fathometer.storage.traces.segy import GatherWriter
+
+    path = record_noise(tmp_path)
+    with GatherWriter(path, SEED_SAMPLES, 0.004, PATCH_SHOTS * PATCH_TRACES) as writer:
+        for shot in range(PATCH_SHOTS):
+            places = np.column_stack([np.linspace(0, 300, PATCH_TRACES), np.zeros((PATCH_TRACES, 2))])
+            traces = np.zeros((PATCH_TRACES, SEED_SAMPLES), np.float32)
+            writer.write(shot * PATCH_TRACES, shot + 1, (10.0 * shot, 100.0, 0.0), places, traces)
+    done = run(capsys, "migrate-time", survey(tmp_path, PATCH))
+    assert done.code == 1
+    assert "error: nothing was imaged, the image is 0 everywhere: all traces that add to it are 0" in done.err
+    record, page = left(tmp_path / "out" / "time")
+    assert "nothing was imaged" in page
+    assert "the fold is" not in str(record["results"]["notes"])
+
+
+def test_traces_of_zeros_of_a_modelling(tmp_path, capsys) -> None:
+    """Receivers that no step of a short run can have reached, four cells each."""
+    np.save(tmp_path / "vp.npy", np.full((1000, 30), 2000.0, np.float32))
+    keys = MODEL | {"acquisition.receivers": {"x": [9900.0, 9980.0, 10.0], "z": 20.0}, "propagation.duration": 0.02}
+    done = run(capsys, "model", survey(tmp_path, keys))
+    assert done.code == 0
+    assert "note: nothing was recorded, all traces are 0" in done.err
+    record, page = left(tmp_path / "out")
+    assert record["validity"]["reasons"][0].startswith("nothing was recorded")
+    assert "nothing was recorded" in page
+
+
+def test_traces_of_zeros_of_elastic_waves(tmp_path, capsys) -> None:
+    """A shear stress of a fluid; the map of peak velocities has something."""
+    source = {"source__kind": "explosion"} | dict.fromkeys(("source__strike", "source__dip", "source__rake"))
+    done = run(capsys, "model", elastic_survey(tmp_path, model__vs=0.0, acquisition__components=["sxz"], **source))
+    assert done.code == 0
+    assert "note: nothing was recorded, all traces are 0" in done.err
+    record, _ = left(tmp_path / "out")
+    assert record["validity"]["reasons"][0].startswith("nothing was recorded")
