@@ -208,7 +208,7 @@ def test_field_shots(shared_data):
     said = describe("viking_small.segy", shared_data / "viking_graben")
     assert (said.kind, said.shots, said.channels, said.samples) == ("gathers", 4, (120, 120), 600)
     assert (said.offset, said.source[0], said.receiver[2]) == ((262, 3237), (3237, 3312), (10, 10))
-    assert [label for label, _ in said.rows()].count("note") == 2
+    assert [label for label, _ in said.rows()].count("note") == 3
 
 
 def test_models(shared_data):

@@ -113,7 +113,7 @@ def test_field_shots_have_their_true_samples_and_geometry(shared_data):
     np.testing.assert_array_equal(np.unique(table.source[:, 0]), [3237, 3262, 3287, 3312])
     np.testing.assert_array_equal(np.unique(table.receiver[:, 0]), np.arange(0, 3075, 25))
     assert (np.unique(table.source[:, 2]), np.unique(table.receiver[:, 2])) == (6, 10)
-    assert len(table.notes) == 2
+    assert len(table.notes) == 3
     assert "the binary header says 600, the first trace's 1500" in table.notes[0]
     assert "decimal degrees" in table.notes[1]
     traces = read_traces(path, range(480))

@@ -34,6 +34,7 @@ from fathometer.storage.number_table import arrow_file
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import limits_of
 from fathometer.storage.traces.detect import tolerant_layout_of
+from fathometer.storage.traces.doubts import Doubts
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import looks_like_volume
 from fathometer.storage.traces.segy import PRESSURE, SAME_PLACE, VERTICAL, check_units
@@ -302,6 +303,7 @@ class _FileTotals:
         self.file, self.placed, self.apart, self.largest_coordinate = file, False, False, 0.0
         self.fault = ""  # why one of its chunks could not be read
         self.units: set[int] = set()
+        self.doubts = Doubts()
         self.kinds: set[int] = set()
         self.counts: Counter[Flag] = Counter()
         self.examples: dict[Flag, str] = {}
@@ -338,6 +340,7 @@ class _FileTotals:
         self.apart |= bool(all(given) and (chunk.columns["offset"] > SAME_PLACE).any())
         self.largest_coordinate = max(self.largest_coordinate, chunk.largest)
         self.units |= chunk.units
+        self.doubts.join(chunk.doubts)
         self.kinds |= chunk.kinds
         for flag, (trace, what) in chunk.examples.items():
             if builder.findings.strict:
@@ -372,6 +375,8 @@ class _FileTotals:
             builder.refused[self.file] = str(error)
             builder.findings.leave_out(str(error))
             return
+        for note in self.doubts.notes(layout):
+            builder.findings.note(note, layout.path)
         for note in unit_notes:
             builder.findings.add(DECLARED, 1, f"{layout.path}: {note}")
         # Where sources lie apart from receivers nothing is asked further: the headers would be read once more.

@@ -17,8 +17,9 @@ from fathometer.storage.index.anomalies import RANGES, UNUSABLE, Flag
 from fathometer.storage.index.words import DEFAULTS, TYPES, Word
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import peaks_of
+from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
-from fathometer.storage.traces.headers import INTERVAL_TOLERANCE, swap_pairs
+from fathometer.storage.traces.headers import FIELDS, HEADER, INTERVAL_TOLERANCE, fields_of, swap_pairs
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, positions, scaled
 
@@ -48,6 +49,7 @@ class Chunk:
         columns: (n,) each: trace, shot, channel, source_x … receiver_z (m), offset (m), interval (s), samples, delay
             (s), flags.
         hashes: two of (n,) uint64, each of shot, channel, source and receiver.
+        doubts: words that nothing uses, and values that are hardly meant (traces/doubts.py).
         peaks: largest magnitudes p and q (n,) of the samples (traces/amplitudes.py).
         samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
         sources: of these, each trace whose shot or source differs from the one before: trace, shot, source (3,) in m.
@@ -62,6 +64,7 @@ class Chunk:
     columns: dict[str, NDArray[Any]]
     hashes: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     peaks: tuple[NDArray[np.float64], NDArray[np.float64]]
+    doubts: Doubts
     samplings: dict[tuple[int, float, float], int]
     sources: list[tuple[int, int, NDArray[np.float64]]]
     units: frozenset[int]
@@ -110,7 +113,12 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
         within = head["shot"]
         head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
-    return _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
+    chunk = _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
+    unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in WORDS}
+    for name in ("coordinate_scalar", "elevation_scalar"):  # of the user's words
+        unused[name] = head[name]
+    chunk.doubts.add(unused, {what: chunk.columns[f"{what}_z"] for what in ("source", "receiver")})
+    return chunk
 
 
 def _straight(rows: NDArray[np.uint8], layout: Layout) -> NDArray[np.uint8]:
@@ -212,6 +220,7 @@ def _chunk(
         columns=columns,
         hashes=(_hash(keys, _SEEDS[0]), _hash(keys, _SEEDS[1])),
         peaks=peaks,
+        doubts=Doubts(),
         samplings=_samplings(columns, usable),
         sources=_sources(columns, usable),
         units=frozenset(np.unique(head["coordinate_units"]).astype(int).tolist()),

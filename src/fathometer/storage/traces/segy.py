@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
+from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
@@ -77,7 +78,7 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     counts or intervals are contradictory beyond repair; coordinates are angles.
     """
     layout = layout_of(path, interval)
-    head = layout.headers(GEOMETRY)
+    head = layout.headers(dict.fromkeys((*GEOMETRY, *WORDS)))
     notes = list(layout.notes)
 
     extension = extension_of(layout)
@@ -92,6 +93,9 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     if layout.feet:
         source, receiver = source * FOOT, receiver * FOOT
         notes.append("lengths are in feet by the binary header; converted to metres")
+    doubts = Doubts()
+    doubts.add(head, {"source": source[:, 2], "receiver": receiver[:, 2]})
+    notes += doubts.notes(layout)
     if not (source[:, :2].any() or receiver[:, :2].any()):
         notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
     if dead := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
