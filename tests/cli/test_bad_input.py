@@ -187,8 +187,8 @@ AXES = [
     ),
     Case(
         "axes against the file's labels",
-        '[model] axes: left out, which means "xz", but … vp.rsf labels its axes "zx"',
-        RSF,
+        '[model] axes: found "xz", but … vp.rsf labels its axes "zx"',
+        RSF | {"model.axes": "xz"},
         rsf(label1="x", label2="Depth"),
     ),
     Case("no spacing", "[model] spacing: missing; … vp.npy carries none (m, for x, z)", {"model.spacing": None}),

@@ -135,7 +135,7 @@ def test_defaults() -> None:
     resolved = survey.resolved()
     model = {"vp": "vp.rsf", "epsilon": 0.0, "delta": 0.0, "spacing": None, "origin": None, "axes": None}
     model |= dict.fromkeys(("vs", "density", "qp", "qs", "reference_frequency"))
-    assert resolved["model"] == model | {"units": "m/s", "on_weak_epsilon": "refuse"}
+    assert resolved["model"] == model | {"units": None, "on_weak_epsilon": "refuse"}
     propagation = {
         "physics": "acoustic",
         "order": 8,
@@ -237,7 +237,7 @@ MODEL = [
     ),
     ({"model.axes": "xy"}, '[model] axes: found "xy"; allowed: "xyz" or'),
     ({"model.axes": "zxx"}, '[model] axes: found "zxx"; allowed'),
-    ({"model.units": "ft/s"}, '[model] units: found "ft/s"; allowed: "m/s" or "km/s" or "s2/km2"'),
+    ({"model.units": "ft"}, '[model] units: found "ft"; allowed: "m/s" or "km/s" or "ft/s" or "s/km" or "s2/km2"'),
 ]
 ACQUISITION = [
     (

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT", help="its suffix is the format")
     parser.add_argument(
         "--units",
-        choices=("m/s", "km/s", "s2/km2", "none"),
+        choices=("m/s", "km/s", "ft/s", "s/km", "s2/km2", "none"),
         help="of MODEL; none: no velocity, taken as it is (as MODEL says, else m/s)",
     )
     parser.add_argument("--axes", metavar="XYZ", help="of MODEL, slowest first: zyx, xz ... (as MODEL says, else xyz)")

@@ -9,6 +9,7 @@ import numpy as np
 from fathometer.base.errors import InputError
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
+from fathometer.seismic.model.velocity_units import OTHERS
 from fathometer.seismic.survey import Survey
 
 
@@ -25,5 +26,5 @@ def check_velocities(survey: Survey, name: str, low: float, high: float) -> None
     if not (low >= SLOWEST and high <= FASTEST):
         raise InputError(
             f"{survey.path}: {name}: found {low:g} to {high:g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} m/s; is "
-            "[model] units right?"
+            f"[model] units right? allowed: {OTHERS}"
         )

@@ -15,15 +15,15 @@ from fathometer.seismic.model.limits import DENSITIES, SLOWEST_SHEAR
 LARGEST_RATIO = np.sqrt(3) / 2  # of vs and vp: there the bulk modulus is 0
 
 
-def check_model(checks: ModelChecks, values: Mapping[str, np.ndarray]) -> None:
-    """Raises InputError, the same on all ranks, with the number of wrong cells and the position of the first.
+def check_model(checks: ModelChecks, values: Mapping[str, np.ndarray]) -> float:
+    """The least P velocity, m/s.
 
     values: vp, vs (m/s), density (kg/m3), and qp and qs where the model attenuates; float32 [x, y, z] on the block of
-    the checks.
+    the checks. Raises InputError, the same on all ranks, with the number of wrong cells and the position of the first.
     """
     for name, array in values.items():
         checks.finite(name, array)
-    checks.velocity(values["vp"])
+    least = checks.velocity(values["vp"])
     own = {name: array[checks.own] for name, array in values.items()}
     low, high = DENSITIES
     hint = "; a density in g/cm3? multiply by 1000"
@@ -36,6 +36,7 @@ def check_model(checks: ModelChecks, values: Mapping[str, np.ndarray]) -> None:
     _refuse(checks, "vs", own, wrong, f"below {LARGEST_RATIO:.4g} vp, where the bulk modulus is positive")
     if "qp" in own:
         _check_qualities(checks, own)
+    return least
 
 
 def _check_qualities(checks: ModelChecks, own: Mapping[str, np.ndarray]) -> None:

@@ -39,6 +39,7 @@ class ElasticEarth:
         contrast: largest over smallest P velocity, or S velocity of solids, whichever is more.
         contacts: of all pairs of cells side by side, the share that is a fluid and a solid; or of those in the
             outermost cells of a side with a layer, which repeats them, where it is more.
+        hard: a note on velocities that may be in feet.
     """
 
     vp: np.ndarray
@@ -53,13 +54,15 @@ class ElasticEarth:
     lossy: int
     contrast: float
     contacts: float
+    hard: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a user should know of the model."""
         if not self.lossy:
-            return ()
+            return self.hard
         return (
+            *self.hard,
             f"qp or qs is below {GOOD_QUALITY:g} in {self.lossy} cells: there Q is off by more than 5 % (14 % at 5)",
         )
 
@@ -93,7 +96,8 @@ def read_earth(
     inside = inner(grid.two_dimensional)
     checks = files.checks(grid, block, comm)
     parts = {name: values[inside] for name, values in arrays.items()}
-    check_model(checks, parts)
+    hard = files.hard_notes(check_model(checks, parts))
+    files.check_order(comm)
     vp, vs = parts["vp"], parts["vs"]
     slowest = float(np.where(vs > 0, vs, vp).min())
     lossy = 0
@@ -119,6 +123,7 @@ def read_earth(
         lossy,
         contrast,
         contacts,
+        hard,
     )
 
 

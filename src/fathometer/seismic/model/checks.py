@@ -15,6 +15,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.model.limits import FASTEST, SLOWEST, THOMSEN
+from fathometer.seismic.model.velocity_units import OTHERS
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ class ModelChecks:
     position of the first or the worst.
 
     Attributes:
-        survey: the survey file, for messages. units: of vp in its file.
+        survey: the survey file, for messages. units: of a velocity (vp, vs) in its file.
         source: the name of a property (vp, epsilon, delta) with its file, for messages.
     """
 
     survey: str
-    units: str
+    units: Callable[[str], str]
     source: Callable[[str], str]
     grid: Grid
     block: Decomposition
@@ -52,8 +53,9 @@ class ModelChecks:
         """Raises InputError for NaN or infinity in the property `name`."""
         count, first = self.count_and_first(~np.isfinite(values[self.own]))
         if count:
-            squared = name in ("vp", "vs") and self.units == "s2/km2"
-            also = " (or a slowness squared that is not positive)" if squared else ""
+            slowness = {"s/km": "slowness", "s2/km2": "slowness squared"}
+            kind = slowness.get(self.units(name)) if name in ("vp", "vs") else None
+            also = f" (or a {kind} that is not positive)" if kind else ""
             raise InputError(
                 f"{self.survey}: {self.source(name)}: NaN or infinity{also} in {count} of "
                 f"{self.cells} cells, first at {first}; allowed: finite numbers"
@@ -64,18 +66,20 @@ class ModelChecks:
         """Cells of the whole model."""
         return math.prod(self.grid.shape)
 
-    def velocity(self, vp: np.ndarray) -> None:
-        """Raises InputError for velocities (m/s) outside SLOWEST to FASTEST, which suggest another unit."""
+    def velocity(self, vp: np.ndarray) -> float:
+        """The least velocity (m/s) of the whole model. Raises InputError for velocities outside SLOWEST to FASTEST,
+        which suggest another unit."""
         part = vp[self.own]
-        low = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
+        low: float = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
         high = allreduce(self.comm, float(part.max(initial=-np.inf)), "MAX")
         count, first = self.count_and_first(~((part >= SLOWEST) & (part <= FASTEST)))
         if count:
             raise InputError(
                 f"{self.survey}: {self.source('vp')}: {count} of {self.cells} cells lie outside "
-                f"{SLOWEST:g} to {FASTEST:g} m/s (from {low:g} to {high:g} m/s when read as {self.units}), first at "
-                f'{first}; is [model] units = "{self.units}" right? allowed: "m/s", "km/s", "s2/km2"'
+                f"{SLOWEST:g} to {FASTEST:g} m/s (from {low:g} to {high:g} m/s when read as {self.units('vp')}), first "
+                f'at {first}; is [model] units = "{self.units("vp")}" right? allowed: "m/s", {OTHERS}'
             )
+        return low
 
     def thomsen(self, epsilon: np.ndarray, delta: np.ndarray) -> None:
         """Raises InputError for epsilon or delta outside THOMSEN."""

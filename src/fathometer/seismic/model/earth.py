@@ -5,6 +5,7 @@ Each rank reads its part of the model; the padding around the model repeats the 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from collections.abc import Sequence
@@ -18,13 +19,16 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
 from fathometer.grid.stencil import time_step_limit
-from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.collectives import allreduce, collective_errors
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.model.axes import assumption
+from fathometer.seismic.model.axis_order import depth_first
 from fathometer.seismic.model.checks import ModelChecks
 from fathometer.seismic.model.extremes import extremes
-from fathometer.seismic.model.file_grid import file_axes, file_grid
+from fathometer.seismic.model.file_grid import assumed, file_axes, file_grid
 from fathometer.seismic.model.placement import placement_of, world_of_keys
-from fathometer.seismic.model.velocity_units import metres_per_second
+from fathometer.seismic.model.property_units import factor_of
+from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.place import Place, World
@@ -53,6 +57,7 @@ class Earth:
         slowest: lowest phase velocity near the vertical, m/s. fastest: highest horizontal phase velocity, m/s.
         eigenvalue: largest eigenvalue of the space operator, 1/s^2 (extremes.py).
         weak_epsilon: what was done where epsilon < delta; None: nothing, such models are refused.
+        notes: what a user should know of the values.
     """
 
     vp: np.ndarray
@@ -62,6 +67,7 @@ class Earth:
     fastest: float
     eigenvalue: float
     weak_epsilon: WeakEpsilon | None = None
+    notes: tuple[str, ...] = ()  # on its values
 
     @property
     def time_step_limit(self) -> float:
@@ -102,6 +108,9 @@ class EarthFiles:
             )
         self.axes = file_axes(self._name, self._keys, self._volumes)
         self.placed, self.notes = survey, tuple[str, ...]()
+        self._units, self._factors = self._stated_units()
+        self._assumed = assumed(self._keys, self._volumes)
+        values_notes = self._value_notes()
         world: World | None = None
         placement = placement_of(self._name, self.axes, self._volumes)
         self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement)
@@ -121,7 +130,61 @@ class EarthFiles:
                 world = placement.world_on(self.grid) if own else placement.world_said(self.grid)
             else:
                 world = placement.world_said(self.grid)
+        self.notes += values_notes
         self.place = Place(world_of_keys(self.placed.acquisition) or world, self._crs())
+
+    def _stated_units(self) -> tuple[dict[str, str | None], dict[str, float]]:
+        """Units of each velocity's file, None where nothing says, and what the values of the others are times to be SI.
+
+        Raises InputError for units that are unknown or contradict the survey."""
+        units, factors = dict[str, str | None](), dict[str, float]()
+        for name, volume in self._volumes.items():
+            if name in VELOCITIES:
+                units[name] = units_of(f"{self._name}: [model] units", volume.path, volume.info, self._keys.units)
+            else:
+                factors[name] = factor_of(f"{self._name}: [model] {name}", name, volume)
+        return units, factors
+
+    def _value_notes(self) -> tuple[str, ...]:
+        """What was taken though no file states it, and feet."""
+        notes: tuple[str, ...] = (
+            () if self._assumed is None else (assumption("[model] axes", self._assumed, self.axes),)
+        )
+        for name in VELOCITIES:
+            if volume := self._volumes.get(name):
+                notes += unit_notes(f"[model] {name}", volume.path, volume.info, self._keys.units)
+        return notes
+
+    def swapped_grids(self) -> dict[str, Grid]:
+        """The grids that the model would have with depth as its first axis, by [model] axes; empty where something says
+        which axes it has."""
+        if self._assumed is None:
+            return {}
+        found = {}
+        for axes in ("zx",) if self.dimension == 2 else ("zxy", "zyx"):
+            with contextlib.suppress(InputError):
+                found[axes] = file_grid(self._name, self._keys, axes, self._volumes)
+        return found
+
+    def check_order(self, comm: MPI.Intracomm) -> None:
+        """Collective. Raises InputError where nothing says which axes the model has, and its values say that the first
+        is depth."""
+        if self._assumed is None or "vp" not in self._volumes:
+            return
+        with collective_errors(comm):
+            if depth_first(self._volumes["vp"], lambda values: self._in_units("vp", values)):
+                wanted = " or ".join(f'"{axes}"' for axes in (("zx",) if self.dimension == 2 else ("zxy", "zyx")))
+                raise InputError(
+                    f"{self._name}: [model] axes: left out, which means {self.axes}, but the first cells of "
+                    f"{self._volumes['vp'].path} along its first axis are all water, as if that were depth; "
+                    f'needed: axes = {wanted}, or "{self.axes}" if that is right'
+                )
+
+    def hard_notes(self, least: float) -> tuple[str, ...]:
+        """A note where the least P velocity (m/s) is so high that a file without units may be in feet."""
+        if "vp" not in self._volumes or self._units["vp"] is not None:
+            return ()
+        return hard_note("[model] units", self._volumes["vp"].path, least)
 
     def _crs(self) -> str:
         """The name of the coordinate reference system, of the first file that has one."""
@@ -163,7 +226,8 @@ class EarthFiles:
         checks = self.checks(grid, block, comm)
         for name, values in arrays.items():
             checks.finite(name, values)
-        checks.velocity(arrays["vp"])
+        notes = self.hard_notes(checks.velocity(arrays["vp"]))
+        self.check_order(comm)
         weak = None
         if not self.isotropic:
             checks.thomsen(arrays["epsilon"], arrays["delta"])
@@ -179,11 +243,12 @@ class EarthFiles:
             allreduce(comm, fastest, "MAX"),
             allreduce(comm, eigenvalue, "MAX"),
             weak,
+            notes,
         )
 
     def checks(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> ModelChecks:
         """Checks of arrays on a block of the padded grid."""
-        return ModelChecks(self._name, self._keys.units, self._source, grid, block, comm)
+        return ModelChecks(self._name, self._units_of, self._source, grid, block, comm)
 
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
         """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI, with epsilon >= delta
@@ -300,7 +365,14 @@ class EarthFiles:
 
     def _in_units(self, name: str, values: Any) -> Any:
         """Values of a property in SI units."""
-        return metres_per_second(values, self._keys.units) if name in VELOCITIES else values
+        if name in VELOCITIES:
+            return metres_per_second(values, self._units_of(name))
+        factor = self._factors.get(name, 1.0)
+        return values if factor == 1.0 else factor * values
+
+    def _units_of(self, name: str) -> str:
+        """Of a velocity; of a number the survey's."""
+        return self._units.get(name, self._keys.units) or "m/s"
 
     def _source(self, name: str) -> str:
         """A property with its file, for messages."""

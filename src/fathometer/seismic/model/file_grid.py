@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid, Vector
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.model.axes import labelled_axes
+from fathometer.seismic.model.axes import assumed_axes, labelled_axes, natural_axes
 from fathometer.seismic.model.limits import CELLS, FARTHEST
 from fathometer.seismic.model.placement import Placement
 from fathometer.seismic.survey import ModelTable
@@ -18,7 +18,8 @@ from fathometer.storage.volumes.volume import Volume
 def file_axes(survey: str, keys: ModelTable, volumes: Mapping[str, Volume]) -> str:
     """The axes of the files, slowest first: "xyz", "zx", ….
 
-    Raises InputError where the files differ in shape, or their labels contradict [model] axes.
+    Raises InputError where the files differ in shape, their labels are unknown or contradict [model] axes or each
+    other, or their coordinates form no grid.
 
     Args:
         survey: the survey file, for messages. volumes: the open files, by property (vp, epsilon, delta).
@@ -31,21 +32,28 @@ def file_axes(survey: str, keys: ModelTable, volumes: Mapping[str, Volume]) -> s
                 f"{survey}: [model] {name}: {other.path} has {_times(other.info.shape)} cells, "
                 f"{first} ({volume.path}) has {_times(shape)}; allowed: the same shape"
             )
-    axes = keys.axes or ("xyz" if len(shape) == 3 else "xz")
-    if len(axes) != len(shape):
+    key = f"{survey}: [model] axes"
+    if keys.axes is not None and len(keys.axes) != len(shape):
         raise InputError(
-            f'{survey}: [model] axes: found "{axes}", {len(axes)} axes; '
-            f"{volume.path} has {len(shape)}: {_times(shape)} cells"
+            f'{key}: found "{keys.axes}", {len(keys.axes)} axes; {volume.path} has {len(shape)}: {_times(shape)} cells'
         )
+    axes: str | None = keys.axes
+    for other in volumes.values():  # what one says holds for the others
+        axes = labelled_axes(key, other, axes) or axes
+    axes = axes or natural_axes(len(shape))
     for other in volumes.values():
-        labelled = labelled_axes(other.info.labels)
-        if labelled is not None and labelled != axes:
-            found = "found" if keys.axes else "left out, which means"
-            raise InputError(
-                f'{survey}: [model] axes: {found} "{axes}", but {other.path} labels its axes "{labelled}", '
-                "slowest first; allowed: the same in both"
-            )
+        labelled_axes(key, other, axes)
+        reason = other.info.uneven or (other.info.unplaced if keys.spacing is None else "")
+        if reason:
+            raise InputError(f"{survey}: [model]: {other.path}: {reason}; needed: coordinates of equal steps, in m")
     return axes
+
+
+def assumed(keys: ModelTable, volumes: Mapping[str, Volume]) -> Volume | None:
+    """The first file where nothing but their number says which axes the files have; None: something does."""
+    if all(assumed_axes(volume, keys.axes) for volume in volumes.values()):
+        return next(iter(volumes.values()))
+    return None
 
 
 def file_grid(

@@ -1,23 +1,98 @@
-"""Units of velocity in model files: m/s, km/s, and slowness squared in s2/km2."""
+"""Units of velocity in model files: m/s, km/s, ft/s, slowness and slowness squared."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-UNITS = {
-    "m/s": "m/s",
-    "km/s": "km/s",
-    "s2/km2": "s2/km2",
-    "s^2/km^2": "s2/km2",
-    "m s-1": "m/s",
-    "km s-1": "km/s",
-}  # as files write them -> as the survey does
+from fathometer.base.errors import InputError
+from fathometer.storage.volumes.axis_labels import FOOT
+from fathometer.storage.volumes.volume import VolumeInfo
+
+Units = Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"]  # as the survey has them
+HARD = 3000.0  # m/s: a model with no lower velocity may be in ft/s
+OTHERS = '"ft/s", "km/s", or of slowness "s2/km2", "s/km"'
+
+_LENGTHS = {
+    "m": ("m", "meter", "meters", "metre", "metres"),
+    "km": ("km", "kilometer", "kilometers", "kilometre", "kilometres"),
+    "ft": ("ft", "foot", "feet"),
+}
+_SECONDS = ("s", "sec", "secs", "second", "seconds")
+
+
+def _known() -> dict[str, str]:
+    """As files write units, in lower case without blanks and ^ -> as the survey does."""
+    found = {"ft/sec": "ft/s", "fps": "ft/s", "mps": "m/s", "kmps": "km/s"}
+    for short, lengths in _LENGTHS.items():
+        for length in lengths:
+            for second in _SECONDS:
+                found |= dict.fromkeys(
+                    (f"{length}/{second}", f"{length}.{second}-1", f"{length}{second}-1"), f"{short}/s"
+                )
+                found |= dict.fromkeys((f"{length}*{second}-1", f"{length}per{second}"), f"{short}/s")
+                if short == "km":
+                    found |= dict.fromkeys((f"{second}/{length}", f"{second}{length}-1"), "s/km")
+                    found |= dict.fromkeys((f"{second}2/{length}2", f"{second}2{length}-2"), "s2/km2")
+    return found
+
+
+UNITS = _known()
+
+
+def known_units(text: str | None) -> str | None:
+    """Units as the survey writes them, of a file's text; None where it is unknown or there is none.
+
+    >>> [known_units(text) for text in ("km s-1", "s^2/km^2", "Feet/second", "furlongs")]
+    ['km/s', 's2/km2', 'ft/s', None]
+    """
+    return UNITS.get("".join((text or "").lower().replace("**", "").replace("^", "").split()))
+
+
+def units_of(key: str, path: object, info: VolumeInfo, given: str | None) -> str | None:
+    """Units of a file's velocities: as the survey's key or an option says, else as the file does, by its unit or its
+    feet; None where neither says.
+
+    Args:
+        key: "[model] units" or "--units", with the survey's file, for messages. given: its value.
+
+    Raises InputError where the two contradict each other, and for a unit that is unknown where nothing is given.
+    """
+    said, text = known_units(info.unit), (info.unit or "").strip()
+    if given is None:
+        if text and said is None:
+            raise InputError(f"{key}: missing; needed, since {path} says {text}; known: m/s, km/s, ft/s, s/km, s2/km2")
+        return said or ("ft/s" if info.feet else None)
+    if said is not None and said != given:
+        raise InputError(f"{key}: found {given}, but {path} says {said}; allowed: the same")
+    return given
+
+
+def unit_notes(key: str, path: object, info: VolumeInfo, given: str | None) -> tuple[str, ...]:
+    """A note where velocities are in feet by a header that may mean its coordinates alone."""
+    if given is not None or not info.feet or known_units(info.unit):
+        return ()
+    return (f'{key}: {path} is in feet by its binary header: its values are taken as ft/s; "m/s" if they are not',)
+
+
+def hard_note(key: str, path: object, least: float) -> tuple[str, ...]:
+    """A note where the least velocity (m/s) of a file without units is one of hard rock."""
+    if not least > HARD:
+        return ()
+    return (f'{path} has no velocity below {least:g} m/s, and no unit: if its values are in feet, {key} is "ft/s"',)
 
 
 def metres_per_second(values: Any, units: str) -> Any:
     """Velocities (m/s) of an array or a number in `units`, in its dtype and shape; "none": the values themselves."""
-    if units == "km/s":
-        return 1000 * values
-    return 1000 / np.sqrt(values) if units == "s2/km2" else values
+    match units:
+        case "km/s":
+            return 1000 * values
+        case "ft/s":
+            return FOOT * values
+        case "s/km":
+            return 1000 / values
+        case "s2/km2":
+            return 1000 / np.sqrt(values)
+        case _:
+            return values

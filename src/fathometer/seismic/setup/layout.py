@@ -5,6 +5,7 @@ model's files -> grid -> acquisition -> padding -> decomposition; time axis and 
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -209,7 +210,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     try:
         acquisition = within(acquisition, Box.of(bare), survey.acquisition.outside == "drop")
     except InputError as error:  # the notes say where the model's place comes from
-        raise InputError("; ".join((str(error), *files.notes))) from None
+        raise InputError("; ".join((str(error), *_other_orders(files, acquisition), *files.notes))) from None
     if not imaging:
         acquisition = acquisition_to_model(survey, acquisition)
     place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)
@@ -224,6 +225,15 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     grid, off_grid = padded(bare, acquisition, boundary, free)
     # Halos serve to sample; whoever injects needs its own cells alone.
     return SurveyLayout(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging, place)
+
+
+def _other_orders(files: EarthFiles, acquisition: Acquisition) -> tuple[str, ...]:
+    """What [model] axes would do for positions outside of a model that does not name its axes."""
+    for axes, grid in files.swapped_grids().items():
+        with contextlib.suppress(InputError):
+            within(acquisition, Box.of(grid), False)
+            return (f'all of them lie inside with depth as the first axis: [model] axes = "{axes}"',)
+    return ()
 
 
 def boundary_of(propagation: PropagationTable) -> Boundary:

@@ -15,7 +15,13 @@ Thomsen = FileName | Annotated[float, Gt(-0.5), Le(5)]
 WaveVelocity = Annotated[float, Ge(0), Le(70_000), Allowed("a number from 100 to 20000")]
 ShearVelocity = Annotated[float, Ge(0), Le(70_000), Allowed("a number from 1 to 20000, or 0")]
 # Lowest and highest P velocities by unit: 100 to 20,000 m/s.
-VELOCITIES = {"m/s": (100.0, 20_000.0), "km/s": (0.1, 20.0), "ft/s": (300.0, 70_000.0), "s2/km2": (0.0025, 100.0)}
+VELOCITIES = {
+    "m/s": (100.0, 20_000.0),
+    "km/s": (0.1, 20.0),
+    "ft/s": (300.0, 70_000.0),
+    "s/km": (0.05, 10.0),
+    "s2/km2": (0.0025, 100.0),
+}
 
 
 class ModelTable(Table):
@@ -59,18 +65,24 @@ class ModelTable(Table):
         "position of the first cell along x, y, z (2D: x, z); left out: as in the file, else 0", "m", None
     )
     axes: Literal["xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xz", "zx"] | None = key(
-        'order of the file\'s axes, slowest first; left out: "xyz" for 3 axes, "xz" for 2', "", None
+        'order of the file\'s axes, slowest first; left out: as the file names them, else "xyz" for 3 axes, "xz" for 2',
+        "",
+        None,
     )
-    units: Literal["m/s", "km/s", "s2/km2"] = key(
-        "unit of the values of vp and vs (s2/km2: slowness squared)", "", "m/s"
+    units: Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"] | None = key(
+        "unit of the values of vp and vs (s/km: slowness, s2/km2: slowness squared); left out: as the files say, else "
+        "m/s",
+        "",
+        None,
     )
 
     @model_validator(mode="after")
     def _velocities(self) -> Self:
-        low, high = VELOCITIES[self.units]
+        units = self.units or "m/s"
+        low, high = VELOCITIES[units]
         for name, value, least in (("vp", self.vp, low), ("vs", self.vs, low / 100)):  # of S waves in mud
             fluid = name == "vs" and value == 0
             if isinstance(value, float) and not (least <= value <= high or fluid):
-                allowed = f"from {least:g} to {high:g}, in {self.units}, as `units` says"
+                allowed = f"from {least:g} to {high:g}, in {units}, as `units` says"
                 raise ValueError(f"{name}: found {value:g}; allowed: {allowed}")
         return self

@@ -97,7 +97,7 @@ def placed(axis: StatedAxis) -> PlacedAxis:
 
 
 def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool) -> PlacedAxis:
-    """Of a first coordinate and a step. told: whether it is known which way the axis runs: z may be a depth or a height."""
+    """Of a first coordinate and a step. told: whether it is known which way the axis runs (z: a depth or a height)."""
     first = axis.first or 0.0
     last = first + (axis.cells - 1) * step
     if step < 0 and not told and max(first, last) <= 0:

@@ -99,7 +99,10 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
         say(f"note: {request.output} holds no place: origin, azimuth and crs are not in it")
     plan = PreparationPlan(request, source.grid)
     plan.require_memory(source.itemsize)
+    told = len(source.notes)
     values = source.read(plan.box)
+    for note in source.notes[told:]:
+        say(f"note: {note}")
     properties = _properties(request, source, plan, values, say)
     for name, path in files.items():
         unit = (source.unit or "") if name == "model" else ""

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
-from fathometer.seismic.model.axes import labelled_axes
+from fathometer.seismic.model.axes import assumed_axes, assumption, labelled_axes, natural_axes
+from fathometer.seismic.model.axis_order import depth_first
 from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
-from fathometer.seismic.model.velocity_units import UNITS, metres_per_second
+from fathometer.seismic.model.velocity_units import OTHERS, hard_note, metres_per_second, unit_notes, units_of
 from fathometer.storage.volumes.place import EAST, Place, World
 from fathometer.storage.volumes.volume import Volume
 
@@ -35,14 +36,18 @@ class InputVolume:
     def __init__(self, request: PreparationRequest, volume: Volume) -> None:
         """Raises InputError where units, axes or cells are unknown or contradict each other."""
         self.name, self._volume = request.model, volume
-        self.units = self._units(request.units)
+        stated = units_of("--units", volume.path, volume.info, request.units)
+        self._unit_stated, self.units = stated is not None, stated or "m/s"
+        self.notes: tuple[str, ...] = unit_notes("--units", volume.path, volume.info, request.units)
         for option, given in (("--epsilon", request.epsilon), ("--delta", request.delta)):
             if given is not None and self.units == "none":
                 raise InputError(f"{option}: found with --units none; needed: a velocity")
         if request.sea_floor is not None and request.sea_floor.velocity is not None and self.units == "none":
             raise InputError("--below-water: found a velocity with --units none; allowed: depth:METRES")
         self.axes = self._axes(request.axes)
-        self.notes: tuple[str, ...] = ()
+        reason = volume.info.uneven or (volume.info.unplaced if request.input_spacing is None else "")
+        if reason:
+            raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m")
         self._world: World | None = None
         self.grid = self._grid(request)
         self.place = Place(self._world, volume.info.place.crs)
@@ -67,27 +72,17 @@ class InputVolume:
         """Unit of the values that `read` returns."""
         return "m/s" if self.velocity else self._volume.info.unit
 
-    def _units(self, option: str | None) -> str:
-        unit = (self._volume.info.unit or "").strip()
-        units = UNITS.get(unit.lower())
-        if option is not None and units is not None and option != units:
-            raise InputError(f"--units: found {option}, but {self._volume.path} says {units}; allowed: the same")
-        if unit and units is None and option is None:
-            raise InputError(
-                f"--units: missing; needed, since {self._volume.path} says {unit}; known: {', '.join(UNITS)}"
-            )
-        return option or units or "m/s"
-
     def _axes(self, option: str | None) -> str:
         info = self._volume.info
-        labelled = labelled_axes(info.labels)
-        axes = option or labelled or ("xyz" if len(info.shape) == 3 else "xz")
-        if sorted(axes) != sorted("xyz" if len(info.shape) == 3 else "xz"):
+        natural = natural_axes(len(info.shape))
+        if option is not None and sorted(option) != sorted(natural):
             raise InputError(
-                f"--axes: found {axes}; {self.name} has {len(info.shape)}: {times(info.shape)} cells, slowest first"
+                f"--axes: found {option}; {self.name} has {len(info.shape)}: {times(info.shape)} cells, slowest first"
             )
-        if labelled and axes != labelled:
-            raise InputError(f"--axes: found {axes}, but {self._volume.path} labels them {labelled}, slowest first")
+        axes = labelled_axes("--axes", self._volume, option) or option or natural
+        self._assumed = assumed_axes(self._volume, option)
+        if self._assumed:
+            self.notes += (assumption("--axes", self._volume, axes),)
         return axes
 
     def _grid(self, request: PreparationRequest) -> Grid:
@@ -108,7 +103,7 @@ class InputVolume:
             raise InputError(f"--input-spacing: missing; needed, since {self.name} carries no spacing (m, as 12.5,10)")
         if placement is not None:
             given = {"xyz"[axis]: metres for axis, metres in spacing.items()}
-            self.notes = placement.spacing_notes(given, "--input-spacing")
+            self.notes += placement.spacing_notes(given, "--input-spacing")
             if placement.world is not None and not placement.overruled_by(given):
                 self._world = placement.world
             elif origin is None and not placement.overruled_by(given):
@@ -150,9 +145,11 @@ class InputVolume:
         return metres
 
     def read(self, box: list[tuple[int, int]]) -> Floats:
-        """Values, float32 [x, y, z], of the cells in half-open ranges along x, y, z; velocities in m/s.
+        """Values, float32 [x, y, z], of the cells in half-open ranges along x, y, z; velocities in m/s. Notes on
+        them are added to `notes`.
 
-        Raises InputError for values that are not finite, and for velocities out of range.
+        Raises InputError for values that are not finite, for velocities out of range, and where nothing says which axis
+        is depth and the values say another one.
         """
         ranges = dict(zip("xyz", box, strict=True))
         lo, hi = ([ranges[name][end] for name in self.axes] for end in (0, 1))
@@ -166,8 +163,16 @@ class InputVolume:
         if self.velocity:
             wrong = ~((values >= SLOWEST) & (values <= FASTEST))
             if wrong.any():
-                allowed = f"{SLOWEST:g} to {FASTEST:g} m/s; is --units {self.units} right?"
+                allowed = f"{SLOWEST:g} to {FASTEST:g} m/s; is --units {self.units} right? known: {OTHERS}"
                 raise InputError(self._message(wrong, box, values, "no velocities", allowed))
+            if self._assumed and depth_first(self._volume, lambda part: metres_per_second(part, self.units)):
+                raise InputError(
+                    f"--axes: left out, which means {self.axes}, but the first cells of {self._volume.path} along its "
+                    f"first axis are all water, as if that were depth; needed: --axes "
+                    f"{'zx' if len(self.axes) == 2 else 'zxy'}, or {self.axes} if that is right"
+                )
+            if not self._unit_stated:
+                self.notes += hard_note("--units", self._volume.path, float(values.min()))
         return values
 
     def _message(
