@@ -59,6 +59,7 @@ class KnownRun:
         gather: Callable[[], Told],
         tell: Callable[[Told, dict[str, Any]], tuple[list[Figure], dict[str, Any]]],
         panels_of: Callable[[Mapping[str, Any], Path], list[Panel]],
+        doubts_of: Callable[[Told], Sequence[str]] = lambda told: (),
     ) -> Outcome:
         """Collective. Write run.json, and then the page, on rank 0.
 
@@ -66,6 +67,7 @@ class KnownRun:
             files: of the results, by kind. gather: collective; what all ranks know of the results.
             tell: on rank 0, figures and results, from that and the account of all ranks.
             panels_of: the page's panels, from the record and its folder.
+            doubts_of: why the results are not to be trusted, from what all ranks know.
         """
         found = {**files, "record": self.output / RECORD}
         if context.publish is not None:
@@ -88,6 +90,7 @@ class KnownRun:
                         account=combined,
                         figures=figures,
                         results={"files": found} | dict(self.facts) | results | {"peak_memory_bytes": peaks},
+                        reasons=doubts_of(told),
                         disturbed=disturbances(ranks),
                     )
                     write_record(found["record"], envelope)

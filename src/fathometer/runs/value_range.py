@@ -7,7 +7,7 @@ looks like a run that has gone well.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,3 +65,18 @@ def range_of(values: npt.NDArray[Any]) -> ValueRange:
 def same_everywhere(ranges: Mapping[str, ValueRange]) -> list[str]:
     """A sentence on each result that is the same everywhere. ranges: by what the results are called."""
     return [f"{name} is {one.low:g} everywhere" for name, one in ranges.items() if one.uniform]
+
+
+def still_fields(ranges: Mapping[str, ValueRange], expected: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Notes on fields that were the same everywhere each time they were written, and reasons not to trust a run in
+    which all of them were so.
+
+    ranges: of all times, by names of fields. expected: names of those that the input has so, which need no note.
+    """
+    still = {name: one.low for name, one in ranges.items() if one.uniform}
+    if still and len(still) == len(ranges):
+        values = ", ".join(f"{name} {value:g}" for name, value in still.items())
+        reason = f"nothing happens: all fields are the same everywhere at all times that were written: {values}"
+        return [reason], [reason]
+    told = ", ".join(f"{name} ({value:g})" for name, value in still.items() if name not in expected)
+    return ([f"the same everywhere at all times that were written: {told}"] if told else []), []

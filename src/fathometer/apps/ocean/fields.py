@@ -24,6 +24,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import FathometerError
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
+from fathometer.runs.value_range import ValueRange
 from fathometer.storage import atomic
 from fathometer.storage.datasets.dataset import FILL_VALUE
 from fathometer.storage.datasets.reader import DatasetFile
@@ -57,7 +58,8 @@ class FieldFiles:
             that is resumed; all others that bear such names are removed.
 
     Attributes:
-        fields: that are written. steps: of the files that there are.
+        fields: that are written. steps: of the files that there are. ranges: of this rank's values in the water that
+            were written, by field.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class FieldFiles:
         self._attributes = {"title": file.path.stem, "source": SOURCE, "history": f"written by {SOURCE}"}
         self.fields = fields_of(file.output.fields, TRACERS[2:], grid.spherical)
         self.steps = list(written)
+        self.ranges = {field.name: ValueRange() for field in self.fields}
         with collective_errors(comm):
             if comm.rank == 0:
                 with atomic.writing(self._folder):
@@ -107,7 +110,9 @@ class FieldFiles:
             own = levels[block.lo[0] : block.hi[0], block.lo[1] : block.hi[1]]
             part = self._layout.owned(values, number)
             water = np.arange(grid.shape[2]) < own[..., None] if part.ndim == 3 else own > 0
-            filled = np.where(water & ~np.isnan(part), part, FILL_VALUE).astype(np.float32)
+            known = np.broadcast_to(water, part.shape) & ~np.isnan(part)
+            self.ranges[field.name].add(part[known])
+            filled = np.where(known, part, FILL_VALUE).astype(np.float32)
             found.append(self._box(block.lo, filled))
         if self._comm.rank == 0:
             for lo, hi in self._layout.left_out:
@@ -123,6 +128,7 @@ class FieldFiles:
         values = gathered(self._grid, self._layout, state, self._comm)
         if values is None:
             return []
+        self.ranges["streamfunction"].add(values[near_water(self._grid)])
         return [self._box((0, 0), np.where(near_water(self._grid), values, FILL_VALUE).astype(np.float32))]
 
 

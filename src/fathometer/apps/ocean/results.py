@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from fathometer.record.envelope import Figure
 from fathometer.record.ranks import seconds
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
+from fathometer.runs.value_range import joined, still_fields
 
 if TYPE_CHECKING:
     from fathometer.apps.ocean.solver.model import OceanModel
@@ -25,6 +26,15 @@ BAROCLINIC = ("baroclinic", "baroclinic halo")  # phases of a step
 BAROTROPIC = ("barotropic", "barotropic halo", "barotropic reduction")
 YEAR = 365.25 * 86400.0  # s
 DAY = 86400.0  # s
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What all ranks know of a run that has ended."""
+
+    balance: list[dict[str, Any]]
+    still: list[str]
+    doubts: list[str]
 
 
 def known(case: Case) -> KnownRun:
@@ -44,7 +54,11 @@ def finish(
 ) -> Outcome:
     """Collective. Write run.json, and then the page, on rank 0."""
 
-    def tell(balance: list[dict[str, Any]], combined: dict[str, Any]) -> tuple[list[Figure], dict[str, Any]]:
+    def gather() -> _Told:
+        notes, doubts = still_fields(joined(fields.ranges, model.comm), _steady(case))
+        return _Told(_balance(model, course), notes, doubts)
+
+    def tell(told: _Told, combined: dict[str, Any]) -> tuple[list[Figure], dict[str, Any]]:
         performance = _performance(combined, course, case.problem.step)
         return _figures(combined, course, performance), {
             "blocks": _blocks(model),
@@ -56,12 +70,23 @@ def finish(
             "course": course.rows,
             "field_files": [str(path.relative_to(case.file.output_directory)) for path in fields.paths()],
             "fields": list(case.file.output.fields),
-            "balance": balance,
+            "balance": told.balance,
             "performance": performance,
-            "notes": list(case.notes),
+            "notes": [*case.notes, *told.still],
         }
 
-    return run.finish(files, context, model.comm, partial(_balance, model, course), tell, panels_of)
+    return run.finish(files, context, model.comm, gather, tell, panels_of, lambda told: told.doubts)
+
+
+def _steady(case: Case) -> list[str]:
+    """Tracers that the input has the same everywhere and nothing changes."""
+    initial, forcing = case.file.initial, case.file.forcing
+    changed = {"temperature": (forcing.temperature, forcing.heat_flux, initial.noise), "salinity": (forcing.salinity,)}
+    return [
+        name
+        for name, by in changed.items()
+        if isinstance(getattr(initial, name), float) and all(one is None for one in by)
+    ]
 
 
 def _facts(case: Case) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import FathometerError
 from fathometer.base.removal import remove_file
 from fathometer.parallel.collectives import collective_errors
+from fathometer.runs.value_range import ValueRange
 from fathometer.storage import atomic
 from fathometer.storage.probe import HDF5, probe_together
 from fathometer.storage.reading import decoding, reading
@@ -136,6 +137,7 @@ class FieldFiles:
         self._file, self._system, self._lo, self._comm = file, system, tuple(lo), comm
         self.fields = fields_of(system, file.output.fields)
         self.times = list(times)  # of what is already there
+        self.ranges = {field.name: ValueRange() for field in self.fields}  # of this rank's cells, of all times
         with collective_errors(comm):
             if comm.rank == 0:
                 (file.output_directory / FOLDER).mkdir(exist_ok=True)
@@ -159,6 +161,7 @@ class FieldFiles:
                 field.unit,
             )
             block = np.ascontiguousarray(values_of(field, self._system, state).transpose(2, 1, 0))
+            self.ranges[field.name].add(block)
             write_volume(folder / field.file(len(self.times)), info, block, self._lo[::-1], self._comm, strategy)
         self.times.append(time)
         with collective_errors(self._comm):

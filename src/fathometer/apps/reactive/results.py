@@ -19,6 +19,7 @@ from fathometer.record.envelope import Figure
 from fathometer.record.ranks import seconds
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_run import KnownRun
+from fathometer.runs.value_range import joined, still_fields
 
 if TYPE_CHECKING:
     from fathometer.apps.reactive.solver.problem import ReactiveSolver
@@ -40,6 +41,7 @@ class _Told:
 
     balance: list[dict[str, Any]]
     notes: list[str]
+    doubts: list[str]
     logs: list[dict[str, Any]]
     blocks: list[list[list[int]]]
 
@@ -57,9 +59,11 @@ def finish(
     comm = solver.comm
 
     def gather() -> _Told:
+        still, doubts = still_fields(joined(fields.ranges, comm))
         return _Told(
             _balance(case, solver, course),
-            _notes(case, solver),
+            [*_notes(case, solver), *still],
+            doubts,
             allgather(comm, solver.log()),
             allgather(comm, [list(solver.lo), list(solver.hi)]),
         )
@@ -81,7 +85,7 @@ def finish(
             "notes": told.notes,
         }
 
-    return run.finish(files, context, comm, gather, tell, panels_of)
+    return run.finish(files, context, comm, gather, tell, panels_of, lambda told: told.doubts)
 
 
 def _notes(case: Case, solver: ReactiveSolver) -> list[str]:
