@@ -146,6 +146,8 @@ def prepare(
         acquisition = treated(survey, layout.acquisition, comm)
         if acquisition is not layout.acquisition:
             layout = replace(layout, acquisition=acquisition, notes=(*layout.notes, acquisition.notes[-1]))
+        with collective_errors(comm):
+            layout = replace(layout, notes=layout.notes + layout.velocities.hard_notes())
         before_reading(layout)
         room = memory_of_rank(comm, usable)
         with collective_errors(comm):

@@ -166,12 +166,12 @@ class EarthFiles:
                 found[axes] = file_grid(self._name, self._keys, axes, self._volumes)
         return found
 
-    def check_order(self, comm: MPI.Intracomm) -> None:
-        """Collective. Raises InputError where nothing says which axes the model has, and its values say that the first
-        is depth."""
+    def check_order(self, comm: MPI.Intracomm | None = None) -> None:
+        """Collective where a communicator is given. Raises InputError where nothing says which axes the model has, and
+        its values say that the first is depth."""
         if self._assumed is None or "vp" not in self._volumes:
             return
-        with collective_errors(comm):
+        with contextlib.nullcontext() if comm is None else collective_errors(comm):
             if depth_first(self._volumes["vp"], lambda values: self._in_units("vp", values)):
                 wanted = " or ".join(f'"{axes}"' for axes in (("zx",) if self.dimension == 2 else ("zxy", "zyx")))
                 raise InputError(

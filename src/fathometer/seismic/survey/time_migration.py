@@ -23,6 +23,9 @@ class TimeMigrationTable(Table):
         "m/s",
         None,
     )
+    units: Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"] | None = key(
+        "unit of the values of a volume of velocities; left out: as the file says, else m/s", "", None
+    )
     eta: Eta | None = key(
         "effective eta over place and vertical two-way time: a volume or a number; left out: from [model] where the "
         "velocity is, else 0",

@@ -120,7 +120,11 @@ def test_columns_outside(tmp_path):
             r"505 of 505 velocities lie outside .* found 2 to 2; these look like km/s",
         ),
         ({"values": np.full((5, 101), 25000.0)}, r".* found 25000 to 25000; are these ft/s\?; needed: m/s"),
-        ({"unit": "km/s"}, "its values are in km/s; needed: m/s"),
+        ({"unit": "km/s"}, r".* found 2e\+06 to 2e\+06; are these ft/s"),
+        (
+            {"values": np.full((5, 101), 250.0), "unit": ""},
+            r".* to 9000 m/s, the first 250 at .* states no unit; needed",
+        ),
         ({"labels": ("x", "z")}, "an axis is labelled z; needed: two-way time"),
     ],
 )

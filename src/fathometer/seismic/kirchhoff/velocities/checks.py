@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError
 from fathometer.seismic.kirchhoff.velocities.dix import interval_squares, require_interval_velocities
 from fathometer.seismic.kirchhoff.velocities.limits import ETA, FASTEST, SLOWEST
+from fathometer.seismic.model.limits import FASTEST as FASTEST_ROCK
+from fathometer.seismic.model.limits import SLOWEST as SLOWEST_ROCK
 from fathometer.seismic.model.limits import THOMSEN
+from fathometer.seismic.model.velocity_units import OTHERS
 
 Floats = NDArray[np.float64]
 Where = Callable[[tuple[int, ...]], str]  # the place of a node by its index, in words
@@ -42,8 +45,20 @@ def check_velocities(name: str, values: NDArray[Any], where: Where) -> None:
         hint = "; are these ft/s?"
     raise InputError(
         f"{name}: {np.count_nonzero(wrong)} of {wrong.size} velocities lie outside {SLOWEST:g} to {FASTEST:g} m/s, the "
-        f"first {values[node]:g} at {where(node)}; found {low:g} to {high:g}{hint}; needed: m/s"
+        f"first {values[node]:g} at {where(node)}; found {low:g} to {high:g}{hint}; needed: m/s, or the key units"
     )
+
+
+def check_unit(name: str, values: NDArray[Any], where: Where) -> None:
+    """InputError for velocities (m/s) that rocks do not have, of a file that does not state their unit."""
+    wrong = ~((values >= SLOWEST_ROCK) & (values <= FASTEST_ROCK))
+    if wrong.any():
+        node = _first(wrong)
+        raise InputError(
+            f"{name}: {np.count_nonzero(wrong)} of {wrong.size} velocities lie outside {SLOWEST_ROCK:g} to "
+            f"{FASTEST_ROCK:g} m/s, the first {values[node]:g} at {where(node)}, and the file states no unit; needed: "
+            f'[time_migration] units, "m/s", {OTHERS}'
+        )
 
 
 def check_eta(name: str, values: NDArray[Any], where: Where) -> None:

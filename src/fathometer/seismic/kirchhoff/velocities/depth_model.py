@@ -44,7 +44,7 @@ class DepthModel:
         """InputError where columns of the image lie outside the model by more than EDGE cells, or one is 2D and the
         other 3D."""
         self.name, self.earth, self.datum, self._grid = name, earth, datum, grid
-        self._model = earth.grid
+        self._model, self._checked = earth.grid, False
         if self._model.two_dimensional != grid.two_dimensional:
             image = 2 if grid.two_dimensional else 3
             raise InputError(f"{name}: [model]: is {earth.dimension}D, and the image is {image}D; needed: the same")
@@ -56,6 +56,7 @@ class DepthModel:
     def properties(self, lo: Columns, hi: Columns) -> dict[str, Floats]:
         """vp (m/s), and where the model is VTI epsilon and delta, at the nodes of the columns in the half-open box
         [lo, hi): (columns, nodes) each. InputError for values that are not finite or no velocities."""
+        self._check_order()
         i, j = self._positions(*columns_of(self._grid, lo, hi))
         shape = self._model.shape[:2]
         (a, b), (a1, b1) = needed_box(i, j, shape)
@@ -73,6 +74,11 @@ class DepthModel:
             name: self._from_datum(bilinear(values, i, j, (a, b), shape)).reshape(i.size, -1)
             for name, values in cells.items()
         }
+
+    def _check_order(self) -> None:
+        if not self._checked:
+            self.earth.check_order()
+            self._checked = True
 
     def times(self, vp: Floats) -> Floats:
         """Vertical two-way times (columns, nodes), s, from the datum; vp: (columns, nodes), m/s."""

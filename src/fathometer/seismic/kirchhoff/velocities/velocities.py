@@ -71,6 +71,10 @@ class Velocities:
         self.extremes = Extremes()
         self._samples = rms.samples  # of the longest column that is worked on
 
+    def hard_notes(self) -> tuple[str, ...]:
+        """Notes on velocities that may be in ft/s; some values are read. InputError where they cannot be."""
+        return self._rms.hard_notes() if isinstance(self._rms, VolumeSource) else ()
+
     @property
     def elliptic(self) -> bool:
         """Whether eta is 0 in the whole image, as the survey says."""
@@ -159,6 +163,8 @@ def velocities_of(survey: Survey, grid: Grid, earth: EarthFiles | None = None) -
     keys, name = survey.time_migration, f"{survey.path}: [time_migration]"
     rotation, samples = rotation_of((survey if earth is None else earth.placed).acquisition), grid.shape[2]
 
+    if keys.units is not None and (not isinstance(keys.velocity, str) or is_picks_file(keys.velocity)):
+        raise InputError(f"{name} units: found {keys.units} without a volume of velocities; allowed: left out")
     rms: Source | ModelSource
     if keys.velocity is None:
         if survey.model is None:
@@ -169,7 +175,9 @@ def velocities_of(survey: Survey, grid: Grid, earth: EarthFiles | None = None) -
         if is_picks_file(keys.velocity):
             rms = PicksSource(f"{name} velocity", survey.directory / keys.velocity, grid)
         else:
-            rms = VolumeSource(f"{name} velocity", keys.velocity, survey.directory, grid, rotation, "velocity")
+            rms = VolumeSource(
+                f"{name} velocity", keys.velocity, survey.directory, grid, rotation, "velocity", keys.units
+            )
     else:
         if not SLOWEST <= keys.velocity <= FASTEST:
             hint = "; is it in km/s?" if keys.velocity < SLOWEST / 4 else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,32 +11,20 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming
 from fathometer.grid.grid import Grid
-from fathometer.seismic.kirchhoff.velocities.checks import check_eta, check_intervals, check_velocities
+from fathometer.seismic.kirchhoff.velocities.checks import check_eta, check_intervals, check_unit, check_velocities
 from fathometer.seismic.kirchhoff.velocities.interpolation import along_last, bilinear, needed_box
 from fathometer.seismic.kirchhoff.velocities.limits import EDGE, LATEST
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, corners_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
 from fathometer.seismic.model.placement import survey_grid_of
+from fathometer.seismic.model.property_units import factor_of
+from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.shots.rotation import Rotation
+from fathometer.storage.volumes.axis_labels import axis_of, listed, nameless
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.survey_grid import SurveyGrid
 from fathometer.storage.volumes.volume import open_volume
 
-AXIS_OF_LABEL = {
-    "x": "x",
-    "inline": "x",
-    "distance": "x",
-    "trace": "x",
-    "y": "y",
-    "crossline": "y",
-    "t": "t",
-    "t0": "t",
-    "time": "t",
-    "twt": "t",
-    "z": "z",
-    "depth": "z",
-}
-METRES_PER_SECOND = ("", "m/s", "m s-1", "m/sec", "meters/second")
 PARALLEL = 0.7  # least cosine of the angle between a 2D image and the line of a volume
 
 
@@ -55,21 +44,30 @@ class VolumeSource:
         grid: Grid,
         rotation: Rotation | None,
         kind: Literal["velocity", "eta"],
+        units: str | None = None,
     ) -> None:
         """key: with the survey's file, for messages. rotation: from the survey's coordinates to the grid's, in which
         the image is; CDP coordinates of SEG-Y are the survey's, and so is what attributes make of other places.
+        units: of velocities, as the survey says; None: as the file says, else m/s.
 
-        InputError where the file cannot be opened, its axes are not x, (y and) time, its values are not in m/s, or
-        columns of the image lie outside it.
+        InputError where the file cannot be opened, its axes are not x, (y and) time, units are unknown or contradict
+        each other, or columns of the image lie outside it.
         """
         with naming(key):
             self._volume = open_volume(reference, directory)
         info = self._volume.info
         self.name, self._grid, self._kind = f"{key} ({self._volume.path}{info.fill_words})", grid, kind
         self.notes: tuple[str, ...] = ()
-        if kind == "velocity" and (info.unit or "").strip().lower() not in METRES_PER_SECOND:
-            raise InputError(f"{self.name}: its values are in {info.unit}; needed: m/s")
+        self._units, self._factor = None, 1.0
+        if kind == "velocity":
+            place = f"{key.removesuffix(' velocity')} units"
+            self._units = units_of(place, self._volume.path, info, units)
+            self.notes += unit_notes("[time_migration] units", self._volume.path, info, units)
+        else:
+            self._factor = factor_of(key, kind, self._volume)
         self._axes = self._axes_of_file()
+        if reason := info.uneven or info.unplaced:
+            raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m or s")
         lengths = dict(zip(self._axes, info.shape, strict=True))
         self._shape = lengths["x"], lengths.get("y", 1)
         self.samples = lengths["t"]
@@ -93,12 +91,33 @@ class VolumeSource:
         i, j = self._positions(*columns_of(self._grid, lo, hi))
         (a, b), (a1, b1) = box = needed_box(i, j, self._shape)
         ends = {"x": (a, a1), "y": (b, b1), "t": (0, self.samples)}
-        raw = self._volume.read(*([ends[axis][side] for axis in self._axes] for side in (0, 1)))
+        raw = self._in_units(self._volume.read(*([ends[axis][side] for axis in self._axes] for side in (0, 1))))
         order = [self._axes.index(axis) for axis in "xyt" if axis in self._axes]
         nodes = raw.transpose(order).reshape(a1 - a, b1 - b, self.samples)
         self._check(nodes, box[0])
         positions = (times_of(self._grid) - self._first_time) / self._interval
         return bilinear(along_last(nodes, positions), i, j, box[0], self._shape)
+
+    def hard_notes(self) -> tuple[str, ...]:
+        """A note where velocities without a unit are so high that they may be in ft/s, by some columns. InputError
+        where these cannot be read."""
+        if self._kind != "velocity" or self._units is not None:
+            return ()
+        least = math.inf
+        for share in (0.0, 0.5, 1.0):
+            place = [round(share * (n - 1)) for n in self._volume.info.shape]
+            lo = [0 if axis == "t" else n for axis, n in zip(self._axes, place, strict=True)]
+            cells = zip(self._axes, lo, self._volume.info.shape, strict=True)
+            column = self._volume.read(lo, [n if axis == "t" else first + 1 for axis, first, n in cells])
+            least = min(least, float(column.min()))
+        return hard_note("[time_migration] units", self._volume.path, least)
+
+    def _in_units(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Velocities in m/s; eta as a fraction."""
+        if self._kind == "velocity":
+            with np.errstate(invalid="ignore", divide="ignore"):  # reported by the checks
+                return np.asarray(metres_per_second(values, self._units or "m/s"))
+        return values if self._factor == 1.0 else self._factor * values
 
     def files(self) -> list[Path]:
         """See Source.files."""
@@ -118,7 +137,7 @@ class VolumeSource:
     def _axes_of_file(self) -> str:
         """The file's axes, slowest first: "xt", "xyt", …; an axis y of one cell in 2D is left as y."""
         info, flat = self._volume.info, self._grid.two_dimensional
-        labels = [AXIS_OF_LABEL.get(label.strip().lower(), "?") for label in info.labels or ()]
+        labels = [axis_of(label) or "?" for label in info.labels or ()]
         if labels and isinstance(self._volume, SegyVolume):
             labels[-1] = "t"  # the format does not tell time from depth
         if "z" in labels:
@@ -128,13 +147,35 @@ class VolumeSource:
             )
         axes = "".join(labels)
         if sorted(axes) not in (["t", "x"], ["t", "x", "y"]):
-            axes = "xt" if len(info.shape) == 2 else "xyt"
+            axes = self._unlabelled_axes(labels)
         cells = dict(zip(axes, info.shape, strict=True))
         if flat and cells.get("y", 1) != 1:
             raise InputError(f"{self.name}: has {cells['y']} cells along y; needed: none, since the image is 2D")
         if not flat and "y" not in axes:
             raise InputError(f"{self.name}: has two axes; needed: x, y and time, since the image is 3D")
         return axes
+
+    def _unlabelled_axes(self, found: list[str]) -> str:
+        """The axes of a file whose labels do not name all: x, (y) and t, or the one that is left. InputError where that
+        is unclear."""
+        info = self._volume.info
+        natural = "xt" if len(info.shape) == 2 else "xyt"
+        if all(map(nameless, info.labels or ())):
+            cells = " x ".join(map(str, info.shape))
+            self.notes += (
+                f"{self._volume.path} does not name its axes: {cells} values are taken as {', '.join(natural)}, "
+                "slowest first",
+            )
+            return natural
+        left = [axis for axis in natural if axis not in found]
+        if found.count("?") == 1 and len(left) == 1:
+            return "".join(left[0] if axis == "?" else axis for axis in found)
+        if all(axis in ("?", wanted) for axis, wanted in zip(found, natural, strict=True)) and set(found) != {"?"}:
+            return natural
+        raise InputError(
+            f"{self.name}: its axes are labelled {listed(info.labels or ())}, slowest first; needed: x, "
+            f"{'y ' * (len(natural) > 2)}and t, two-way time"
+        )
 
     def _times(self) -> tuple[float, float]:
         """First time and interval, s; those of the image where the file has none and as many samples."""
@@ -250,6 +291,8 @@ class VolumeSource:
             check_eta(self.name, nodes, where)
             return
         check_velocities(self.name, nodes, where)
+        if self._units is None:
+            check_unit(self.name, nodes, where)
         times = self._first_time + self._interval * np.arange(self.samples, dtype=np.float64)
         check_intervals(self.name, times, nodes, where)
 
