@@ -1,0 +1,90 @@
+"""Random traps in gathers: delays, lengths, spikes and loud traces; the image is that of the traces put right by hand.
+
+New seeds each time, printed.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import INTERVAL, MIGRATE, RECEIVERS, SAMPLES, here, inputs, survey
+from index_support import index_of
+
+from fathometer.storage.traces.segy import GatherWriter
+
+pytestmark = pytest.mark.trials
+COUNT = 12
+
+
+def gathers(rng: np.random.Generator, sources: list[float]) -> list[np.ndarray]:
+    """Arrivals and noise, (receivers, samples) of each source, float32."""
+    times = INTERVAL * np.arange(SAMPLES)
+    made = []
+    for source in sources:
+        late = times - 0.05 - np.abs(RECEIVERS[:, :1] - source) / rng.uniform(3000, 6000)
+        wave = (1 - 2 * (70 * late) ** 2) * np.exp(-((70 * late) ** 2))
+        noise = rng.uniform(0.001, 0.05) * rng.standard_normal(late.shape)
+        made.append((rng.uniform(1e-6, 1e6) * (wave + noise)).astype(np.float32))
+    return made
+
+
+def write(path: Path, ffid: int, source: float, traces: np.ndarray, delays: np.ndarray) -> None:
+    """One shot, of samples that begin at delays (receivers,), in samples."""
+    with GatherWriter(path, traces.shape[1], INTERVAL, len(RECEIVERS)) as writer:
+        writer.write(0, ffid, (source, 0.0, 20.0), RECEIVERS, traces)
+    data = bytearray(path.read_bytes())
+    for trace, delay in enumerate(delays):
+        where = 3600 + trace * (240 + 4 * traces.shape[1]) + 108
+        struct.pack_into(">h", data, where, round(1000 * INTERVAL * int(delay)))
+    path.write_bytes(data)
+
+
+def image(folder: Path, name: str, files: str) -> np.ndarray:
+    keys = MIGRATE | {"acquisition.gathers": files, "output.directory": name}
+    done = here("migrate", survey(folder, keys, f"{name}.toml"))
+    assert done.code == 0, done.err
+    return np.fromfile(folder / name / "image.rsf@", np.float32)
+
+
+@pytest.mark.parametrize("number", range(COUNT))
+def test_the_image_is_that_of_the_traces_put_right(tmp_path: Path, number: int) -> None:
+    seed = random.SystemRandom().randrange(10**6)
+    print(f"seed {seed}")
+    rng = np.random.default_rng(seed)
+    inputs(tmp_path)
+    sources = sorted(rng.uniform(50, 350, int(rng.integers(1, 4))).round(1).tolist())
+    right, wrong = tmp_path / "right", tmp_path / "wrong"
+    right.mkdir(), wrong.mkdir()
+    longest, end, truths = int(rng.integers(0, 12)), 0, []
+    for ffid, (source, traces) in enumerate(zip(sources, gathers(rng, sources), strict=True), start=7):
+        # What lies before a trace's delay, or behind its end, is not recorded.
+        length = SAMPLES - int(rng.integers(0, 8))
+        delays = np.where(rng.random(len(RECEIVERS)) < 0.5, rng.integers(0, longest + 1, len(RECEIVERS)), 0)
+        delays[int(rng.integers(len(RECEIVERS)))] = 0
+        whole, cut = np.zeros((len(RECEIVERS), SAMPLES + longest), np.float32), np.zeros((len(RECEIVERS), length))
+        bad = {int(row) for row in rng.choice(len(RECEIVERS), int(rng.integers(0, 4)), replace=False)}
+        for row, delay in enumerate(delays):
+            own = traces[row, delay : delay + length]
+            cut[row, : len(own)] = own
+            whole[row, delay : delay + len(own)] = own
+        for row in bad:
+            whole[row] = 0
+            if rng.random() < 0.5:
+                cut[row, int(rng.integers(length))] = 10.0 ** rng.uniform(3.5, 12) * np.abs(traces).max()
+            else:
+                cut[row] *= 10.0 ** rng.uniform(4.5, 8)
+        truths.append((ffid, source, whole))
+        end = max(end, int(delays.max()) + length)
+        write(wrong / f"{ffid}.segy", ffid, source, cut, delays)
+    for ffid, source, whole in truths:
+        write(right / f"{ffid}.segy", ffid, source, whole[:, :end], np.zeros(len(RECEIVERS), int))
+    index_of(*sorted(wrong.glob("*.segy")))
+    truth = image(tmp_path, "right-image", "right/*.segy")
+    for name, files in (("wrong-image", "wrong/*.segy"), ("indexed-image", "wrong/survey.parquet")):
+        found = image(tmp_path, name, files)
+        scale = np.abs(truth).max()
+        np.testing.assert_allclose(found / scale, truth / scale, atol=1e-6)
