@@ -36,6 +36,18 @@ CASES = [
         {"time_migration.datum": 50.0, "time_migration.replacement_velocity": 1500.0},
         30.0,
     ),
+    Case(
+        "a datum far above",
+        "[time_migration] datum: found -9000 m, from 9000 m above sources and receivers on; shifted to it at 1500 m/s, "
+        "the traces begin at 12 s, after the end of the image, 0.8 s; allowed: a nearer datum",
+        {"time_migration.datum": -9000.0, "time_migration.replacement_velocity": 1500.0},
+    ),
+    Case(
+        "a mute of everything",
+        "[acquisition] mute.velocity: found 300; at the least offset, 500 m, the mute ends at 1.66667 s, after the "
+        "last sample, 1.196 s, so that nothing is left of any trace; allowed: above 418.06 m/s",
+        {"acquisition.conditioning": {"offsets": [500.0, 600.0]}, "acquisition.mute": {"velocity": 300.0}},
+    ),
     Case("no places", "[time_migration] x: missing; needed where no [model]", {"time_migration.x": None}),
     Case(
         "one place", "[time_migration] x: found one place; allowed: two or more", {"time_migration.x": [0.0, 0.0, 25.0]}

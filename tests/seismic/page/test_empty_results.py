@@ -101,3 +101,15 @@ def test_traces_of_zeros_of_elastic_waves(tmp_path, capsys) -> None:
     assert "note: nothing was recorded, all traces are 0" in done.err
     record, _ = left(tmp_path / "out")
     assert record["validity"]["reasons"][0].startswith("nothing was recorded")
+
+
+def test_a_mute_of_all_samples_is_refused_before_a_time_step(tmp_path, capsys) -> None:
+    """Traces from 100 m on, 0.2 s long."""
+    inputs(tmp_path)
+    mute = {"acquisition.mute": {"velocity": 300.0}, "acquisition.conditioning": {"offsets": [100.0, 200.0]}}
+    done = run(capsys, "migrate", survey(tmp_path, MIGRATE | mute))
+    assert done.code == 2
+    assert "[acquisition] mute.velocity: found 300; at the least offset, 100 m, the mute ends at 0.333333 s" in done.err
+    assert not (tmp_path / "out" / "image.rsf").exists()
+    half = mute | {"acquisition.mute": {"velocity": 600.0}}  # of the nearest trace alone the end is left
+    assert run(capsys, "migrate", survey(tmp_path, MIGRATE | half)).code == 0

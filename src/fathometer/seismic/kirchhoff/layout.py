@@ -21,6 +21,7 @@ from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, veloc
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.shots.dropped_words import dropped_notes_of
+from fathometer.seismic.shots.nothing_left import check_mute
 from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
 from fathometer.seismic.shots.place import place_of_run, unkept_notes
 from fathometer.seismic.shots.shot import Shot
@@ -179,6 +180,8 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
     grid = _with_times(survey, columns, acquisition)
     _check_datum(survey, acquisition)
     _check_start(survey, acquisition)
+    _check_shift(survey, acquisition, grid)
+    check_mute(survey, acquisition)
     notes += check_bins(survey, acquisition.shots)
     with ledger.phase("read model"):
         velocities = velocities_of(survey, grid, files)
@@ -286,6 +289,26 @@ def _check_start(survey: Survey, acquisition: Acquisition) -> None:
         raise InputError(
             f"{survey.path}: [time_migration] start: found {keys.start:g} s; allowed: before the end of the traces, "
             f"{end:g} s"
+        )
+
+
+def _check_shift(survey: Survey, acquisition: Acquisition, grid: Grid) -> None:
+    """The image has to end after the traces begin, as they are shifted to a datum above them."""
+    keys = survey.time_migration
+    if keys.replacement_velocity is None:
+        return
+    end = grid.origin[2] + (grid.shape[2] - 1) * grid.spacing[2]
+    least = min(
+        float(shot.source[2]) + float(shot.receivers[:, 2].min()) - 2 * keys.datum
+        for shot in acquisition.shots
+        if len(shot.receivers)
+    )
+    begins = acquisition.start + least / keys.replacement_velocity
+    if begins >= end:
+        raise InputError(
+            f"{survey.path}: [time_migration] datum: found {keys.datum:g} m, from {0.5 * least:g} m above sources and "
+            f"receivers on; shifted to it at {keys.replacement_velocity:g} m/s, the traces begin at {begins:g} s, "
+            f"after the end of the image, {end:g} s; allowed: a nearer datum, or a larger replacement_velocity"
         )
 
 

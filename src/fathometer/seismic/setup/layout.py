@@ -24,6 +24,7 @@ from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
 from fathometer.seismic.shots.dropped_words import dropped_notes_of
 from fathometer.seismic.shots.inside import Box, check_below, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
+from fathometer.seismic.shots.nothing_left import check_mute
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.shots.place import place_of_run, unkept_notes
 from fathometer.seismic.shots.shot import Shot
@@ -215,6 +216,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
         acquisition = acquisition_to_model(survey, acquisition)
     place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)
     if imaging:
+        check_mute(survey, acquisition)
         notes += unkept_notes(survey, place) + dropped_notes_of(acquisition)
     acquisition = replace(acquisition, notes=files.notes + acquisition.notes + notes)
     wavelet = wavelet_of(survey)
