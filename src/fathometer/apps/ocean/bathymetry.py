@@ -93,13 +93,13 @@ def _depth(file: OceanFile, deepest: float) -> Floats:
 def _from_file(file: OceanFile, keys: FileDepth, deepest: float) -> Floats:
     place, cells = f"{file.path}: [bathymetry]", file.grid.cells
     spacing = file.grid.spacing if file.grid.kind == "plane" else ()
-    depth = plane(f"{place} file", keys.file, file.directory, keys.axes, cells, spacing)
+    depth = plane(f"{place} file", keys.file, file.directory, keys.axes, cells, spacing, "length")
     if keys.positive == "up":
         depth = np.where(depth < 0, -depth, np.where(np.isnan(depth), depth, 0.0))
     if keys.mask is None:
         water = np.ones(cells, bool)
     else:
-        mask = plane(f"{place} mask", keys.mask, file.directory, keys.axes, cells, spacing)
+        mask = plane(f"{place} mask", keys.mask, file.directory, keys.axes, cells, spacing, "mask")
         _refuse(f"{place} mask", ~np.isin(mask, (0.0, 1.0)), mask, "1 (water) or 0 (land)")
         water = mask == 1
         _refuse(f"{place} mask", water & (depth == 0), mask, "0 where the depth is 0")

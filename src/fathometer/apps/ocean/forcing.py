@@ -60,7 +60,7 @@ def wind(file: OceanFile, grid: OceanGrid) -> tuple[Floats, Floats] | None:
             reference = getattr(keys, name)
             if reference is not None:
                 place = f"{file.path}: [forcing] wind.{name}"
-                found = plane(place, reference, file.directory, keys.axes, (nx, ny), spacing_of(grid))
+                found = plane(place, reference, file.directory, keys.axes, (nx, ny), spacing_of(grid), "stress")
                 values[:] = check_values(place, found, wet, "stress in N/m²", MOST_STRESS)
     else:
         return None
@@ -85,9 +85,10 @@ def _at_surface(
 ) -> Floats:
     """Values (nx, ny), 0 on land."""
     (nx, ny, _), wet = grid.shape, grid.levels > 0
-    place = f"{file.path}: [forcing] {name}"
+    place, quantity = f"{file.path}: [forcing] {name}", name.removesuffix(".target")
+    quantity = "flux" if quantity == "heat_flux" else quantity
     if isinstance(value, SurfaceTable) and value.file is not None:
-        found = plane(place, value.file, file.directory, value.axes, (nx, ny), spacing_of(grid))
+        found = plane(place, value.file, file.directory, value.axes, (nx, ny), spacing_of(grid), quantity)
     elif isinstance(value, SurfaceTable):
         found = np.broadcast_to(by_latitude(file, value, grid.y), (nx, ny))
     else:

@@ -30,7 +30,7 @@ class InitialTracer:
         self._volume: GridVolume | None = None
         if isinstance(self._keys, ProfileTable) and self._keys.file is not None:
             self._volume = GridVolume(
-                self._place, self._keys.file, file.directory, self._keys.axes, grid.shape, spacing_of(grid)
+                self._place, self._keys.file, file.directory, self._keys.axes, grid.shape, spacing_of(grid), name
             )
 
     def __call__(self, lo: Box, hi: Box) -> Floats:
@@ -85,7 +85,7 @@ def surface_height(file: OceanFile, grid: OceanGrid) -> Floats | None:
         height = keys.amplitude * np.exp(-((_distance(file, grid, keys.centre) / keys.radius) ** 2))
     else:
         assert isinstance(keys, FileHeight)
-        height = plane(place, keys.file, file.directory, keys.axes, (nx, ny), spacing_of(grid))
+        height = plane(place, keys.file, file.directory, keys.axes, (nx, ny), spacing_of(grid), "length")
     height = check_values(place, height, grid.levels > 0, "heights in m")
     most = float(grid.thickness[0]) / 2
     if np.abs(height).max() > most:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.apps.ocean.grid import Floats, OceanGrid
+from fathometer.apps.ocean.value_units import scale_of
 from fathometer.base.errors import InputError, naming
 from fathometer.storage.volumes.volume import Volume, open_volume
 
@@ -27,7 +28,9 @@ class GridVolume:
     """A volume with a value for each cell of a grid, or for each column.
 
     place: of its key in the ocean file, for errors. axes: slowest first; None: by its labels, else x, y, (z).
-    Raises InputError: see open_volume; another shape than the grid's; labels or spacings that contradict.
+    quantity: what its values are, a key of value_units.SCALES.
+    Raises InputError: see open_volume; another shape than the grid's; labels or spacings that contradict; a unit that
+    is unknown.
     """
 
     def __init__(
@@ -38,11 +41,13 @@ class GridVolume:
         axes: str | None,
         shape: Sequence[int],
         spacing: Sequence[float],
+        quantity: str,
     ) -> None:
         self.place = f"{place}: {reference}"
         with naming(place):
             self._volume: Volume = open_volume(reference, directory)
         info, natural = self._volume.info, "xyz"[: len(shape)]
+        self._factor, self._added = scale_of(self.place, quantity, info.unit)
         labelled = _labelled(info.labels)
         if axes is not None and labelled is not None and axes != labelled:
             raise InputError(
@@ -67,7 +72,10 @@ class GridVolume:
         order = ["xyz".index(axis) for axis in self.axes]
         values = self._volume.read([lo[n] for n in order], [hi[n] for n in order])
         back = [self.axes.index(axis) for axis in "xyz"[: len(order)]]
-        return np.ascontiguousarray(values.transpose(back), np.float64)
+        found = np.ascontiguousarray(values.transpose(back), np.float64)
+        if (self._factor, self._added) == (1.0, 0.0):
+            return found
+        return found * self._factor + self._added
 
     def files(self) -> list[Path]:
         """The files that it is in."""
@@ -79,10 +87,16 @@ class GridVolume:
 
 
 def plane(
-    place: str, reference: str, directory: Path, axes: str | None, grid: tuple[int, int], spacing: Sequence[float]
+    place: str,
+    reference: str,
+    directory: Path,
+    axes: str | None,
+    grid: tuple[int, int],
+    spacing: Sequence[float],
+    quantity: str,
 ) -> Floats:
     """All values (nx, ny) of a 2D volume; arguments and errors as of GridVolume."""
-    volume = GridVolume(place, reference, directory, axes, grid, spacing)
+    volume = GridVolume(place, reference, directory, axes, grid, spacing, quantity)
     try:
         return volume.read((0, 0), grid)
     finally:
