@@ -104,3 +104,16 @@ def test_bytes_swapped_in_pairs(tmp_path: Path, code: int) -> None:
     assert layouts[1].pairs
     plain, swapped = (peaks_in(layout, np.arange(8)) for layout in layouts)
     assert np.array_equal(plain, swapped)
+
+
+def test_ibm_floats_that_are_not_normalised(tmp_path: Path) -> None:
+    """2^-16 with a fraction of one bit is less than 2^-4 in full, although its exponent is larger."""
+    words = np.array([[0x42000001, 0x40800000, 0x40800001, 0x41000010, 0, 0, 0x3FFFFFFF, 0x40400000]], np.uint32)
+    stored = np.zeros((1, 240 + 32), np.uint8)
+    stored[:, 240:] = words.astype(">u4").view(np.uint8)
+    (tmp_path / "a").write_bytes(stored.tobytes())
+    layout = Layout(tmp_path / "a", ">", 1, 1, 0, 8, 1, 0.004, False, ())
+    values = np.abs(layout.decode(stored).astype(np.float64))[0]
+    peaks, rest = peaks_in(layout, np.arange(1))
+    assert (peaks[0], rest[0]) == (values.max(), values[5:].max())
+    assert values.argmax() == 2

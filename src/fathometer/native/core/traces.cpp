@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 namespace fathometer {
 
@@ -101,51 +102,91 @@ template <bool swap> uint8_t state_of(const uint8_t *samples, int64_t bytes, int
     }
 }
 
-// 16^(exponent - 64) 2^-24 of an IBM float by its exponent.
-const std::array<double, 128> ibm_scales = [] {
-    std::array<double, 128> scales{};
-    for (int exponent = 0; exponent < 128; ++exponent)
-        scales[size_t(exponent)] = std::ldexp(1.0, 4 * (exponent - 64) - 24);
-    return scales;
-}();
-
-struct Peaks {
-    double peak, rest;
+template <class Key> struct Peaks {
+    Key peak, rest;
 };
 
-// at(k): magnitude of sample k of n.
-template <class At> Peaks peaks_of(int64_t n, int64_t beside, const At &at) {
-    const auto largest = [&](int64_t first, int64_t end) {
-        double most = 0;
-        for (int64_t k = first; k < end; ++k) {
-            const double value = at(k);
-            most = value > most ? value : most; // false for NaN
+// Largest key of samples first to end. Several at a time: the compiler makes vectors of them.
+template <class Key, class At> Key largest(int64_t first, int64_t end, const At &at) {
+    constexpr int64_t lanes = 32 / sizeof(Key);
+    std::array<Key, size_t(lanes)> most{};
+    for (; first + lanes <= end; first += lanes)
+        for (int64_t k = 0; k < lanes; ++k) {
+            const Key key = at(first + k);
+            most[size_t(k)] = key > most[size_t(k)] ? key : most[size_t(k)]; // false for NaN
         }
-        return most;
-    };
-    const double peak = largest(0, n);
-    int64_t place = 0;
-    while (place < n && at(place) != peak)
-        ++place;
-    return {peak, std::max(largest(0, std::min(n, place - beside)), largest(std::min(n, place + beside + 1), n))};
+    for (; first < end; ++first) {
+        const Key key = at(first);
+        most[0] = key > most[0] ? key : most[0];
+    }
+    return *std::max_element(most.begin(), most.end());
 }
 
-template <class Bits, class Value, bool swap> Peaks numbers(const uint8_t *samples, int64_t bytes, int64_t beside) {
-    return peaks_of(bytes / int64_t(sizeof(Bits)), beside, [=](int64_t k) {
+// at(k): a number of sample k of n that grows with its magnitude, 0 for none. One pass, by blocks: only those around
+// the peak are looked at again.
+template <class Key, class At> Peaks<Key> peaks_of(int64_t n, int64_t beside, const At &at) {
+    constexpr int64_t block = 128;
+    thread_local std::vector<Key> blocks;
+    blocks.clear();
+    for (int64_t first = 0; first < n; first += block)
+        blocks.push_back(largest<Key>(first, std::min(first + block, n), at));
+    if (blocks.empty())
+        return {Key(0), Key(0)};
+    const auto highest = std::max_element(blocks.begin(), blocks.end());
+    const Key peak = *highest;
+    int64_t place = (highest - blocks.begin()) * block;
+    while (place < n - 1 && at(place) != peak)
+        ++place;
+    const int64_t before = std::max<int64_t>(0, place - beside), behind = std::min(n, place + beside + 1);
+    const int64_t whole = before / block, next = (behind + block - 1) / block; // blocks that are whole on either side
+    Key rest = std::max(largest<Key>(whole * block, before, at), largest<Key>(behind, std::min(n, next * block), at));
+    for (int64_t k = 0; k < int64_t(blocks.size()); ++k)
+        if (k < whole || k >= next)
+            rest = std::max(rest, blocks[size_t(k)]);
+    return {peak, rest};
+}
+
+template <class Bits, class Value, bool swap>
+Peaks<double> numbers(const uint8_t *samples, int64_t bytes, int64_t beside) {
+    return peaks_of<double>(bytes / int64_t(sizeof(Bits)), beside, [=](int64_t k) {
         return std::abs(double(std::bit_cast<Value>(load<Bits, swap>(samples + int64_t(sizeof(Bits)) * k))));
     });
 }
 
-template <bool swap> Peaks ibm_floats(const uint8_t *samples, int64_t bytes, int64_t beside) {
-    return peaks_of(bytes / 4, beside, [=](int64_t k) {
-        const uint32_t word = load<uint32_t, swap>(samples + 4 * k);
-        return double(word & 0x00ffffffu) * ibm_scales[word >> 24 & 0x7fu];
+// Without their sign the bits of floats grow with the magnitude; NaN counts as 0.
+template <bool swap> Peaks<double> ieee_floats(const uint8_t *samples, int64_t bytes, int64_t beside) {
+    const auto found = peaks_of<int32_t>(bytes / 4, beside, [=](int64_t k) {
+        const int32_t size = int32_t(load<uint32_t, swap>(samples + 4 * k) & 0x7fffffffu);
+        return size <= 0x7f800000 ? size : 0;
     });
+    return {double(std::bit_cast<float>(found.peak)), double(std::bit_cast<float>(found.rest))};
+}
+
+double ibm_magnitude(uint32_t word) {
+    return std::ldexp(double(word & 0x00ffffffu), 4 * (int(word >> 24 & 0x7fu) - 64) - 24);
+}
+
+// So do those of IBM's floats where they are normalised, as all but a few writers leave them.
+template <bool swap> Peaks<double> ibm_floats(const uint8_t *samples, int64_t bytes, int64_t beside) {
+    const int64_t n = bytes / 4;
+    uint32_t odd = 0;
+    for (int64_t k = 0; k < n; ++k) {
+        const uint32_t word = load<uint32_t, swap>(samples + 4 * k);
+        odd |= uint32_t((word & 0x00f00000u) == 0) & uint32_t((word & 0x00ffffffu) != 0);
+    }
+    if (odd)
+        return peaks_of<double>(n, beside,
+                                [=](int64_t k) { return ibm_magnitude(load<uint32_t, swap>(samples + 4 * k)); });
+    const auto found = peaks_of<int32_t>(n, beside, [=](int64_t k) {
+        const uint32_t word = load<uint32_t, swap>(samples + 4 * k);
+        return (word & 0x00ffffffu) ? int32_t(word & 0x7fffffffu) : 0;
+    });
+    return {ibm_magnitude(uint32_t(found.peak)), ibm_magnitude(uint32_t(found.rest))};
 }
 
 // Three bytes, as SEG-Y's formats 7 (signed) and 15 have them.
-Peaks three_bytes(const uint8_t *samples, int64_t bytes, int64_t beside, bool little, bool is_signed) {
-    return peaks_of(bytes / 3, beside, [=](int64_t k) {
+Peaks<double> three_bytes(const uint8_t *samples, int64_t bytes, int64_t beside, bool little, bool is_signed) {
+    return peaks_of<double>(bytes / 3, beside, [=](int64_t k) {
         const uint8_t *sample = samples + 3 * k;
         const uint32_t word =
             little ? sample[2] << 16 | sample[1] << 8 | sample[0] : sample[0] << 16 | sample[1] << 8 | sample[2];
@@ -153,7 +194,8 @@ Peaks three_bytes(const uint8_t *samples, int64_t bytes, int64_t beside, bool li
     });
 }
 
-template <bool swap> Peaks peaks_in(const uint8_t *samples, int64_t bytes, int format, int64_t beside, bool little) {
+template <bool swap>
+Peaks<double> peaks_in(const uint8_t *samples, int64_t bytes, int format, int64_t beside, bool little) {
     switch (format) {
     case 1:
         return ibm_floats<swap>(samples, bytes, beside);
@@ -162,7 +204,7 @@ template <bool swap> Peaks peaks_in(const uint8_t *samples, int64_t bytes, int f
     case 3:
         return numbers<uint16_t, int16_t, swap>(samples, bytes, beside);
     case 5:
-        return numbers<uint32_t, float, swap>(samples, bytes, beside);
+        return ieee_floats<swap>(samples, bytes, beside);
     case 6:
         return numbers<uint64_t, double, swap>(samples, bytes, beside);
     case 8:
@@ -235,8 +277,8 @@ void trace_peaks(const TraceRows &rows, int64_t header, int format, int64_t besi
     for (int64_t r = 0; r < rows.count; ++r) {
         const uint8_t *samples = rows.data + r * rows.bytes + header;
         const int64_t bytes = rows.bytes - header;
-        const Peaks found = foreign(rows) ? peaks_in<true>(samples, bytes, format, beside, rows.little)
-                                          : peaks_in<false>(samples, bytes, format, beside, rows.little);
+        const Peaks<double> found = foreign(rows) ? peaks_in<true>(samples, bytes, format, beside, rows.little)
+                                                  : peaks_in<false>(samples, bytes, format, beside, rows.little);
         peaks[r] = found.peak;
         rest[r] = found.rest;
     }
