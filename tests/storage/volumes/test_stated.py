@@ -1,0 +1,223 @@
+"""What files of others state of names, units, direction and packing of their arrays: obeyed, or refused in one line.
+
+The files are made by other libraries; each is read by one rank and by every strategy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+from stated_volumes import WRITERS, Stated, Truth, array_of, lacking
+
+from fathometer.base.errors import InputError
+from fathometer.storage.volumes.axis_labels import axis_of
+from fathometer.storage.volumes.reader import SharedVolume
+from fathometer.storage.volumes.registry import format_to_read
+from fathometer.storage.volumes.strategy import Strategy
+from fathometer.storage.volumes.volume import open_volume
+
+NX, NZ = 7, 5
+TRUTH = Truth(2000 + 10.0 * np.arange(NX)[:, None] + np.arange(NZ), (10.0, 12.5), (100.0, 0.0))
+SOLID = Truth(
+    2000 + 100.0 * np.arange(4)[:, None, None] + 10.0 * np.arange(3)[:, None] + np.arange(6),
+    (10.0, 20.0, 5.0),
+    (0.0,) * 3,
+)
+FORMS = [form for form in WRITERS if not lacking(form)]
+ATTRIBUTES = [form for form in FORMS if form != "rsf"]
+
+
+def in_order(volume, values):
+    """A block of a volume as [x, (y,) z]."""
+    axes = [axis_of(label) for label in volume.info.labels]
+    return values.transpose([axes.index(axis) for axis in sorted(axes)])
+
+
+def whole(volume):
+    return volume.read([0] * len(volume.info.shape), volume.info.shape)
+
+
+def compare(truth, how, form, folder, tolerance=1e-6):
+    """The file means the truth, in its own units of values, read whole, in part, and by all strategies."""
+    with open_volume(WRITERS[form](folder, truth, how), folder) as volume:
+        info = volume.info
+        wanted = array_of(truth, replace(how, axes=truth.axes, falling="", packed=False))[0]
+        found = in_order(volume, whole(volume))
+        np.testing.assert_allclose(found, wanted, rtol=tolerance)
+        axes = [axis_of(label) for label in info.labels]
+        for number, axis in enumerate(truth.axes):
+            assert info.spacing[axes.index(axis)] == pytest.approx(truth.spacing[number], rel=1e-5)
+            assert info.origin[axes.index(axis)] == pytest.approx(truth.origin[number], rel=1e-5, abs=1e-3)
+        assert info.unit == how.unit
+        hi = [n - 1 for n in info.shape]
+        part = volume.read([1] * len(hi), hi)
+        np.testing.assert_array_equal(part, whole(volume)[tuple(slice(1, n) for n in hi)])
+        for name in format_to_read(volume.path).reads:
+            if not format_to_read(volume.path).missing(name, 1):
+                with SharedVolume(volume, MPI.COMM_SELF, Strategy.of(name)) as shared:
+                    np.testing.assert_array_equal(shared.read([1] * len(hi), hi), part)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    "how",
+    [
+        Stated("xz"),
+        Stated("zx"),
+        Stated("zx", {"x": "Distance", "z": "Depth"}),
+        Stated("xz", falling="z"),
+        Stated("zx", falling="x"),
+        Stated("xz", length="km"),
+        Stated("xz", length="ft", unit="ft/s"),
+        Stated("xz", unit="km/s"),
+    ],
+)
+def test_names_direction_and_units(tmp_path, form, how):
+    compare(TRUTH, how, form, tmp_path)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("axes", ["xyz", "zyx", "yzx"])
+def test_three_axes(tmp_path, form, axes):
+    compare(SOLID, Stated(axes, {"y": "crossline", "x": "inline"}, falling="yz"), form, tmp_path)
+
+
+@pytest.mark.parametrize("form", ATTRIBUTES)
+@pytest.mark.parametrize("falling", ["", "z"])
+def test_heights(tmp_path, form, falling):
+    compare(TRUTH, Stated("xz", falling=falling, upward=True), form, tmp_path)
+
+
+@pytest.mark.parametrize("form", ATTRIBUTES)
+def test_packing(tmp_path, form):
+    compare(TRUTH, Stated("zx", packed=True, falling="z"), form, tmp_path, 1e-5)
+    with open_volume(
+        WRITERS[form](_empty(tmp_path), TRUTH, Stated("xz", packed=True, missing=(3, 2))), _empty(tmp_path)
+    ) as v:
+        assert np.argwhere(np.isnan(whole(v))).tolist() == [[3, 2]]
+
+
+def _empty(folder):
+    (folder / "missing").mkdir(exist_ok=True)
+    return folder / "missing"
+
+
+@pytest.mark.parametrize("form", [form for form in ATTRIBUTES if form != "zarr"])
+def test_coordinates_of_float32(tmp_path, form):
+    compare(replace(TRUTH, origin=(451493.0, 0.0)), Stated("xz", coordinates="f4"), form, tmp_path)
+
+
+def test_arrays_of_matlab_are_column_major(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "m.mat", "w") as file:
+        file.create_dataset("vp", data=TRUTH.values.T).attrs["MATLAB_class"] = np.bytes_("double")
+    with open_volume("m.mat:vp", tmp_path) as volume:
+        assert volume.info.shape == (NX, NZ)
+        np.testing.assert_array_equal(whole(volume), TRUTH.values)
+        np.testing.assert_array_equal(volume.read((2, 1), (4, 5)), TRUTH.values[2:4, 1:5])
+        for name in format_to_read(volume.path).reads:
+            with SharedVolume(volume, MPI.COMM_SELF, Strategy.of(name)) as shared:
+                np.testing.assert_array_equal(shared.read((2, 1), (4, 5)), TRUTH.values[2:4, 1:5])
+
+
+def hdf5_with(folder, attributes, coordinates=None, of_z=None):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(folder / "v.h5", "w") as file:
+        data = file.create_dataset("vp", data=TRUTH.values)
+        data.attrs.update(attributes)
+        for number, (axis, along) in enumerate((coordinates or {}).items()):
+            scale = file.create_dataset(axis, data=along)
+            scale.make_scale(axis)
+            scale.attrs.update(of_z or {} if number == 1 else {})
+            data.dims[number].attach_scale(scale)
+    return "v.h5:vp"
+
+
+X = 10.0 * np.arange(NX)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "coordinates", "of_z", "words"),
+    [
+        ({"scale_factor": "half"}, None, {}, "v.h5:vp: scale_factor: found half; allowed: one finite number"),
+        ({"scale_factor": 0.0}, None, {}, "scale_factor: found 0"),
+        ({"add_offset": [1.0, 2.0]}, None, {}, "add_offset: found [1. 2.]"),
+        ({"valid_range": [1.0]}, None, {}, "valid_range: found [1.]; allowed: 2 numbers"),
+        ({"_Unsigned": "true"}, None, {}, "_Unsigned"),
+        ({}, {"x": X, "z": -12.5 * np.arange(NZ)}, {}, 'the axis "z" runs from 0 to -50: are these depths?'),
+        (
+            {},
+            {"x": X, "z": 12.5 * np.arange(NZ)},
+            {"positive": "left"},
+            'the axis "z": positive = "left"; allowed: "up"',
+        ),
+        ({}, {"x": X, "z": np.array([0.0, 2.0, 1.0, 3.0, 4.0])}, {}, "its coordinates neither rise nor fall"),
+    ],
+)
+def test_what_is_not_understood_is_refused(tmp_path, attributes, coordinates, of_z, words):
+    reference = hdf5_with(tmp_path, attributes, coordinates, of_z)
+    with pytest.raises(InputError) as caught:
+        open_volume(reference, tmp_path)
+    assert words in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_values_out_of_their_valid_range_are_missing(tmp_path):
+    hdf5_with(tmp_path, {"valid_range": [2001.0, 2062.0]})
+    with open_volume("v.h5:vp", tmp_path) as volume:
+        wrong = (TRUTH.values < 2001) | (TRUTH.values > 2062)
+        assert wrong.any()
+        np.testing.assert_array_equal(np.isnan(whole(volume)), wrong)
+
+
+def test_uneven_and_unknown_coordinates_give_no_spacing(tmp_path):
+    hdf5_with(tmp_path, {}, {"x": X, "depth": np.array([0.0, 1.0, 3.0, 7.0, 15.0])})
+    with open_volume("v.h5:vp", tmp_path) as volume:
+        assert (volume.info.spacing, volume.info.uneven) == (
+            (None, 'the axis "depth": its coordinates are not evenly spaced')
+        )
+    hdf5_with(tmp_path, {}, {"x": X, "depth": np.arange(NZ)}, {"units": "fathoms"})
+    with open_volume("v.h5:vp", tmp_path) as volume:
+        assert (volume.info.spacing, volume.info.unplaced) == (None, 'the axis "depth": its unit is "fathoms"')
+
+
+def test_coordinates_that_somebody_has_turned_round_overrule_our_attributes(tmp_path):
+    attributes = {"spacing": [10.0, 12.5], "origin": [0.0, 0.0], "labels": ["x", "z"]}
+    hdf5_with(tmp_path, attributes, {"x": X, "z": 12.5 * np.arange(NZ)[::-1]})
+    with open_volume("v.h5:vp", tmp_path) as volume:
+        assert (volume.info.spacing, volume.info.origin) == ((10.0, 12.5), (0.0, 0.0))
+        np.testing.assert_array_equal(whole(volume), TRUTH.values[:, ::-1])
+
+
+@pytest.mark.parametrize("label", ["z", ""])
+def test_an_rsf_that_may_run_upward_is_refused(tmp_path, label):
+    TRUTH.values.astype("f4").tofile(tmp_path / "v.bin")
+    text = f'n1={NZ} n2={NX} d1=-10 d2=10 o1=0 label1="{label}" in="v.bin" data_format="native_float"\n'
+    (tmp_path / "v.rsf").write_text(text)
+    with pytest.raises(InputError, match="runs from 0 to -40: are these depths"):
+        open_volume("v.rsf", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("label", "axis"),
+    [
+        ("x", "x"),
+        ("Lateral distance (km)", "x"),
+        ("Inline", "x"),
+        ("Y-distance", "y"),
+        ("xline", "y"),
+        ("Depth [m]", "z"),
+        ("ELEVATION", "z"),
+        ("two-way time", "t"),
+        ("twt", "t"),
+        ("x z", ""),
+        ("it's", ""),
+        ("species", ""),
+        ("", ""),
+    ],
+)
+def test_labels(label, axis):
+    assert axis_of(label) == axis
