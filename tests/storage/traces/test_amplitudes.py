@@ -107,7 +107,7 @@ def test_bytes_swapped_in_pairs(tmp_path: Path, code: int) -> None:
 
 
 def test_ibm_floats_that_are_not_normalised(tmp_path: Path) -> None:
-    """2^-16 with a fraction of one bit is less than 2^-4 in full, although its exponent is larger."""
+    """The larger exponent may belong to the smaller number."""
     words = np.array([[0x42000001, 0x40800000, 0x40800001, 0x41000010, 0, 0, 0x3FFFFFFF, 0x40400000]], np.uint32)
     stored = np.zeros((1, 240 + 32), np.uint8)
     stored[:, 240:] = words.astype(">u4").view(np.uint8)
