@@ -1,0 +1,228 @@
+"""Models and what their files state: axes, units, feet are obeyed, contradictions refused; what is assumed is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from mpi4py import MPI
+from segy_support import Bytes
+from stated_volumes import VELOCITIES, WRITERS, Stated, Truth, lacking
+
+from fathometer.base.errors import InputError
+from fathometer.grid.grid import Grid
+from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.model.prepare.driver import prepare_volume
+from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.setup.layout import survey_layout
+from fathometer.seismic.survey import Survey, survey_of
+from fathometer.storage.describe import describe
+from fathometer.storage.volumes.volume import open_volume
+
+NX, NZ = 40, 30
+VALUES = (2000 + 10.0 * np.arange(NX)[:, None] + np.arange(NZ)).astype(np.float32)
+TRUTH = Truth(VALUES, (10.0, 10.0), (0.0, 0.0))
+SEA = np.broadcast_to(np.where(np.arange(NZ) < 8, 1500.0, 2500.0), (NX, NZ)).astype(np.float32)
+
+
+def survey(folder: Path, source: tuple[float, float] = (200.0, 20.0), **model: Any) -> Survey:
+    place = {"x": source[0], "z": source[1]}
+    acquisition = {"sources": place, "receivers": place, "sample_interval": 0.002}
+    values = {"model": model, "acquisition": acquisition, "wavelet": {"kind": "ricker", "peak_frequency": 15.0}}
+    values["propagation"] = {"duration": 0.2}
+    return survey_of(values, folder / "survey.toml")
+
+
+def earth(files: EarthFiles) -> Any:
+    """The model of a survey as one rank reads it."""
+    grid: Grid = files.grid
+    return files.read(grid, Decomposition(grid.full_shape, (1, 1, 1), 0), 4, MPI.COMM_SELF)
+
+
+def vp(folder: Path, **model: Any) -> tuple[np.ndarray, tuple[str, ...]]:
+    """vp (nx, nz), m/s, and all notes."""
+    files = EarthFiles(survey(folder, **model))
+    found = earth(files)
+    return found.vp[:, 0], files.notes + found.notes
+
+
+def prepared(folder: Path, reference: str, **keys: Any) -> tuple[np.ndarray, list[str]]:
+    lines: list[str] = []
+    prepare_volume(PreparationRequest(str(folder / reference), folder / "out.rsf", **keys), lines.append)
+    with open_volume("out.rsf", folder) as volume:
+        assert volume.info.unit == "m/s"
+        return volume.read((0, 0), volume.info.shape), lines
+
+
+@pytest.mark.parametrize("form", [form for form in WRITERS if not lacking(form)])
+@pytest.mark.parametrize("how", [Stated("zx"), Stated("xz", falling="z"), Stated("zx", unit="ft/s", length="ft")])
+def test_a_model_is_what_its_file_says(tmp_path, form, how):
+    reference = WRITERS[form](tmp_path, TRUTH, how)
+    found, notes = vp(tmp_path, vp=reference)
+    np.testing.assert_allclose(found, VALUES, rtol=1e-6)
+    assert not notes
+    found, lines = prepared(tmp_path, reference)
+    np.testing.assert_allclose(found, VALUES, rtol=1e-6)
+    assert not any("note" in line for line in lines)
+
+
+@pytest.mark.parametrize("unit", VELOCITIES)
+def test_units_of_the_survey(tmp_path, unit):
+    np.save(tmp_path / "vp.npy", VELOCITIES[unit](VALUES.astype(np.float64)))
+    found, _ = vp(tmp_path, vp="vp.npy", spacing=[10.0, 10.0], axes="xz", units=unit)
+    np.testing.assert_allclose(found, VALUES, rtol=1e-6)
+    found, _ = prepared(tmp_path, "vp.npy", input_spacing=(10.0,), axes="xz", units=unit)
+    np.testing.assert_allclose(found, VALUES, rtol=1e-6)
+
+
+def test_units_that_contradict_or_are_unknown(tmp_path):
+    reference = WRITERS["rsf"](tmp_path, TRUTH, Stated("xz", unit="km/s"))
+    with pytest.raises(InputError, match=r"\[model\] units: found m/s, but .*v.rsf says km/s; allowed: the same"):
+        vp(tmp_path, vp=reference, units="m/s")
+    text = (tmp_path / "v.rsf").read_text()
+    (tmp_path / "v.rsf").write_text(text.replace('"km/s"', '"furlongs"'))
+    with pytest.raises(
+        InputError, match=r"\[model\] units: missing; needed, since .*v.rsf says furlongs; known: m/s, km"
+    ):
+        vp(tmp_path, vp=reference)
+    np.testing.assert_allclose(vp(tmp_path, vp=reference, units="km/s")[0], VALUES, rtol=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 10.0])
+def test_what_no_rock_has_is_refused_until_units_are_given(tmp_path, scale):
+    np.save(tmp_path / "vp.npy", scale * VALUES)
+    for read in (
+        lambda: vp(tmp_path, vp="vp.npy", spacing=[10.0, 10.0]),
+        lambda: prepared(tmp_path, "vp.npy", input_spacing=(10.0,)),
+    ):
+        with pytest.raises(InputError) as caught:
+            read()
+        assert all(words in str(caught.value) for words in ("300 to 9000", "ft/s", "km/s", "slowness", "s2/km2"))
+
+
+def test_a_model_of_hard_rock_may_be_in_feet(tmp_path):
+    np.save(tmp_path / "vp.npy", VALUES / 0.3048)
+    keys = {"vp": "vp.npy", "spacing": [10.0, 10.0], "axes": "xz"}
+    note = 'no velocity below 6561.68 m/s, and no unit: if its values are in feet, [model] units is "ft/s"'
+    _, notes = vp(tmp_path, **keys)
+    assert len(notes) == 1
+    assert note in notes[0]
+    assert not vp(tmp_path, **keys, units="m/s")[1]
+    _, lines = prepared(tmp_path, "vp.npy", input_spacing=(10.0,), axes="xz")
+    assert any('--units is "ft/s"' in line for line in lines)
+
+
+def feet(folder: Path) -> str:
+    """A SEG-Y of 40 traces every 10 m, whose header says feet."""
+    trace = [{181: round(10 * n / 0.3048 * 100), 71: -100, 189: 1, 193: n + 1} for n in range(NX)]
+    Bytes(VALUES / np.float32(0.3048), trace=trace, feet=True, every={117: 4000}).write(folder / "vp.segy")
+    return "vp.segy"
+
+
+def test_feet_of_the_binary_header_hold_for_values(tmp_path):
+    keys = {"vp": feet(tmp_path), "spacing": [10.0, 10.0]}
+    found, notes = vp(tmp_path, **keys)
+    np.testing.assert_allclose(found, VALUES, rtol=1e-6)
+    assert any("is in feet by its binary header: its values are taken as ft/s" in note for note in notes)
+    found, notes = vp(tmp_path, **keys, units="m/s")
+    np.testing.assert_allclose(found, VALUES / 0.3048, rtol=1e-6)
+    assert not any("ft/s" in note for note in notes)
+    np.testing.assert_allclose(prepared(tmp_path, "vp.segy", input_spacing=(10.0,))[0], VALUES, rtol=1e-6)
+    assert any("feet" in note for note in describe("vp.segy", tmp_path).notes)
+
+
+def test_axes_that_shape_alone_decides_are_told(tmp_path):
+    np.save(tmp_path / "vp.npy", VALUES)
+    note = "does not name its axes: 40 x 30 cells are taken as x, z, slowest first"
+    _, notes = vp(tmp_path, vp="vp.npy", spacing=[10.0, 10.0])
+    assert len(notes) == 1
+    assert note in notes[0]
+    assert not vp(tmp_path, vp="vp.npy", spacing=[10.0, 10.0], axes="xz")[1]
+    assert any(note in line for line in prepared(tmp_path, "vp.npy", input_spacing=(10.0,))[1])
+
+
+@pytest.mark.parametrize(
+    ("names", "axes", "words"),
+    [
+        ({"x": "foo", "z": "bar"}, None, r'\[model\] axes: left out, but .* labels its axes "foo", "bar"'),
+        ({"x": "x", "z": "Distance"}, None, r'labels its axes "x", "Distance"'),
+        ({"x": "x", "z": "Depth"}, "zx", r'found "zx", but .* labels its axes "xz"'),
+        ({"x": "x", "z": "t"}, None, "has an axis of time"),
+    ],
+)
+def test_labels_that_are_unknown_or_contradict(tmp_path, names, axes, words):
+    reference = WRITERS["rsf"](tmp_path, TRUTH, Stated("xz", names))
+    text = (tmp_path / "v.rsf").read_text()
+    (tmp_path / "v.rsf").write_text(text.replace('unit1="m"', 'unit1="s"') if names["z"] == "t" else text)
+    with pytest.raises(InputError, match=words):
+        EarthFiles(survey(tmp_path, vp=reference, axes=axes))
+    if axes is None:
+        with pytest.raises(InputError, match=words.replace(r"\[model\] axes", "--axes")):
+            prepared(tmp_path, reference)
+
+
+def test_one_label_that_is_known_tells_the_other_axis(tmp_path):
+    reference = WRITERS["rsf"](tmp_path, TRUTH, Stated("zx", {"x": "", "z": "Depth"}))
+    np.testing.assert_allclose(vp(tmp_path, vp=reference)[0], VALUES, rtol=1e-6)
+
+
+def test_uneven_coordinates_are_refused(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        data = file.create_dataset("vp", data=VALUES)
+        for number, (axis, along) in enumerate((("x", 10.0 * np.arange(NX)), ("z", np.arange(NZ) ** 1.5))):
+            scale = file.create_dataset(axis, data=along)
+            scale.make_scale(axis)
+            data.dims[number].attach_scale(scale)
+    with pytest.raises(InputError, match=r'v.h5: the axis "z": its coordinates are not evenly spaced'):
+        EarthFiles(survey(tmp_path, vp="v.h5:vp", spacing=[10.0, 10.0]))
+    with pytest.raises(InputError, match=r'v.h5:vp: the axis "z": its coordinates are not evenly spaced'):
+        prepared(tmp_path, "v.h5:vp", input_spacing=(10.0,))
+
+
+def test_sources_outside_tell_that_depth_is_the_first_axis(tmp_path):
+    np.save(tmp_path / "vp.npy", VALUES.T)
+    keys = {"vp": "vp.npy", "spacing": [10.0, 10.0]}
+    with pytest.raises(InputError, match=r'all of them lie inside with depth as the first axis: \[model\] axes = "zx"'):
+        survey_layout(survey(tmp_path, (380.0, 20.0), **keys), imaging=False)
+    survey_layout(survey(tmp_path, (380.0, 20.0), **keys, axes="zx"), imaging=False)
+    with pytest.raises(InputError) as caught:  # nowhere inside
+        survey_layout(survey(tmp_path, (900.0, 20.0), **keys), imaging=False)
+    assert "all of them" not in str(caught.value)
+
+
+@pytest.mark.parametrize("three", [False, True])
+def test_water_tells_that_depth_is_the_first_axis(tmp_path, three):
+    sea = np.broadcast_to(SEA[:, None], (NX, 6, NZ)) if three else SEA
+    np.save(tmp_path / "right.npy", sea)
+    np.save(tmp_path / "wrong.npy", np.ascontiguousarray(sea.T))
+    given = "zyx" if three else "zx"
+    prepare_volume(PreparationRequest(str(tmp_path / "right.npy"), tmp_path / "o.rsf", input_spacing=(10.0,)), print)
+    request = PreparationRequest(str(tmp_path / "wrong.npy"), tmp_path / "o.rsf", input_spacing=(10.0,))
+    with pytest.raises(InputError, match=r"--axes: left out, which means .* are all water, as if that were depth"):
+        prepare_volume(request, print)
+    prepare_volume(replace(request, axes=given), print)
+    if not three:
+        with pytest.raises(InputError, match=r'\[model\] axes: left out, .* all water, .*; needed: axes = "zx"'):
+            vp(tmp_path, vp="wrong.npy", spacing=[10.0, 10.0])
+        np.testing.assert_array_equal(vp(tmp_path, vp="wrong.npy", spacing=[10.0, 10.0], axes="zx")[0], SEA)
+        np.testing.assert_array_equal(vp(tmp_path, vp="right.npy", spacing=[10.0, 10.0])[0], SEA)
+
+
+def test_units_of_other_properties(tmp_path):
+    WRITERS["rsf"](tmp_path, TRUTH, Stated("xz"))
+    text = (tmp_path / "v.rsf").read_text()
+    for name, unit, values in (("epsilon", "%", 0 * VALUES + 10), ("delta", "furlongs", 0 * VALUES)):
+        values.tofile(tmp_path / f"{name}.bin")
+        changed = text.replace("v.bin", f"{name}.bin").replace('unit="m/s"', f'unit="{unit}"')
+        (tmp_path / f"{name}.rsf").write_text(changed)
+    found = earth(EarthFiles(survey(tmp_path, vp="v.rsf", epsilon="epsilon.rsf")))
+    np.testing.assert_allclose(found.epsilon, 0.1, rtol=1e-6)
+    with pytest.raises(
+        InputError, match=r"\[model\] delta: .*delta.rsf says that its values are in furlongs; known: none"
+    ):
+        EarthFiles(survey(tmp_path, vp="v.rsf", epsilon=0.1, delta="delta.rsf"))
