@@ -9,10 +9,14 @@ import pytest
 from segy_support import Bytes
 
 from fathometer.storage.traces import amplitudes
-from fathometer.storage.traces.amplitudes import BESIDE, LOUD, SPIKE, limits_of, peaks_in
+from fathometer.storage.traces.amplitudes import BESIDE, LOUD, SPIKE, peaks_in
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import scan
+
+
+def limits_of(away: np.ndarray, peaks: np.ndarray, rest: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray:
+    return amplitudes.limits_of(away, peaks, rest, np.ones(len(peaks), int) if kinds is None else kinds)
 
 
 def offsets(count: int) -> np.ndarray:
@@ -29,7 +33,7 @@ def test_peaks_are_those_of_the_decoded_samples(tmp_path: Path, code: int, order
         stored[:, 240:].reshape(7, 31, width)[:, :, 0 if order == ">" else width - 1] = 0x3F
     (tmp_path / "a").write_bytes(stored.tobytes())
     layout = Layout(tmp_path / "a", order, 1, code, 0, 31, 7, 0.004, False, ())
-    peaks, rest = peaks_in(layout, np.arange(7))
+    peaks, rest, _ = peaks_in(layout, np.arange(7))
     values = np.abs(layout.decode(stored).astype(np.float64))
     assert np.array_equal(peaks, values.max(axis=1))
     for trace, place in enumerate(values.argmax(axis=1)):
@@ -53,6 +57,15 @@ def test_bad_traces_side_by_side_do_not_hide_each_other() -> None:
     peaks, rest = np.ones(60), 0.9 * np.ones(60)
     peaks[30:34] = 1e4
     assert np.flatnonzero(np.isfinite(limits_of(offsets(60), peaks, rest))).tolist() == [30, 31, 32, 33]
+
+
+def test_sensors_are_compared_with_their_own_kind() -> None:
+    """Hydrophones and geophones in turns, in units of their own."""
+    kinds = np.tile([12, 11], 30)
+    peaks = np.where(kinds == 11, 1e5, 1.0)
+    assert np.isinf(limits_of(offsets(60), peaks, 0.9 * peaks, kinds)).all()
+    peaks[20] = 1e3
+    assert np.flatnonzero(np.isfinite(limits_of(offsets(60), peaks, 0.9 * peaks, kinds))).tolist() == [20]
 
 
 def test_traces_near_a_source_are_no_alarm() -> None:
@@ -114,6 +127,6 @@ def test_ibm_floats_that_are_not_normalised(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(stored.tobytes())
     layout = Layout(tmp_path / "a", ">", 1, 1, 0, 8, 1, 0.004, False, ())
     values = np.abs(layout.decode(stored).astype(np.float64))[0]
-    peaks, rest = peaks_in(layout, np.arange(1))
+    peaks, rest, _ = peaks_in(layout, np.arange(1))
     assert (peaks[0], rest[0]) == (values.max(), values[5:].max())
     assert values.argmax() == 2

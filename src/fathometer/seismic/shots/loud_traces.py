@@ -119,14 +119,18 @@ def loud_in(acquisition: Acquisition, shots: Sequence[Shot]) -> dict[int, Found]
         if not _suspect(recording, shot):
             continue
         gather = recording.gathers[shot.index]
-        peaks, rest = np.empty(len(gather.file)), np.empty(len(gather.file))
+        peaks, rest, kinds = (
+            np.empty(len(gather.file)),
+            np.empty(len(gather.file)),
+            np.empty(len(gather.file), np.int64),
+        )
         with ledger.file(KIND, "read"):
             for number in np.unique(gather.file):
                 rows = np.flatnonzero(gather.file == number)
                 layout = recording.layouts[number]
                 with ledger.io(bytes=len(rows) * layout.trace_bytes):
-                    peaks[rows], rest[rows] = peaks_in(layout, gather.trace[rows])
-        limits = limits_of(shot.offsets, peaks, rest)
+                    peaks[rows], rest[rows], kinds[rows] = peaks_in(layout, gather.trace[rows])
+        limits = limits_of(shot.offsets, peaks, rest, kinds)
         loud = np.flatnonzero(np.isfinite(limits))
         if len(loud):
             found[shot.index] = Found(loud, peaks[loud], limits[loud])

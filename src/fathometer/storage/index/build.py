@@ -95,7 +95,7 @@ class _Builder:
         self.unplaced: set[int] = set()  # files without coordinates
         self.flags: list[NDArray[np.uint16]] = []
         self.hashes: tuple[list[NDArray[np.uint64]], list[NDArray[np.uint64]]] = ([], [])
-        self.loudness: tuple[list[NDArray[np.float64]], ...] = ([], [], [], [])  # shot, offset, p and q of each file
+        self.loudness: tuple[list[NDArray[np.float64]], ...] = ([], [], [], [], [])  # of each file; see _find_loud
         self.names: list[str] = []
         self.duplicates: NDArray[np.int64] = np.empty(0, np.int64)  # rows
         self.loud: NDArray[np.int64] = np.empty(0, np.int64)  # rows
@@ -202,11 +202,11 @@ class _Builder:
 
     def _find_loud(self, rows: NDArray[np.int64], first: NDArray[np.int64]) -> None:
         """Find the loud ones among rows that can be used, shot by shot; first: row of each file."""
-        shots, offsets, peaks, rest = (np.concatenate(parts)[rows] for parts in self.loudness)
+        shots, offsets, peaks, rest, kinds = (np.concatenate(parts)[rows] for parts in self.loudness)
         order = np.argsort(shots, kind="stable")
         limits = np.full(len(rows), np.inf)
         for some in np.split(order, np.flatnonzero(np.diff(shots[order])) + 1):
-            limits[some] = limits_of(offsets[some], peaks[some], rest[some])
+            limits[some] = limits_of(offsets[some], peaks[some], rest[some], kinds[some].astype(np.int64))
         loud = np.flatnonzero(np.isfinite(limits))
         self.loud = rows[loud]
         if len(loud):
@@ -329,7 +329,7 @@ class _FileTotals:
         builder.flags[-1][of_chunk] = flags
         for parts, hashes in zip(builder.hashes, chunk.hashes, strict=True):
             parts[-1][of_chunk] = hashes
-        columns = (chunk.columns["shot"], chunk.columns["offset"], *chunk.peaks)
+        columns = (chunk.columns["shot"], chunk.columns["offset"], *chunk.peaks, chunk.codes)
         for values, own in zip(builder.loudness, columns, strict=True):
             values[-1][of_chunk] = own
         self.placed |= chunk.placed

@@ -50,7 +50,7 @@ class Chunk:
             (s), flags.
         hashes: two of (n,) uint64, each of shot, channel, source and receiver.
         doubts: words that nothing uses, and values that are hardly meant (traces/doubts.py).
-        peaks: largest magnitudes p and q (n,) of the samples (traces/amplitudes.py).
+        peaks: largest magnitudes p and q (n,) of the samples (traces/amplitudes.py). codes: trace identification codes.
         samplings: how traces that can be used are sampled (samples; interval and delay in s), and how many.
         sources: of these, each trace whose shot or source differs from the one before: trace, shot, source (3,) in m.
         units: codes of the coordinates' units; largest: magnitude of the coordinates, as they stand in the file.
@@ -64,6 +64,7 @@ class Chunk:
     columns: dict[str, NDArray[Any]]
     hashes: tuple[NDArray[np.uint64], NDArray[np.uint64]]
     peaks: tuple[NDArray[np.float64], NDArray[np.float64]]
+    codes: NDArray[np.float64]
     doubts: Doubts
     samplings: dict[tuple[int, float, float], int]
     sources: list[tuple[int, int, NDArray[np.float64]]]
@@ -220,6 +221,7 @@ def _chunk(
         columns=columns,
         hashes=(_hash(keys, _SEEDS[0]), _hash(keys, _SEEDS[1])),
         peaks=peaks,
+        codes=head["kind"],
         doubts=Doubts(),
         samplings=_samplings(columns, usable),
         sources=_sources(columns, usable),

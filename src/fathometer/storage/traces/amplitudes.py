@@ -1,8 +1,8 @@
 """Traces with a spike, and traces far louder than those beside them.
 
-The traces of a shot are compared with those of the nearest offsets, up to NEIGHBOURS on either side in the order of
-offset; traces of zeros do not count. With p the largest magnitude of a trace and q that of its samples farther than
-BESIDE samples from there, a trace
+The traces of a shot are compared with those of the same sensor (trace identification code) at the nearest offsets, up
+to NEIGHBOURS on either side in the order of offset; traces of zeros do not count. With p the largest magnitude of a
+trace and q that of its samples farther than BESIDE samples from there, a trace
 
     has a spike       where p > SPIKE q and p > SPIKE times the second largest p of its neighbours
     is too loud       where p > LOUD f times the median p of its neighbours
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer import _native
-from fathometer.storage.traces.headers import swap_pairs
+from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pairs
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 
 SPIKE, LOUD = 10.0, 50.0
@@ -44,21 +44,33 @@ def peaks_of(stored: NDArray[np.uint8], layout: Layout, straight: bool = False) 
     return peaks, rest
 
 
-def peaks_in(layout: Layout, numbers: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """The same of chosen traces of a file, (n,) each. InputError where they cannot be read."""
-    peaks, rest = np.empty(len(numbers)), np.empty(len(numbers))
+def peaks_in(layout: Layout, numbers: NDArray[np.int64]) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """The same of chosen traces of a file, and their trace identification codes, (n,) each. InputError where they
+    cannot be read."""
+    peaks, rest, kinds = np.empty(len(numbers)), np.empty(len(numbers)), np.empty(len(numbers), np.int64)
     step = max(1, CHUNK_BYTES // layout.trace_bytes)
     for first in range(0, len(numbers), step):
         part = slice(first, first + step)
-        peaks[part], rest[part] = peaks_of(layout.stored(numbers[part]), layout)
-    return peaks, rest
+        stored = layout.stored(numbers[part])
+        heads = swap_pairs(stored[:, :HEADER]) if layout.pairs else stored[:, :HEADER]
+        kinds[part] = fields_of(heads, *FIELDS["kind"], layout.order)
+        peaks[part], rest[part] = peaks_of(stored, layout)
+    return peaks, rest, kinds
 
 
-def limits_of(offsets: Floats, peaks: Floats, rest: Floats) -> Floats:
+def limits_of(offsets: Floats, peaks: Floats, rest: Floats, kinds: NDArray[np.int64]) -> Floats:
     """For each trace (n,) of a shot the largest magnitude that fits its neighbours, inf where it is sound.
 
-    offsets: horizontal distances from the source, m. peaks, rest: p and q as above.
+    offsets: horizontal distances from the source, m. peaks, rest: p and q as above. kinds: trace identification codes.
     """
+    limits = np.full(len(peaks), np.inf)
+    for kind in np.unique(kinds):
+        same = np.flatnonzero(kinds == kind)
+        limits[same] = _limits_of_one_kind(offsets[same], peaks[same], rest[same])
+    return limits
+
+
+def _limits_of_one_kind(offsets: Floats, peaks: Floats, rest: Floats) -> Floats:
     limits = np.full(len(peaks), np.inf)
     some = np.flatnonzero(peaks > 0)
     if len(some) <= LEAST or not np.ptp(offsets[some]) > 0:

@@ -40,8 +40,8 @@ class Doubts:
             self.scalars.setdefault(name, set()).update(odd)
         for what, values in z.items():
             if len(values):
-                low, high = self.heights.get(what, (np.inf, -np.inf))
-                self.heights[what] = min(low, float(values.min())), max(high, float(values.max()))
+                lowest, highest = self.heights.get(what, (np.inf, -np.inf))
+                self.heights[what] = min(lowest, float(values.min())), max(highest, float(values.max()))
 
     def join(self, other: Doubts) -> None:
         """Add those of other traces of the file."""
@@ -68,10 +68,10 @@ class Doubts:
                 done = f"{'divided' if value < 0 else 'multiplied'} by {abs(value)}"
                 what = "coordinates" if name.startswith("coordinate") else "depths and elevations"
                 notes.append(f"the {name.replace('_', ' ')} is {value}, no power of ten: {what} are {done}")
-        for what, (low, high) in self.heights.items():
-            if max(-low, high) > DEEPEST:
+        for what, (top, bottom) in self.heights.items():
+            if max(-top, bottom) > DEEPEST:
                 notes.append(
-                    f"{what}s lie at z = {low:.8g} to {high:.8g} m: are elevations in m, and is the elevation scalar "
+                    f"{what}s lie at z = {top:.8g} to {bottom:.8g} m: are elevations in m, and is the elevation scalar "
                     "right?"
                 )
         polarity = polarity_of(layout)
