@@ -15,23 +15,12 @@ from fathometer.pictures.sheet import save
 from fathometer.pictures.volume import volume_figure
 from fathometer.storage.contents import Kind, contents_of
 from fathometer.storage.traces.segy import TraceTable, read_traces, scan
+from fathometer.storage.volumes.axis_labels import axis_of
 from fathometer.storage.volumes.block import SPACE_AXES
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.volume import Volume, open_volume, split_reference
 
-AXES = {  # by label
-    "x": 0,
-    "inline": 0,
-    "distance": 0,
-    "trace": 0,
-    "y": 1,
-    "crossline": 1,
-    "z": 2,
-    "depth": 2,
-    "t": 2,
-    "time": 2,
-    "sample": 2,
-}
+NUMBERS = {"x": 0, "y": 1, "z": 2, "t": 2}  # of axes
 
 
 def picture_of(
@@ -114,8 +103,8 @@ def _volume_picture(path: Path, volume: Volume, name: str, axes: str | None) -> 
 
 def axis_order(labels: Sequence[str] | None, dimensions: int, axes: str | None = None) -> tuple[int, ...]:
     """The axis x, y or z (0, 1, 2) of each of a file's dimensions: by `axes`, by its labels, or x, (y,) z."""
-    names = list(axes) if axes else [label.strip().lower() for label in labels or ()]
-    known = tuple(AXES[name] for name in names if name in AXES)
+    names = list(axes) if axes else [axis_of(label) for label in labels or ()]
+    known = tuple(NUMBERS[name] for name in names if name in NUMBERS)
     needed = {0, 1, 2} if dimensions == 3 else {0, 2}
     if len(known) == dimensions and set(known) == needed:
         return known

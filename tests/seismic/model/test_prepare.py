@@ -320,7 +320,7 @@ def refused(tmp_path: Path, words: list[str], model: str | None = None, **keys: 
         ({"spacing": (10.0, 100.0)}, ["--spacing", "found 100 m along z", "70 m long"]),
         ({"spacing": (10.0, 10.0, 10.0)}, ["--spacing", "found 3 values"]),
         ({"input_spacing": (12.5,)}, ["--input-spacing", "12.5 m along x", "says 10"]),
-        ({"axes": "zx"}, ["--axes", "found zx", 'labels its axes "xz"']),
+        ({"axes": "zx"}, ["--axes", 'found "zx"', 'labels its axes "xz"']),
         ({"axes": "xyz"}, ["--axes", "found xyz", "10 x 8 cells"]),
         ({"units": "km/s"}, ["80 of 80", "in cell x 0, z 0", "300 to 9000 m/s", "--units km/s"]),
         ({"delta": Constant(0.1)}, ["epsilon < delta in 80 of 80", "0 < 0.1", "(0, 0) m", "epsilon >= delta"]),
