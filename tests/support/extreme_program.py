@@ -2,14 +2,16 @@
 
 extreme_program.py FOLDER APPLICATION SEED COUNT
 
-COUNT cases are drawn with the seed: a key, of all that the tables of the input have, and a value for it or for one of
-its entries; 0: all there are. Prints "! KEY = VALUE: what is wrong" for a run that ends neither with code 0 nor with
-one line of error, hangs, or takes too much memory. Inputs that the application's tables refuse are not run.
+COUNT cases that the tables of the input accept are drawn with the seed: a key, of all that they have, and a value for
+it or for one of its entries; 0: all there are. Prints "! KEY = VALUE: what is wrong" for a run that ends neither with
+code 0 nor with one line of error, hangs, takes too much memory, or ends with code 0 and with an image of zeros, or with
+traces of zeros or fields that are the same everywhere, of which its record does not tell.
 """
 
 from __future__ import annotations
 
 import copy
+import json
 import os
 import random
 import resource
@@ -23,6 +25,7 @@ from typing import Any, get_args
 
 import cli_support
 import elastic_surveys
+import numpy as np
 import ocean_inputs
 import reactive_flows
 import time_survey_support
@@ -33,7 +36,9 @@ from fathometer.base.early_signals import INTERRUPTED
 from fathometer.base.errors import FathometerError
 from fathometer.base.signals import RESUMABLE
 
+# Most magnitudes of physics too, so that limits and what lies within them are tried.
 VALUES: tuple[Any, ...] = (
+    *(30.0, 100.0, 300.0, 1e4, 1e5, -10.0, -1e3, -1e4, 0.1, 0.01),
     *(float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 5e-324, -5e-324, 1e-310, 1e-300, 1e-150, 1e-30, 1e-12),
     *(1e-6, 1e-3, 0.5, 1.0, 1e3, 1e6, 1e9, 1e12, 1e17, 9.9e17, 1e19, 1e300, 1.7e308, -1e-300, -1.0, -1e17),
     *(0, 1, -1, 2, 3, 7, 255, 2**15, 10**6, 2**31 - 1, 2**31, 2**32, 10**12, 10**17, 2**62, 2**63, 2**64, 10**40),
@@ -217,7 +222,64 @@ def wrong_with(command: str, values: dict[str, Any], folder: Path, allowed: tupl
         return f"exit code {code}: {text[-300:]}"
     if code and (not text or "\n" in text or not text.startswith("fathometer: error: ")):
         return f"no line of error: {text[-300:]}"
-    return f"takes {most / 2**30:.1f} GiB" if most > RSS_BYTES else ""
+    if most > RSS_BYTES:
+        return f"takes {most / 2**30:.1f} GiB"
+    return "" if code or command == "plan" else without_a_word(folder)
+
+
+def without_a_word(folder: Path) -> str:
+    """Results that are 0 or the same everywhere without a word of it in the record of the run that has ended last; ""
+    where there are none. The files are looked at, not what the program has seen of them."""
+    record = json.loads(max(folder.glob("**/run.json"), key=lambda path: path.stat().st_mtime).read_text())
+    told = [*record["results"]["notes"], *record["validity"]["reasons"]]
+    files = {kind: Path(path) for kind, path in record["results"]["files"].items()}
+    if "image" in files and not np.fromfile(f"{files['image']}@", np.float32).any():
+        return f"an image of zeros, exit code 0, and {told}"
+    traces = [path for kind, path in files.items() if kind.startswith("shots") and path.suffix == ".segy"]
+    silent = traces and not any(samples_of(path).any() for path in traces)
+    if silent and not any("all traces are 0" in words for words in told):
+        return f"traces of zeros, and {told}"
+    nothing = any("nothing happens" in words for words in told)
+    if "fields" in files and not nothing and still(fields_of(files["fields"])):
+        return f"fields that are the same everywhere, and {told}"
+    return ""
+
+
+def samples_of(path: Path) -> np.ndarray:
+    """All samples of a SEG-Y file that this program has written, as bytes."""
+    raw = np.fromfile(path, np.uint8)
+    samples = int.from_bytes(raw[3220:3222].tobytes(), "big")
+    return raw[3600:].reshape(-1, 240 + 4 * samples)[:, 240:]
+
+
+def fields_of(path: Path) -> list[Path]:
+    """The files of an ocean's or a flow's fields."""
+    return sorted(path.glob("*.nc")) if path.is_dir() else sorted(path.parent.glob("fields/*.h5"))
+
+
+def still(paths: list[Path]) -> bool:
+    """Whether each field has one value, everywhere and at all times."""
+    seen: dict[str, set[float]] = {}
+    for path in paths:
+        for name, values in arrays_of(path).items():
+            seen.setdefault(name, set()).update(np.unique(values)[:2].tolist())
+    return all(len(values) < 2 for values in seen.values())
+
+
+def arrays_of(path: Path) -> dict[str, np.ndarray]:
+    """The fields in a file, without what is no water."""
+    if path.suffix == ".h5":
+        import h5py
+
+        with h5py.File(path) as volume:
+            return {path.stem.rpartition("-")[0]: np.concatenate([np.ravel(one) for one in volume.values()])}
+    from fathometer.storage.datasets.dataset import FILL_VALUE
+    from fathometer.storage.datasets.reader import DatasetFile
+
+    with DatasetFile(path) as file:
+        names = [name for name, one in file.header.variables.items() if len(one.shape) > 2]
+        found = {name: file.read(name) for name in names}
+    return {name: values[values != np.float32(FILL_VALUE)] for name, values in found.items()}
 
 
 def _become(command: str, path: Path, out: Path) -> None:
@@ -250,8 +312,10 @@ def main() -> None:
     wrong = wrong_with(command, values, folder, ())
     assert not wrong, wrong
     every = cases(model, values)
-    chosen = random.Random(seed).sample(every, min(count, len(every))) if count else every
-    for place, value in chosen:
+    left = count or len(every)
+    for place, value in random.Random(seed).sample(every, len(every)):
+        if not left:
+            break
         made = changed(values, place, value)
         if made is None:
             continue
@@ -259,6 +323,7 @@ def main() -> None:
             model.model_validate(made)
         except (ValueError, FathometerError):
             continue
+        left -= 1
         where = ".".join(map(str, place))
         print(f"{where} = {value!r}", flush=True)
         if wrong := wrong_with(command, made, folder, (1, 2)):
