@@ -90,6 +90,46 @@ def test_an_image_of_a_rotated_survey_has_world_coordinates(folder: Path, capsys
     assert CRS in printed
 
 
+def test_the_last_trace_of_an_example(tmp_path: Path, capsys: Any) -> None:
+    """Local (2440, 1240) of a model turned to azimuth 60 degrees, the first cell of which is at (-40, -40)."""
+    frame = Frame((450000.0, 6200000.0), 60.0)
+    segy_model(tmp_path / "vp.segy", velocity((125, 65, 4)), (20.0, 20.0), frame, first=(-40.0, -40.0))
+    words = ("prepare", tmp_path / "vp.segy", "--input-spacing", "20,20,20", "-o")
+    assert run(capsys, *words, tmp_path / "own.segy").code == 0
+    x, y, _ = cdp(tmp_path / "own.segy")
+    np.testing.assert_allclose((x[-1], y[-1]), (451493.10, 6202293.87), rtol=0, atol=0.02)
+    assert "Corner inline 125, crossline 65: X 451493.1" in text(tmp_path / "own.segy")
+
+
+@pytest.mark.parametrize("suffix", [".rsf", ".h5", ".nc"])
+def test_ranks_write_the_same_attributes(folder: Path, capsys: Any, suffix: str) -> None:
+    ran(capsys, folder, "migrate", {"output.image": f"image{suffix}"})
+    one = written(folder / "out", suffix)
+    path = survey(folder, BASE | {"model.vp": "vp.segy", "output.image": f"image{suffix}"})
+    done = call("migrate", path, "--quiet", "--overwrite", "--ranks", 2)
+    assert done.code == 0, done.err
+    assert written(folder / "out", suffix) == one
+
+
+def written(folder: Path, suffix: str) -> dict[str, Any]:
+    """The bytes of images; of HDF5, whose chunks lie in another order, the attributes."""
+    files = [path for path in folder.glob("image*") if path.suffix.rstrip("@") == suffix]
+    assert len(files) >= 3
+    if suffix != ".h5":
+        return {path.name: path.read_bytes() for path in files}
+    return {path.name: {k: v for k, v in attributes(path).items() if k != "DIMENSION_LIST"} for path in files}
+
+
+def test_an_origin_that_repeats_the_headers(tmp_path: Path, capsys: Any) -> None:
+    """[model] origin at the CDP coordinates of the first cell: the grid's coordinates are the world's."""
+    frame = Frame(ORIGIN, 90.0)
+    segy_model(tmp_path / "vp.segy", velocity(), SPACING, frame)
+    gathers(tmp_path / "shots.segy", frame, *places())
+    ran(capsys, tmp_path, "migrate", {"model.origin": [*ORIGIN, 0.0], "output.image": "image.segy"})
+    assert "Coordinates are those of the world" in text(tmp_path / "out" / "image.segy")
+    assert in_world(tmp_path / "out" / "image.segy", expected(frame=frame))
+
+
 def test_keys_of_the_survey_say_it_too(folder: Path, capsys: Any) -> None:
     """Of a model without coordinates; 2 ranks write the bytes of one."""
     np.save(folder / "vp.npy", velocity())
