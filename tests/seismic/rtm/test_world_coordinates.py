@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,9 @@ def test_an_image_of_a_rotated_survey_has_world_coordinates(folder: Path, capsys
         assert in_world(path), path
         assert f"CRS: {CRS}" in text(path)
         assert "Coordinates are those of the world" in text(path)
+    place = json.loads((folder / "out" / "run.json").read_text())["results"]["place"]
+    assert (place["azimuth_degrees"], place["crs"]) == (AZIMUTH, CRS)
+    assert place["world_origin_metres"] == pytest.approx(ORIGIN, abs=0.01)
     printed = run(capsys, "info", folder / "out" / "image.segy").out
     assert "towards azimuth 60 degrees" in printed
     assert CRS in printed
@@ -200,6 +204,8 @@ def test_time_migration(folder: Path, capsys: Any) -> None:
     for path in files:
         assert in_world(path), path
         assert f"CRS: {CRS}" in text(path)
+    record = json.loads((folder / "out" / "time" / "run.json").read_text())["results"]
+    assert record["place"]["azimuth_degrees"] == AZIMUTH
     ran(capsys, folder, "migrate-time", keys | {"output.image": "image.h5"})
     for path in (folder / "out" / "time").glob("*.h5"):
         placed(path)

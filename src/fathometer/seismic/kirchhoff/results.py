@@ -161,6 +161,7 @@ def _facts(setup: TimeSetup, extremes: Extremes | None = None) -> dict[str, Any]
             "start_seconds": grid.origin[2],
             "decomposition": setup.block.ranks,
         },
+        "place": layout.place.as_dict(),
         "velocities": layout.velocities.record(extremes),
         "area_of_a_trace": layout.areas,
         "blocks": len(layout.blocks),

@@ -187,6 +187,7 @@ def _facts(setup: Setup) -> dict[str, Any]:
             "padding_cells": grid.pad,
             "decomposition": setup.block.ranks,
         },
+        "place": setup.layout.place.as_dict(),
         "physics": setup.layout.physics.name,
         "weak_epsilon": None if setup.weak_epsilon is None else setup.weak_epsilon.as_dict(),
         "slowest_metres_per_second": setup.slowest,
