@@ -30,6 +30,7 @@ SURVEY = """\
 vp = "vp.npy"
 vs = "vs.npy"
 density = "density.npy"
+axes = "xyz"
 spacing = [{spacing}, {spacing}, {spacing}]
 origin = [{x}, {y}, 0.0]
 

@@ -24,6 +24,7 @@ SURVEY = """\
 [model]
 vp = "vp.npy"
 spacing = [{spacing}, {spacing}]
+axes = "xz"
 
 [acquisition]
 gathers = "{gathers}"

@@ -226,3 +226,17 @@ def test_units_of_other_properties(tmp_path):
         InputError, match=r"\[model\] delta: .*delta.rsf says that its values are in furlongs; known: none"
     ):
         EarthFiles(survey(tmp_path, vp="v.rsf", epsilon=0.1, delta="delta.rsf"))
+
+
+def test_a_spacing_of_one_axis_alone_must_not_be_contradicted(tmp_path):
+    reference = WRITERS["rsf"](tmp_path, TRUTH, Stated("xz"))
+    text = (tmp_path / "v.rsf").read_text()
+    kept = [line for line in text.splitlines() if not line.startswith("d2")]
+    (tmp_path / "v.rsf").write_text("\n".join(kept) + "\n")
+    np.testing.assert_allclose(vp(tmp_path, vp=reference, spacing=[20.0, 10.0])[0], VALUES, rtol=1e-6)
+    with pytest.raises(InputError, match=r"v.rsf says 10 m along z, the survey says 20 m"):
+        EarthFiles(survey(tmp_path, vp=reference, spacing=[20.0, 20.0]))
+    with pytest.raises(InputError, match=r"--input-spacing: found 20 m along z, but .*v.rsf says 10"):
+        prepared(tmp_path, reference, input_spacing=(20.0, 20.0))
+    with pytest.raises(InputError, match=r"\[model\] spacing: missing"):
+        EarthFiles(survey(tmp_path, vp=reference))

@@ -128,14 +128,15 @@ def _metres(
             )
         metres, source = dict(zip(names, given, strict=True)), "the survey"
     for volume in volumes.values():
-        carried = getattr(volume.info, what)
-        if carried is None or volume.info.in_time:  # times are no lengths
+        carried = getattr(volume.info, what) or (volume.info.partial if what == "spacing" else None)
+        if not carried or volume.info.in_time:  # times are no lengths
             continue
-        values = dict(zip(axes, carried, strict=True))
+        values = {axis: value for axis, value in zip(axes, carried, strict=True) if value is not None}
         if metres is None:
-            metres, source = values, str(volume.path)
+            if len(values) == len(names):
+                metres, source = values, str(volume.path)
             continue
-        for axis in names:
+        for axis in values:
             if not math.isclose(values[axis], metres[axis], rel_tol=1e-4, abs_tol=1e-6):
                 raise InputError(
                     f"{survey}: [model] {what}: {volume.path} says {values[axis]:g} m along {axis}, "

@@ -42,6 +42,7 @@ class VolumeInfo:
     unit: str | None  # of the values
     survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
     fills: tuple[float, ...] = field(default=(), compare=False)  # stored values of missing data, read as NaN
+    partial: tuple[float | None, ...] = field(default=(), compare=False)  # spacing of some axes, where not of all
     feet: bool = field(default=False, compare=False)  # by the file lengths are in feet; spacing and origin are in m
     unplaced: str = field(default="", compare=False)  # why coordinates that the file has are no lengths or times
     uneven: str = field(default="", compare=False)  # why coordinates that the file has give no spacing

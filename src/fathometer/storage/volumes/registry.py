@@ -235,6 +235,16 @@ def format_to_read(path: Path) -> Format:
     return form
 
 
+def require_replaceable(path: Path) -> None:
+    """InputError where a volume would take the place of a folder that this program has not written."""
+    form = BY_SUFFIX.get(path.suffix.lower())
+    if form is not None and form.folder is not None:
+        try:
+            require_mark(path, form.folder)
+        except OSError as error:
+            raise InputError(f"{path}: {error.strerror}") from None
+
+
 def remove_volume(path: Path, root: Path) -> None:
     """Remove a volume that this program has written in the folder `root` or deeper. No error is raised."""
     form = BY_SUFFIX.get(path.suffix.lower())

@@ -182,3 +182,50 @@ def test_a_time_axis_in_milliseconds(tmp_path):
     volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 20.0))
     with pytest.raises(InputError, match=KEY.format("v.rsf") + "its last time is 2000 s; .* in milliseconds"):
         velocities(tmp_path, LINE, velocity="v.rsf")
+
+
+@pytest.mark.parametrize(
+    ("unit", "given", "factor"),
+    [("km/s", None, 1e-3), ("ft/s", None, 1 / 0.3048), ("", "ft/s", 1 / 0.3048), ("", "km/s", 1e-3), ("", None, 1.0)],
+)
+def test_units_of_the_file_or_the_key(tmp_path, unit, given, factor):
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0 * factor), (100.0, 0.02), unit=unit)
+    found = velocities(tmp_path, LINE, velocity="v.rsf", **({} if given is None else {"units": given}))
+    np.testing.assert_allclose(whole(found).rms, 2000.0, rtol=1e-6)
+    assert found.notes + found.hard_notes() == ()
+
+
+def test_units_that_contradict_or_are_not_needed(tmp_path):
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 0.02))
+    with pytest.raises(
+        InputError, match=r"\[time_migration\] units: found ft/s, but .*v.rsf says m/s; allowed: the same"
+    ):
+        velocities(tmp_path, LINE, velocity="v.rsf", units="ft/s")
+    with pytest.raises(InputError, match=r"\[time_migration\] units: found ft/s without a volume of velocities"):
+        velocities(tmp_path, LINE, velocity=2000.0, units="ft/s")
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 0.02), unit="furlongs")
+    with pytest.raises(InputError, match=r"\[time_migration\] units: missing; needed, since .*v.rsf says furlongs"):
+        velocities(tmp_path, LINE, velocity="v.rsf")
+
+
+def test_fast_velocities_without_a_unit_may_be_in_feet(tmp_path):
+    volume(tmp_path / "v.rsf", np.full((5, 101), 6000.0), (100.0, 0.02), unit="")
+    [note] = velocities(tmp_path, LINE, velocity="v.rsf").hard_notes()
+    assert note.endswith(
+        'has no velocity below 6000 m/s, and no unit: if its values are in feet, [time_migration] units is "ft/s"'
+    )
+    (tmp_path / "picks.txt").write_text("0 0 6000\n0 2 7000\n1000 0 6000\n1000 2 7000\n")
+    [note] = velocities(tmp_path, LINE, velocity="picks.txt").hard_notes()
+    assert "are these ft/s?" in note
+    (tmp_path / "picks.txt").write_text("0 0 1600\n0 2 7000\n1000 0 1600\n1000 2 7000\n")
+    assert velocities(tmp_path, LINE, velocity="picks.txt").hard_notes() == ()
+
+
+def test_axes_of_a_volume_of_velocities(tmp_path):
+    nx, _, nt = LINE.shape
+    np.save(tmp_path / "v.npy", np.full((nx, nt), 2000.0))
+    [note] = velocities(tmp_path, LINE, velocity="v.npy").notes
+    assert note.endswith(f"does not name its axes: {nx} x {nt} values are taken as x, t, slowest first")
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 0.02), labels=("foo", "bar"))
+    with pytest.raises(InputError, match=r'its axes are labelled "foo", "bar", slowest first; needed: x, and t'):
+        velocities(tmp_path, LINE, velocity="v.rsf")

@@ -15,6 +15,7 @@ model's last depth its last values hold, above its first the first.
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,13 @@ class ModelSource:
         rms, eta = rms_and_eta(self._model, self._model.properties(lo, hi), self._grid)
         shape = hi[0] - lo[0], hi[1] - lo[1], self._grid.shape[2]
         return rms.reshape(shape), eta.reshape(shape)
+
+    def hard_notes(self) -> tuple[str, ...]:
+        """A note where the model is so fast that it may be in ft/s, by some of its rows."""
+        if not self._model.earth.hard_notes(math.inf):  # the files say their unit
+            return ()
+        rows, _ = self._model.earth.sample(["vp"])
+        return self._model.earth.hard_notes(float(rows[0].min()))
 
     def files(self) -> dict[str, list[Path]]:
         """All files of the model, by its properties."""

@@ -19,6 +19,7 @@ from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.velocities.picks_file import Picks, read_picks
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
+from fathometer.seismic.model.velocity_units import HARD
 
 Numbers = NDArray[np.int64]
 ON_A_LINE = 1e-6  # width of the places' hull beside its length, at most, that counts as none
@@ -46,6 +47,13 @@ class PicksSource:
         for corner in (1, 2):
             values += weights[:, corner, None] * self._table[corners[:, corner]]
         return values.reshape(hi[0] - lo[0], hi[1] - lo[1], -1)
+
+    def hard_notes(self) -> tuple[str, ...]:
+        """A note where the picks are so fast that they may be in ft/s."""
+        least = float(self._table.min())
+        if not least > HARD:
+            return ()
+        return (f"{self.picks.path.name}: no velocity below {least:g} m/s: picks are in m/s; are these ft/s?",)
 
     def files(self) -> list[Path]:
         """See Source.files."""

@@ -73,7 +73,7 @@ class Velocities:
 
     def hard_notes(self) -> tuple[str, ...]:
         """Notes on velocities that may be in ft/s; some values are read. InputError where they cannot be."""
-        return self._rms.hard_notes() if isinstance(self._rms, VolumeSource) else ()
+        return self._rms.hard_notes() if isinstance(self._rms, VolumeSource | PicksSource | ModelSource) else ()
 
     @property
     def elliptic(self) -> bool:

@@ -89,6 +89,7 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
             files[name] = request.output.with_name(f"{request.output.stem}-{name}{request.output.suffix}")
     for path in files.values():
         check_writable(path, Strategy(), 1)
+        require_replaceable(path)
         for read in source.paths:
             if atomic.replaces(path, read):
                 raise InputError(f"{path}: would replace {read}, which is read; allowed: another name")

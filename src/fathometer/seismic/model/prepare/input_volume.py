@@ -94,7 +94,7 @@ class InputVolume:
                     f"{self.name}: {times(info.shape)} cells, one along {name}; allowed: two or more along each axis"
                 )
         used = tuple(axis for axis, name in enumerate("xyz") if name in cells)
-        spacing = self._metres(used, info.spacing, request.input_spacing, "--input-spacing")
+        spacing = self._metres(used, info.spacing or info.partial, request.input_spacing, "--input-spacing")
         origin = self._metres(used, info.origin, request.input_origin, "--input-origin")
         placement = placement_of(self.name, self.axes, {"model": self._volume})
         if spacing is None and placement is not None:
@@ -129,14 +129,19 @@ class InputVolume:
         return None, f"{turned}, which the result does not keep: y would be mirrored; --axes can turn it round"
 
     def _metres(
-        self, axes: tuple[int, ...], carried: tuple[float, ...] | None, given: tuple[float, ...] | None, option: str
+        self,
+        axes: tuple[int, ...],
+        carried: tuple[float | None, ...] | None,
+        given: tuple[float, ...] | None,
+        option: str,
     ) -> dict[int, float] | None:
         """Spacing or origin, m, by axis, from the file and an option, which must not contradict each other."""
-        in_file = None if carried is None else {"xyz".index(a): v for a, v in zip(self.axes, carried, strict=True)}
+        places = zip(self.axes, carried or (), strict=False)
+        in_file = {"xyz".index(axis): value for axis, value in places if value is not None}
         if given is None:
-            return in_file
+            return in_file if len(in_file) == len(axes) else None
         metres = along(axes, given, option)
-        for axis, value in (in_file or {}).items():
+        for axis, value in in_file.items():
             if not math.isclose(value, metres[axis], rel_tol=1e-4, abs_tol=1e-6):
                 raise InputError(
                     f"{option}: found {metres[axis]:g} m along {'xyz'[axis]}, but {self._volume.path} says {value:g}; "

@@ -97,6 +97,7 @@ def stated(
         tuple(axis.label for axis in axes) if labelled else None,
         text_of(attributes.get("units")) or None,
         fills=declared_fills(attributes),
+        partial=() if spacing else tuple(axis.step for axis in axes),
         unplaced="; ".join(reasons),
         uneven="; ".join(axis.uneven for axis in axes if axis.uneven),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),

@@ -126,6 +126,7 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
         origin,
         labels if any(labels) else None,
         values.get("unit") or None,
+        partial=() if spacing else tuple(axis.step for axis in axes),
         unplaced="; ".join(axis.unplaced for axis in axes if axis.unplaced),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=_place(path, values),

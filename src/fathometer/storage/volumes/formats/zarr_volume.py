@@ -12,6 +12,7 @@ import contextlib
 import errno
 import importlib.util
 import itertools
+import json
 import math
 import os
 import struct
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 ARRAY = "values"
-MARK = Mark("zarr.json", b"{")  # of a group, by whomever
+GROUP = {"attributes": {"written_by": "fathometer"}, "zarr_format": 3, "node_type": "group"}
+MARK = Mark("zarr.json", b'{\n "attributes": {\n  "written_by": "fathometer"')  # how GROUP begins as it is written
 CHUNK_CELLS = 64  # along each axis, at most
 INSTALL = "pip install 'zarr>=3'"
 
@@ -104,7 +106,8 @@ class ZarrSink:
 
         info, names = self._info, axis_names(self._info)
         with _system_errors():
-            group = zarr.create_group(self._part, zarr_format=3)
+            (self._part / MARK.name).write_text(json.dumps(GROUP, indent=1) + "\n")
+            group = zarr.open_group(self._part, mode="r+")
             group.create_array(
                 ARRAY,
                 shape=info.shape,
@@ -256,8 +259,8 @@ def _fills(values: Any) -> list[float]:
 
 
 def _files_below(folder: Path) -> list[Path]:
-    """All files in a folder and those below, links followed, each folder once. InputError where there is anything else,
-    such as a pipe, for whose writer the library would wait."""
+    """All files in a folder and those below, links followed, each folder once; a link to nothing is none. InputError
+    where there is anything else, such as a pipe, for whose writer the library would wait."""
     files: list[Path] = []
     seen: set[str] = set()
     for name, folders, names in os.walk(folder, followlinks=True):
@@ -267,7 +270,8 @@ def _files_below(folder: Path) -> list[Path]:
             continue
         seen.add(real)
         files += [Path(name) / file for file in names]
-    if odd := next((file for file in files if not file.is_file() and file.exists()), None):
+    files = [file for file in files if file.exists()]
+    if odd := next((file for file in files if not file.is_file()), None):
         raise InputError(f"{odd}: is not a file")
     return sorted(files)
 
