@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import ArgumentTypeError
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args, get_origin
@@ -22,6 +23,7 @@ from fathometer.apps.ocean.ocean_file import OceanFile, ocean_of
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
 from fathometer.apps.reactive.flow_file import FlowFile, flow_of
 from fathometer.base.errors import InputError
+from fathometer.cli.option_types import velocities
 from fathometer.lab.recipes.recipe import Recipe
 from fathometer.lab.studies.study_file import Study
 from fathometer.seismic.survey import Survey, survey_of
@@ -120,7 +122,7 @@ SURVEYS = [  # what images of zeros came from, and others of their kind
     (MODEL, {"propagation.dt": 1e-30}, "dt: found"),
     (MODEL, {"model.vp": 2.0}, "vp: found 2; allowed: from 100 to 20000, in m/s, as `units` says"),
     (MODEL, {"model.vp": 2000.0, "model.units": "km/s"}, "vp: found 2000; allowed: from 0.1 to 20, in km/s"),
-    (MODEL, {"model.vp": 2000.0, "model.delta": 30.0}, "delta: found 30.0; allowed"),
+    (MODEL, {"model.vp": 2000.0, "model.delta": 30.0}, "delta: found 30.0; allowed: a file or a number above -0.5 to 2, a fraction"),
     (MODEL, {"model.spacing": [1e-12, 1e-12]}, "spacing: found"),
 ]
 
@@ -184,3 +186,31 @@ def complains(read: Any, words: str) -> None:
     assert words in line, line
     assert "\n" not in line
     assert line.startswith(("survey.toml: [", "ocean.toml: [", "flow.toml: ["))
+
+
+@pytest.mark.parametrize(
+    ("units", "vs", "right"),
+    [
+        ("m/s", 30.0, True),
+        ("m/s", 0.0, True),
+        ("m/s", 0.3, False),
+        ("km/s", 300.0, False),
+        ("s2/km2", 1e4, True),  # 10 m/s
+        ("s2/km2", 1e-4, False),
+    ],
+)
+def test_shear_velocities_by_units(units: str, vs: float, right: bool) -> None:
+    vp = {"m/s": 1500.0, "km/s": 1.5, "s2/km2": 0.44}[units]
+    keys = {"model.vp": vp, "model.vs": vs, "model.density": 2000.0, "model.units": units, "source.kind": "explosion"}
+    keys |= {"propagation.physics": "elastic", "propagation.boundary": "auto"}
+    if right:
+        assert survey_of(nested({**MODEL, **keys}), Path("survey.toml"))
+    else:
+        complains(lambda: survey_of(nested({**MODEL, **keys}), Path("survey.toml")), "[model] vs: found")
+
+
+@pytest.mark.parametrize("text", ["0,2000", "1500,1e9", "1e-300,2", "nan,1", "2000,1000"])
+def test_velocities_of_an_option_have_limits(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match=r"allowed: LOWEST,HIGHEST in m/s, from 1 to 20000"):
+        velocities(text)
+    assert velocities("1500,4500") == (1500.0, 4500.0)

@@ -14,6 +14,7 @@ from fathometer.base.errors import InputError
 OPERATIONS = ("write", "read")
 MOST_DIGITS = 9  # of a whole number
 LONGEST_METRES = 1e9
+SLOWEST, FASTEST = 1.0, 20_000.0  # m/s, of waves
 SHORTEST_INTERVAL, LONGEST_INTERVAL = 1e-9, 10.0  # s, between samples
 
 
@@ -124,8 +125,10 @@ def velocities(text: str) -> tuple[float, float]:
         low, high = (float(part) for part in text.split(","))
     except ValueError:
         low, high = 1.0, 0.0
-    if not 0 < low <= high:
-        raise argparse.ArgumentTypeError(f"found {text}; allowed: LOWEST,HIGHEST in m/s")
+    if not SLOWEST <= low <= high <= FASTEST:
+        raise argparse.ArgumentTypeError(
+            f"found {text}; allowed: LOWEST,HIGHEST in m/s, from {SLOWEST:g} to {FASTEST:g}"
+        )
     return low, high
 
 

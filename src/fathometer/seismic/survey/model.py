@@ -10,10 +10,11 @@ from fathometer.config.quantities import CellSize, Coordinate, Density, Frequenc
 from fathometer.config.table import Table, key
 from fathometer.config.types import FileName, Loose
 
-Thomsen = FileName | Annotated[float, Gt(-0.5), Le(5)]
+Fraction = Annotated[float, Gt(-0.5), Le(2), Allowed("a number above -0.5 to 2, a fraction")]
+Thomsen = FileName | Fraction
 # Of numbers in any of `units`; what each of these allows is checked when it is known.
 WaveVelocity = Annotated[float, Ge(0), Le(70_000), Allowed("a number from 100 to 20000")]
-ShearVelocity = Annotated[float, Ge(0), Le(70_000), Allowed("a number from 1 to 20000, or 0")]
+ShearVelocity = Annotated[float, Ge(0), Le(1e6), Allowed("a number from 1 to 20000, or 0")]
 # Lowest and highest P velocities by unit: 100 to 20,000 m/s.
 VELOCITIES = {
     "m/s": (100.0, 20_000.0),
@@ -21,6 +22,14 @@ VELOCITIES = {
     "ft/s": (300.0, 70_000.0),
     "s/km": (0.05, 10.0),
     "s2/km2": (0.0025, 100.0),
+}
+# The same of S waves, which are slow in mud: 1 to 20,000 m/s.
+SHEAR_VELOCITIES = {
+    "m/s": (1.0, 20_000.0),
+    "km/s": (1e-3, 20.0),
+    "ft/s": (3.0, 70_000.0),
+    "s/km": (0.05, 1000.0),
+    "s2/km2": (0.0025, 1e6),
 }
 
 
@@ -79,10 +88,10 @@ class ModelTable(Table):
     @model_validator(mode="after")
     def _velocities(self) -> Self:
         units = self.units or "m/s"
-        low, high = VELOCITIES[units]
-        for name, value, least in (("vp", self.vp, low), ("vs", self.vs, low / 100)):  # of S waves in mud
+        for name, value, limits in (("vp", self.vp, VELOCITIES), ("vs", self.vs, SHEAR_VELOCITIES)):
+            low, high = limits[units]
             fluid = name == "vs" and value == 0
-            if isinstance(value, float) and not (least <= value <= high or fluid):
-                allowed = f"from {least:g} to {high:g}, in {units}, as `units` says"
+            if isinstance(value, float) and not (low <= value <= high or fluid):
+                allowed = f"from {low:g} to {high:g}, in {units}, as `units` says"
                 raise ValueError(f"{name}: found {value:g}; allowed: {allowed}")
         return self

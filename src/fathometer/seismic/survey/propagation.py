@@ -15,7 +15,7 @@ class SpongeTable(Table):
     """Sponge layer: damping that increases towards the sides."""
 
     kind: Literal["sponge"] = key("damping that increases towards the sides")
-    width: Annotated[int, Ge(1), Le(10_000)] = key("thickness of the layer", "cells", 40)
+    width: Annotated[int, Ge(1), Le(1_000_000)] = key("thickness of the layer", "cells", 40)
 
 
 class PmlTable(Table):
