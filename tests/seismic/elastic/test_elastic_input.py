@@ -111,18 +111,19 @@ def test_series_are_counted_where_sources_touch_a_block(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["brune", "cosine"])
-@pytest.mark.parametrize("rise_time", [1e-12, 1e12])
+@pytest.mark.parametrize("rise_time", [1e-8, 1e4])
 def test_rise_times_that_no_series_can_hold(tmp_path, kind, rise_time):
     keys = {"kind": kind, "rise_time": rise_time, "maximum_frequency": 4.0, "peak_frequency": None}
     survey = survey_with(tmp_path, wavelet=keys)
+    found = f"{rise_time:g}"
     with pytest.raises(
-        InputError, match=r"survey.toml: \[wavelet\] rise_time: found 1e.12 s; allowed: 0.00025 to 250 s"
+        InputError, match=rf"survey.toml: \[wavelet\] rise_time: found {found} s; allowed: 0.00025 to 250 s"
     ):
         wavelet_of(survey)
     (tmp_path / "fault.csv").write_text(f"x,y,z,rise_time,mxx\n0,0,0,1,1\n0,0,0,{rise_time},1\n")
     survey = survey_with(tmp_path, wavelet=keys | {"rise_time": 1.0}, source={"kind": "table", "path": "fault.csv"})
     with pytest.raises(
-        InputError, match=r"fault.csv: column rise_time: found 1e.12 in row 2 .* allowed: 0.00025 to 250"
+        InputError, match=rf"fault.csv: column rise_time: found {found} in row 2 .* allowed: 0.00025 to 250"
     ):
         point_sources_of(survey, two_dimensional=False)
 

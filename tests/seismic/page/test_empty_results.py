@@ -113,3 +113,13 @@ def test_a_mute_of_all_samples_is_refused_before_a_time_step(tmp_path, capsys) -
     assert not (tmp_path / "out" / "image.rsf").exists()
     half = mute | {"acquisition.mute": {"velocity": 600.0}}  # of the nearest trace alone the end is left
     assert run(capsys, "migrate", survey(tmp_path, MIGRATE | half)).code == 0
+
+
+def test_an_image_in_depth_of_zeros_is_said(tmp_path, capsys) -> None:
+    """Of traces of zeros: the stretched image is named beside the other."""
+    inputs(tmp_path)
+    write_gathers(tmp_path / "recorded.segy", np.zeros((NX, SAMPLES)))
+    keys = MIGRATE | {"time_migration.velocity": 2000.0, "time_migration.depth": True}
+    assert run(capsys, "migrate-time", survey(tmp_path, keys)).code == 1
+    record, _ = left(tmp_path / "out" / "time")
+    assert "the image in depth is 0 everywhere" in record["results"]["notes"]

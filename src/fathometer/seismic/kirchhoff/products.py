@@ -17,6 +17,7 @@ from fathometer.parallel.collectives import allgather, allreduce, collective_err
 from fathometer.parallel.decomposition import Index3
 from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, total
+from fathometer.runs.value_range import joined, range_of, same_everywhere
 from fathometer.seismic.kirchhoff.layout import FOLD, image_names
 from fathometer.seismic.kirchhoff.setup import TimeSetup
 from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
@@ -116,7 +117,10 @@ def write_depth(setup: TimeSetup, path: Path, image: Floats, rms: Floats) -> dic
             stretch = depth_stretch_of(layout.survey, layout.grid, layout.velocities, layout.earth, reach)
             values = stretch.to_depth(image, lo, hi)
     write(setup, stretch.grid, path, values, setup.block.lo)
-    return {"spacing_metres": stretch.grid.spacing[2], "samples": stretch.grid.shape[2], "notes": stretch.notes}
+    with ledger.phase("write image"):
+        ranges = joined({"the image in depth": range_of(values)}, comm)
+    notes = (*stretch.notes, *same_everywhere(ranges))
+    return {"spacing_metres": stretch.grid.spacing[2], "samples": stretch.grid.shape[2], "notes": notes}
 
 
 def write(setup: TimeSetup, grid: Grid, path: Path, values: Floats, start: Index3, unit: str = "") -> None:

@@ -33,6 +33,10 @@ class Emptiness:
         """For the record's validity."""
         return [self.nothing] if self.nothing else []
 
+    def with_notes(self, notes: Sequence[str]) -> Emptiness:
+        """The same with further notes."""
+        return Emptiness((*self.notes, *notes), self.nothing)
+
     def facts(self, notes: Sequence[str]) -> dict[str, Any]:
         """For the record's results, which have `notes` besides; nothing where there is nothing to say."""
         if not self.notes:
