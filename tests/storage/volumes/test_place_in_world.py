@@ -120,8 +120,35 @@ def test_a_transform_that_contradicts_its_origin_is_refused(tmp_path: Path) -> N
         open_volume("a.h5", tmp_path)
     rsf = write(tmp_path / "a.rsf", Place(World(ORIGIN, AZIMUTH)))
     rsf.write_text(rsf.read_text() + "world_origin=1,2,3\n")
-    with pytest.raises(InputError, match=r"a\.rsf: world_origin 1,2,3"):
+    with pytest.raises(InputError, match=r"a\.rsf: world_origin: found 1,2,3; needed: 2 numbers"):
         open_volume("a.rsf", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        ("world_origin=here,there\nazimuth=60", "world_origin: found here,there; needed: 2 numbers"),
+        ("world_origin=1,2\nazimuth=nan", "azimuth: found nan; needed: 1 number$"),
+        ("world_origin=1,2", "world_origin: found without azimuth; needed: both"),
+        ("world_origin=1e30,2\nazimuth=60", "world_origin: found 1e.30, 2; allowed"),
+        ("world_transform=2,0,5,0,2,7", "world_transform .* allowed: a shift and a turn"),
+    ],
+)
+def test_attributes_that_say_no_place_are_refused(tmp_path: Path, lines: str, words: str) -> None:
+    path = write(tmp_path / "a.rsf", Place())
+    path.write_text(f"{path.read_text()}{lines}\n")
+    with pytest.raises(InputError, match=rf"a\.rsf: {words}"):
+        open_volume("a.rsf", tmp_path)
+
+
+def test_the_transform_alone_will_do(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.rsf", Place())
+    numbers = ",".join(map(repr, World(ORIGIN, 210.5).transform))
+    path.write_text(f"{path.read_text()}world_transform={numbers}\n")
+    with open_volume("a.rsf", tmp_path) as volume:
+        world = volume.info.place.world
+    assert world.origin == ORIGIN
+    assert world.azimuth == pytest.approx(210.5, abs=1e-9)
 
 
 def test_azimuth_alone_is_somebody_elses_word(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ grid_mapping names, with crs_wkt, spatial_ref or epsg_code.
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fathometer.base.errors import InputError
+from fathometer.base.errors import InputError, shortened
 from fathometer.storage.traces.reference_system import tidy_crs
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.place import Place, World
@@ -44,27 +45,43 @@ def place_attributes(place: Place) -> dict[str, Any]:
 
 
 def place_of(attributes: Any) -> Place:
-    """The place by a volume's attributes, a mapping of names.
+    """The place by a volume's attributes, a mapping of names. The transform alone will do; azimuth alone is somebody
+    else's word.
 
-    InputError where origin and azimuth are no numbers, or the transform contradicts them.
+    InputError where they are no numbers, one is missing, the transform contradicts the others or is no shift and turn.
     """
-    origin, azimuth = _numbers(attributes, ORIGIN), _numbers(attributes, AZIMUTH)
     crs = tidy_crs(_text(attributes.get(CRS)))
-    if origin is None or azimuth is None:  # "azimuth" alone is somebody else's word
+    there = [name for name in (ORIGIN, TRANSFORM) if attributes.get(name) is not None]
+    if not there:
         return Place(None, crs)
-    fits = len(origin) == 2 and len(azimuth) == 1 and bool(np.isfinite(azimuth[0]))
-    if not fits or not np.abs(origin).max() <= FARTHEST:
+    turned = _numbers(attributes, TRANSFORM, 6) if TRANSFORM in there else None
+    if ORIGIN not in there:
+        assert turned is not None
+        return Place(_turn(turned), crs)
+    if attributes.get(AZIMUTH) is None:
+        raise InputError(f"{ORIGIN}: found without {AZIMUTH}; needed: both")
+    x, y = _numbers(attributes, ORIGIN, 2)
+    (azimuth,) = _numbers(attributes, AZIMUTH, 1)
+    if max(abs(x), abs(y)) > FARTHEST:
+        raise InputError(f"{ORIGIN}: found {x:g}, {y:g}; allowed: -{FARTHEST:g} to {FARTHEST:g} m")
+    world = World((x, y), azimuth if abs(azimuth) <= 360.0 else azimuth % 360.0)
+    if turned is not None and not _same(turned, world.transform):
         raise InputError(
-            f"{ORIGIN} {attributes[ORIGIN]}, {AZIMUTH} {attributes[AZIMUTH]}: needed: two numbers, m, and one, degrees"
-        )
-    world = World((origin[0], origin[1]), azimuth[0] if abs(azimuth[0]) <= 360.0 else azimuth[0] % 360.0)
-    transform = _numbers(attributes, TRANSFORM)
-    if transform is not None and not _same(transform, world.transform):
-        raise InputError(
-            f"{TRANSFORM} {[float(f'{number:.10g}') for number in transform]} contradicts {ORIGIN} "
+            f"{TRANSFORM} {[float(f'{number:.10g}') for number in turned]} contradicts {ORIGIN} "
             f"{list(world.origin)} and {AZIMUTH} {world.azimuth:g}; allowed: the same place, or only these two"
         )
     return Place(world, crs)
+
+
+def _turn(transform: list[float]) -> World:
+    """A transform as shift and turn."""
+    sine, _, x, cosine, _, y = transform
+    world = World((x, y), math.degrees(math.atan2(sine, cosine)) % 360.0)
+    if not _same(transform, world.transform) or max(abs(x), abs(y)) > FARTHEST:
+        raise InputError(
+            f"{TRANSFORM} {transform}: allowed: a shift and a turn by an azimuth: sin, -cos, X0, cos, sin, Y0"
+        )
+    return world
 
 
 def mapped_crs(attributes: Any, variable: Callable[[str], Any], of_file: Any) -> str:
@@ -108,16 +125,19 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _numbers(attributes: Any, key: str) -> list[float] | None:
-    """An attribute's numbers; None where it has none. Text of numbers between commas, as in RSF, counts."""
-    value = attributes.get(key)
-    if value is None:
-        return None
+def _numbers(attributes: Any, key: str, count: int) -> list[float]:
+    """The finite numbers of an attribute that is there; text of numbers between commas, as in RSF, counts.
+
+    InputError where there are others, or not so many."""
+    value = attributes[key]
     if text := _text(value):
         value = text.split(",")
+    numbers: list[float] = []
     with contextlib.suppress(TypeError, ValueError):
-        return [float(number) for number in np.asarray(value).reshape(-1)]
-    return None
+        numbers = [float(number) for number in np.asarray(value).reshape(-1)]
+    if len(numbers) != count or not np.isfinite(numbers).all():
+        raise InputError(f"{key}: found {shortened(str(attributes[key]))}; needed: {count} number{'s'[: count - 1]}")
+    return numbers
 
 
 def _same(one: list[float], other: tuple[float, ...]) -> bool:
