@@ -13,6 +13,7 @@ import segyio
 import zarr
 from mpi4py import MPI
 from place_support import AZIMUTH, ORIGIN, SUFFIXES, Frame, attributes, cdp, segy_model, text
+from segy_support import Bytes
 
 from fathometer.base.errors import InputError
 from fathometer.storage.describe import describe
@@ -175,6 +176,13 @@ def test_a_system_named_in_a_textual_header(line: str, name: str, code: str) -> 
 
 def test_a_segy_with_a_named_system(tmp_path: Path) -> None:
     segy_model(tmp_path / "a.segy", np.ones((4, 3, 5)), (10.0, 10.0), Frame(), lines={12: f"CRS: {CRS}"})
+    assert describe("a.segy", tmp_path).place == Place(crs=CRS)
+
+
+def test_a_system_named_in_an_extended_textual_header(tmp_path: Path) -> None:
+    trace = [{189: 1 + k // 2, 193: 1 + k % 2} for k in range(4)]
+    stanza = "((SEG: Location Data ver 1.0))".ljust(80) + "Coordinate reference system code: EPSG:25832".ljust(80)
+    Bytes(np.ones((4, 5)), extended=["other".ljust(80), stanza], trace=trace).write(tmp_path / "a.segy")
     assert describe("a.segy", tmp_path).place == Place(crs=CRS)
 
 

@@ -42,7 +42,7 @@ def unkept_notes(survey: Survey, place: Place) -> tuple[str, ...]:
 def _crs_of(acquisition: Acquisition) -> str:
     """The system named by the first file of gathers; "" where there is none. SU has no textual header."""
     layouts = () if acquisition.recording is None else acquisition.recording.layouts
-    return crs_of_file(layouts[0].path) if layouts and layouts[0].kind != "SU" else ""
+    return crs_of_file(layouts[0].path, layouts[0].start) if layouts and layouts[0].kind != "SU" else ""
 
 
 def _contradiction(survey: Survey, of_model: str, of_gathers: str) -> tuple[str, ...]:

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import TEXT
+from fathometer.storage.traces.headers import BINARY, TEXT
 
 LINE = 80  # characters of a line of a textual header
+MOST_TEXT = 1 << 20  # bytes of textual headers that are looked at
 LONGEST = 4096  # characters of a name; WKT takes some hundreds
 NAMED = re.compile(r"\b(?:CRS|COORDINATE\s+REFERENCE\s+SYSTEM)(?:\s+(?:NAME|CODE))?\s*[:=]\s*(\S.*)", re.IGNORECASE)
 CODE = re.compile(r"\bEPSG\b\W{0,3}(?:CODE\W{0,3})?(\d{4,6})\b", re.IGNORECASE)
@@ -33,10 +34,11 @@ def crs_of_text(head: bytes) -> str:
     return next((f"EPSG:{found[1]}" for line in lines if (found := CODE.search(line))), "")
 
 
-def crs_of_file(path: Path) -> str:
-    """As `crs_of_text`, of a SEG-Y file."""
+def crs_of_file(path: Path, start: int) -> str:
+    """As `crs_of_text`, of the textual header of a SEG-Y file, else of the extended ones. start: of its traces."""
     with reading(path), path.open("rb") as file:
-        return crs_of_text(file.read(TEXT))
+        head = file.read(min(start, MOST_TEXT))
+    return crs_of_text(head[:TEXT]) or crs_of_text(head[TEXT + BINARY :])
 
 
 def code_of(crs: str) -> str:

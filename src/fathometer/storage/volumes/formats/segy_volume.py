@@ -24,7 +24,7 @@ from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.headers import TEXT
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.purpose import holds_gathers
-from fathometer.storage.traces.reference_system import crs_of_text
+from fathometer.storage.traces.reference_system import crs_of_file
 from fathometer.storage.traces.sample_formats import IBM, INT24, SAMPLE_FORMATS, UINT24
 from fathometer.storage.traces.segy import ANGLE_UNITS, FOOT, scaled
 from fathometer.storage.volumes.block import TIME, BlockReader, VolumeInfo
@@ -132,7 +132,7 @@ def _place(layout: Layout, text: bytes) -> Place:
     """What the textual header says of the place."""
     if layout.start < TEXT:
         return Place()
-    return Place(crs=crs_of_text(text), local=f" {LOCAL}" in text.decode("cp037", "replace"))
+    return Place(crs=crs_of_file(layout.path, layout.start), local=f" {LOCAL}" in text.decode("cp037", "replace"))
 
 
 def _survey(layout: Layout, head: dict[str, NDArray[np.int64]], lengths: tuple[int, ...]) -> SurveyGrid | None:
