@@ -174,3 +174,18 @@ def test_no_rank_leaves_another_alone_in_mpi(tmp_path):
     done = finish(start(*mpirun(2), sys.executable, "-c", LEAVING, tmp_path))
     assert done.code == 0, done.err
     assert [(tmp_path / rank).read_text() for rank in "01"] == ["[7, 0]", "left"]
+
+
+def test_what_a_library_makes_of_an_interrupt_is_an_interrupt(capsys, monkeypatch):
+    """Code that is not Python turns KeyboardInterrupt into an error of its own."""
+
+    def describe(*_, **__):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(PATIENCE)
+        except KeyboardInterrupt:
+            raise ValueError("a schema that cannot be built") from None
+
+    monkeypatch.setattr("fathometer.storage.describe.describe", describe)
+    done = run(capsys, "info", "nothing.rsf")
+    assert (done.code, done.err) == (130, "fathometer: interrupted\n")

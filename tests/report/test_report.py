@@ -593,3 +593,13 @@ def test_a_page_never_replaces_a_record(tmp_path, capsys):
 )
 def test_times_of_messages_for_people(value, expected):
     assert formatting.short_seconds(value).replace(formatting.THIN, " ") == expected
+
+
+@pytest.mark.parametrize("value", [[], {"a": 1}, "text"])
+def test_a_panel_of_odd_values_gives_its_reason(tmp_path, value):
+    columns = [["event", "left"], ["seconds", "right"]]
+    panel = {"kind": "table", "title": "A log", "columns": columns, "rows": [["a", value]]}
+    monkey = {"kind": "volume", "title": "An image", "caption": "", "file": "", "image": value, "property": None}
+    page = render([Run(tmp_path / "run.json", a_record())], PagePanels(Heading(), [panel, monkey]))
+    assert "An image" in page
+    assert "hold what no run writes" in page

@@ -37,12 +37,36 @@ def test_checksums_of_parts_add_up_and_one_bit_changes_them(nx, nz, dtype, data)
     assert checksum(values, shape, (0, 0, 0)) != whole
 
 
+def mixed(bits, place):
+    mix = bits ^ (place + 1) * 0x9E3779B97F4A7C15 % MODULUS
+    mix = (mix ^ mix >> 30) * 0xBF58476D1CE4E5B9 % MODULUS
+    mix = (mix ^ mix >> 27) * 0x94D049BB133111EB % MODULUS
+    return (mix ^ mix >> 31) * (bits != 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_changes_of_several_cells_do_not_cancel(dtype):
+    """Signs, exponents and values of two and more cells, as damage and mistakes change them."""
+    values = np.random.default_rng(3).standard_normal((4, 5, 6)).astype(dtype)
+    whole, flat = checksum(values, values.shape, (0, 0, 0)), values.reshape(-1)
+    for first in range(40):
+        for second in range(first + 1, 60):
+            changed = flat.copy()
+            changed[[first, second]] *= -1
+            assert checksum(changed.reshape(values.shape), values.shape, (0, 0, 0)) != whole
+            changed = flat.copy()
+            changed[[first, second]] = flat[[second, first]]
+            assert checksum(changed.reshape(values.shape), values.shape, (0, 0, 0)) != whole
+    assert checksum(-values, values.shape, (0, 0, 0)) != whole
+    assert checksum(2 * values, values.shape, (0, 0, 0)) != whole
+
+
 def test_checksums_are_what_they_are_said_to_be():
     """And of slices of a larger array the same."""
     wide = np.random.default_rng(2).standard_normal((9, 6, 5)).astype(np.float32)
     values, lo = wide[1:8, 2:6], (3, 1, 0)
     cells = np.ndenumerate(values.view(np.uint32))
-    wanted = sum(int(bits) * (2 * (((x + 3) * 7 + y + 1) * 5 + z) + 1) for (x, y, z), bits in cells)
+    wanted = sum(mixed(int(bits), ((x + 3) * 7 + y + 1) * 5 + z) for (x, y, z), bits in cells)
     assert checksum(values, (12, 7, 5), lo) == wanted % MODULUS == checksum(values.copy(), (12, 7, 5), lo)
 
 

@@ -30,11 +30,13 @@ LAST_WORDS_SECONDS = 0.5  # from the signal to the last words: sooner than mpiru
 @dataclass
 class _Deferral:
     """Of an `interruptible` block: depth of nested sections in which interrupts are deferred, and whether a signal is
-    pending; seconds that a `between_steps` block has from a signal on, 0 outside of one, and whether it was noted; how
-    further signals are ignored; the calls of its `last_words` blocks, and the lock under which they are made."""
+    pending; whether one has come that ends the block; seconds that a `between_steps` block has from a signal on, 0
+    outside of one, and whether it was noted; how further signals are ignored; the calls of its `last_words` blocks, and
+    the lock under which they are made."""
 
     depth: int = 0
     pending: bool = False
+    ending: bool = False
     patience: float = 0.0
     noted: bool = False
     ignore: Callable[[], None] = lambda: None
@@ -70,6 +72,13 @@ def release() -> None:
             raise KeyboardInterrupt
 
 
+def ending() -> bool:
+    """Whether a signal ends the `interruptible` block. An exception of another kind is then what a library has made of
+    KeyboardInterrupt, which was raised in the middle of its work."""
+    deferral = _current.get()
+    return deferral is not None and deferral.ending
+
+
 @contextmanager
 def interruptible() -> Iterator[None]:
     """Within the block the first of the signals raises KeyboardInterrupt; later ones are ignored, so that cleaning up
@@ -86,6 +95,7 @@ def interruptible() -> Iterator[None]:
             deferral.noted = True
             return
         ignore()
+        deferral.ending = True
         if deferral.depth:
             deferral.pending = True
         else:

@@ -22,7 +22,7 @@ from fathometer.base.errors import FathometerError, system_error
 from fathometer.base.ledger import Ledger, current, now, phase, process_start
 from fathometer.base.legible import legible_output
 from fathometer.base.names import check_name
-from fathometer.base.signals import GRACE_SECONDS, RESUMABLE, hold, interruptible, release, watchdog
+from fathometer.base.signals import GRACE_SECONDS, RESUMABLE, ending, hold, interruptible, release, watchdog
 from fathometer.cli import registry
 from fathometer.cli.command import Command, Options, RankCall, trace_of
 from fathometer.cli.error_lines import HEAD_START_SECONDS, defect, print_error, print_error_once
@@ -58,10 +58,7 @@ def _parse_and_run(words: list[str], begin: float) -> int:
     command: Command = options.run_command
     try:
         with interruptible(), Ledger(begin, "start-up", tracing=trace_of(options) is not None):
-            if command.run is not None:
-                command.run(options)
-                return 0
-            return _start(command, options, words)
+            return _run_or_start(command, options, words)
     except (FathometerError, OSError) as error:  # before MPI runs, or without it
         return print_error_once(error if isinstance(error, FathometerError) else system_error(error))
     except MemoryError:
@@ -69,6 +66,19 @@ def _parse_and_run(words: list[str], begin: float) -> int:
     except KeyboardInterrupt:
         _print_interrupted_once(options)
         return _interrupted_code(options)
+
+
+def _run_or_start(command: Command, options: Options, words: list[str]) -> int:
+    """Run the command in this process, or on ranks."""
+    try:
+        if command.run is None:
+            return _start(command, options, words)
+        command.run(options)
+    except Exception as error:
+        if ending() and not isinstance(error, (FathometerError, OSError)):
+            raise KeyboardInterrupt from None
+        raise
+    return 0
 
 
 def _start(command: Command, options: Options, words: list[str]) -> int:
@@ -121,6 +131,8 @@ def _run_rank(command: Command, options: Options, words: list[str]) -> int:
         except MemoryError:
             return _end_with_error(comm, FathometerError(f"rank {comm.rank} ran out of memory"))
         except Exception as error:
+            if ending():
+                raise KeyboardInterrupt from None
             return _end_by_defect(comm, error, words)
     except KeyboardInterrupt:
         # The first rank that ends, ends all: rank 0 is to have cleared up and printed by then, however slow its disk

@@ -20,6 +20,7 @@ from fathometer.report.configuration import (
     texts,
     value_text,
 )
+from fathometer.report.missing import missing
 from fathometer.report.records import Run
 from fathometer.report.template import render_page
 from fathometer.report.verdict import verdict
@@ -89,7 +90,7 @@ def render(runs: Sequence[Run], shown: PagePanels) -> str:
     disturbed = base["validity"].get("times", [])  # records of before tell no reasons of the times apart
     account = _account(base, shown.heading.kernel)
     compared = _compared(runs) if len(runs) > 1 else None
-    panels = [_panel(panel) for panel in shown.panels]
+    panels = [_panel_or_reason(panel) for panel in shown.panels]
     drawn = [
         part["figure"] for part in [*panels, *account, *(compared["figures"] if compared else [])] if part["figure"]
     ]
@@ -169,6 +170,14 @@ def _range(numbers: Sequence[int]) -> str:
 def _plural(number: int, word: str, with_number: bool = False) -> str:
     text = word if number == 1 else f"{word}s"
     return f"{number} {text}" if with_number else text
+
+
+def _panel_or_reason(panel: Panel) -> dict[str, Any]:
+    """As `_panel`; with the reason in place of a panel that holds what no run writes."""
+    try:
+        return _panel(panel)
+    except DAMAGE as error:
+        return _panel(missing(panel["title"], f"damaged: {damage_message(error)}"))
 
 
 def _panel(panel: Panel) -> dict[str, Any]:

@@ -13,9 +13,11 @@ MODULUS = 1 << 64
 
 
 def checksum(values: np.ndarray, shape: Sequence[int] | np.ndarray, lo: Sequence[int] | np.ndarray) -> int:
-    """Checksum of a part of a volume: the sum of bits x (2 index + 1) modulo 2^64 over its cells.
+    """Checksum of a part of a volume: the sum modulo 2^64 over its cells of a mix of bits and index.
 
-    A change of a single cell always changes it. Checksums of parts add up, modulo 2^64, to that of the volume.
+    In the mix (the finalizer of splitmix64) each bit depends on all others, so that changes, of one cell or of many, go
+    unseen with a probability of 2^-64. A cell whose bits are all 0 adds 0. Checksums of parts add up, modulo 2^64, to
+    that of the volume.
 
     Args:
         values: the part, of up to three axes, contiguous along the last, float32 or float64. shape: of the volume.

@@ -31,9 +31,7 @@ def note_lines(notes: Sequence[str], about: Path, where: str = WHERE) -> list[st
     path = None if folder is None else folder / "notes.json"
     now = time.time()
     told = {} if path is None else {key: when for key, when in _read(path).items() if now - DAY < when <= now}
-    keys = [
-        hashlib.sha256(f"{about.absolute()}\0{note}".encode(errors="surrogateescape")).hexdigest() for note in notes
-    ]
+    keys = [_key(about, note) for note in notes]
     lines = [f"note: {visible_name(note)}" for key, note in zip(keys, notes, strict=True) if key not in told]
     before = len(notes) - len(lines)
     if lines and path is not None:

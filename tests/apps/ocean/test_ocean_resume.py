@@ -15,6 +15,7 @@ from fathometer.base.errors import InputError
 from fathometer.runs.restart_folder import SEAL
 from fathometer.runs.restart_hint import FILE, FOLDER
 from fathometer.runs.seal import sealed, unsealed
+from fathometer.runs.state_clock import StateClock
 from fathometer.storage.datasets.dataset import FILL_VALUE
 from fathometer.storage.datasets.reader import DatasetFile
 
@@ -137,3 +138,20 @@ def test_a_step_that_was_too_long_between_two_looks(tmp_path):
         assert done.code == 1
         assert " of a cell's water leaves it along an axis in a step of 2500 s; allowed: up to " in done.err
         assert not (tmp_path / "out" / FOLDER / FILE).exists()
+
+
+def test_a_row_knows_the_steps_before_an_interruption(tmp_path, monkeypatch):
+    """A state is written between two rows, and the run ends there, as a signal ends it: the next row has the largest
+    Courant number of all steps since the row before."""
+    changes = {"forcing": {"wind": WIND}, "initial": {"noise": {"amplitude": 0.5}}, "output": {"course_steps": 10}}
+    (tmp_path / "whole").mkdir(), (tmp_path / "cut").mkdir()
+    assert here("ocean", write(tmp_path / "whole", **changes)).code == 0
+    path, asked = write(tmp_path / "cut", **changes), iter([False] * 5 + [True])
+    monkeypatch.setattr(StateClock, "after_step", lambda self: (False, next(asked, False)))
+    assert here("ocean", path).code == 75
+    assert steps_of(tmp_path / "cut") == 6
+    assert here("ocean", path, "--resume").code == 0
+    rows = [
+        json.loads((tmp_path / name / "out" / "run.json").read_text())["results"]["course"] for name in ("whole", "cut")
+    ]
+    assert rows[0] == rows[1]

@@ -23,6 +23,7 @@ class Course:
         contents: of each tracer at the beginning, its unit x m³. gained: what came through the surface of this rank's
             blocks since (rank 0: and of all blocks in earlier runs).
         volume: at the beginning, m³. first: the step at which this run began.
+        courant: the largest Courant number since the last row, as far as anybody has looked.
     """
 
     steps: int = 0
@@ -32,6 +33,7 @@ class Course:
     contents: list[float] = field(default_factory=list)
     gained: list[float] = field(default_factory=list)
     volume: float = 0.0
+    courant: float = 0.0
     first: int = 0
 
     def gained_by_all(self, comm: MPI.Intracomm) -> list[float]:

@@ -144,6 +144,7 @@ def _begin(case: Case, model: OceanModel, restart: RestartFiles, context: Contex
                 contents=list(earlier.contents),
                 gained=[value if model.comm.rank == 0 else 0.0 for value in earlier.gained],
                 volume=earlier.volume,
+                courant=earlier.courant,
                 first=earlier.steps,
             )
             return course, list(earlier.written)
@@ -211,8 +212,10 @@ def _look(course: Course, model: OceanModel, step: Step, row: bool) -> None:
     """
     with ledger.phase("diagnostics"):
         seen = {"step": course.steps, "time_seconds": course.time, "iterations": step.iterations} | model.diagnostics()
+        seen["largest_courant"] = course.courant = max(course.courant, seen["largest_courant"])
         if row:
             course.rows.append(seen)
+            course.courant = 0.0
 
 
 def _write_fields(fields: FieldFiles, course: Course, model: OceanModel) -> None:
@@ -224,7 +227,7 @@ def _write_restart(restart: RestartFiles, course: Course, fields: FieldFiles, mo
     with ledger.phase("write restart"):
         gained = course.gained_by_all(model.comm)
         progress = Progress(
-            course.time, course.steps, course.rows, course.contents, gained, course.volume, fields.steps
+            course.time, course.steps, course.rows, course.contents, gained, course.volume, course.courant, fields.steps
         )
         restart.write(progress, model.arrays())
 

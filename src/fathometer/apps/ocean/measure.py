@@ -68,7 +68,7 @@ def ocean_times(folder: Path, cells: tuple[int, int, int]) -> dict[str, float]:
         fields = FieldFiles(case.file, case.problem.grid, model.layout, comm)
         with ledger.phase("fields"):
             fields.write(STEPS, 0.0, model.fields())
-        progress = Progress(0.0, STEPS, [], [], [], 0.0, [])
+        progress = Progress(0.0, STEPS, [], [], [], 0.0, 0.0, [])
         with ledger.phase("restart"):
             RestartFiles(folder, state_input(case), model.layout, comm).write(progress, model.arrays())
         for phase in ("fields", "restart"):

@@ -39,7 +39,7 @@ class Progress:
 
     Attributes:
         time: s. steps: taken. rows: of the time series.
-        contents, gained, volume: as of course.Course. written: steps whose fields are there.
+        contents, gained, volume, courant: as of course.Course. written: steps whose fields are there.
     """
 
     time: float
@@ -48,6 +48,7 @@ class Progress:
     contents: Sequence[float]
     gained: Sequence[float]
     volume: float
+    courant: float
     written: Sequence[int]
 
 

@@ -33,6 +33,15 @@ void add_exactly(const View<const T> &values, const View<int64_t> &first, const 
         throw std::invalid_argument("values that are not finite, or too large for the sum");
 }
 
+// A mix in which each bit depends on all of bits and place, so that changes of several cells do not cancel (the finalizer
+// of splitmix64: Steele, Lea, Flood 2014).
+static inline uint64_t mixed(uint64_t bits, uint64_t place) {
+    uint64_t mix = bits ^ (place + 1) * 0x9e3779b97f4a7c15u;
+    mix = (mix ^ mix >> 30) * 0xbf58476d1ce4e5b9u;
+    mix = (mix ^ mix >> 27) * 0x94d049bb133111ebu;
+    return bits ? mix ^ mix >> 31 : 0;
+}
+
 template <class Bits>
 uint64_t checksum(const View<const Bits> &values, int64_t ny, int64_t nz, const int64_t (&lo)[3]) {
     uint64_t total = 0;
@@ -44,7 +53,7 @@ uint64_t checksum(const View<const Bits> &values, int64_t ny, int64_t nz, const 
             const uint64_t place = uint64_t(((lo[0] + x) * ny + lo[1] + y) * nz + lo[2]);
             uint64_t sum = 0;
             for (int64_t z = 0; z < cells; ++z)
-                sum += uint64_t(value[z]) * (2 * (place + uint64_t(z)) + 1);
+                sum += mixed(uint64_t(value[z]), place + uint64_t(z));
             total += sum;
         }
     return total;
