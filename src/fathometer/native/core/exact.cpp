@@ -33,8 +33,8 @@ void add_exactly(const View<const T> &values, const View<int64_t> &first, const 
         throw std::invalid_argument("values that are not finite, or too large for the sum");
 }
 
-// A mix in which each bit depends on all of bits and place, so that changes of several cells do not cancel (the finalizer
-// of splitmix64: Steele, Lea, Flood 2014).
+// A mix in which each bit depends on all of bits and place, so that changes of several cells do not cancel (the
+// finalizer of splitmix64: Steele, Lea, Flood 2014).
 static inline uint64_t mixed(uint64_t bits, uint64_t place) {
     uint64_t mix = bits ^ (place + 1) * 0x9e3779b97f4a7c15u;
     mix = (mix ^ mix >> 30) * 0xbf58476d1ce4e5b9u;

@@ -21,8 +21,8 @@ template <class T>
 void add_exactly(const View<const T> &values, const View<int64_t> &first, const View<int64_t> &second, double upper,
                  double lower);
 
-// Sum modulo 2^64 of a mix of bits and place, 0 where all bits are 0, over cells whose first lies at `lo` in a volume of
-// ny x nz cells a plane.
+// Sum modulo 2^64 of a mix of bits and place, 0 where all bits are 0, over cells whose first lies at `lo` in a volume
+// of ny x nz cells a plane.
 template <class Bits> uint64_t checksum(const View<const Bits> &values, int64_t ny, int64_t nz, const int64_t (&lo)[3]);
 
 } // namespace fathometer
