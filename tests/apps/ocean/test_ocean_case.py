@@ -258,6 +258,36 @@ def test_files_of_any_order_of_axes_are_the_same_water(tmp_path):
         assert np.array_equal(tracer((2, 1), (9, 7)), values[2:9, 1:7])
 
 
+@pytest.mark.parametrize(
+    ("units", "factor", "added"), [("degC", 1.0, 0.0), ("K", 1.0, 273.15), ("Celsius", 1.0, 0.0), ("", 1.0, 0.0)]
+)
+@pytest.mark.parametrize("upward", [False, True])
+def test_files_are_in_the_units_and_the_direction_that_they_state(tmp_path, units, factor, added, upward):
+    netcdf4 = pytest.importorskip("netCDF4")
+    values = np.random.default_rng(0).random((12, 8, 3)) * 20
+    depth = np.array([25.0, 100.0, 225.0])  # not evenly spaced, as an ocean's levels are
+    with netcdf4.Dataset(tmp_path / "t.nc", "w", format="NETCDF3_64BIT_OFFSET") as file:
+        for name, cells in (("depth", 3), ("lat", 8), ("lon", 12)):
+            file.createDimension(name, cells)
+        levels = file.createVariable("depth", "f8", ("depth",))
+        levels.units, levels.positive = "m", "up" if upward else "down"
+        levels[:] = -depth[::-1] if upward else depth
+        water = file.createVariable("temp", "f8", ("depth", "lat", "lon"))
+        stored = (values * factor + added).transpose(2, 1, 0)
+        water[:] = stored[::-1] if upward else stored
+        if units:
+            water.units = units
+    tracer = case_of(ocean(tmp_path, initial={"temperature": {"file": "t.nc:temp"}})).problem.tracers[0]
+    assert np.allclose(tracer((2, 1), (9, 7)), values[2:9, 1:7], rtol=0, atol=1e-12)
+
+
+def test_units_that_no_temperature_has(tmp_path):
+    (tmp_path / "t.rsf").write_text('in="t.bin" n1=3 n2=8 n3=12 unit="degF" data_format="native_double" esize=8\n')
+    np.ones((12, 8, 3)).tofile(tmp_path / "t.bin")
+    with pytest.raises(InputError, match=r"\[initial\] temperature: t.rsf: found values in degF; allowed: degC, K"):
+        case_of(ocean(tmp_path, initial={"temperature": {"file": "t.rsf"}}))
+
+
 def test_surface_heights(tmp_path):
     def height(value, **changes):
         return case_of(ocean(tmp_path, initial={"surface_height": value}, **changes)).problem.height
