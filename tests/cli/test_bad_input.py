@@ -204,7 +204,7 @@ AXES = [
     ),
     Case(
         "absurd origin",
-        "[model] origin: found [1e+18, 0.0]; allowed: … from -1e+08 to 1e+08 (m)",
+        "[model] origin: found [1e+18, 0.0]; allowed: … from -1e+09 to 1e+09 (m)",
         {"model.origin": [1e18, 0.0]},
     ),
     Case("one cell along y", "vp.npy has 40 x 1 x 30 cells, one along y", THREE_D, save("vp.npy", ZEROS[:, None])),

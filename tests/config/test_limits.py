@@ -112,7 +112,7 @@ SURVEYS = [  # what images of zeros came from, and others of their kind
     (PATCH, {"time_migration.velocity": 1.0}, "velocity: found 1.0; allowed: a file or a number from 100 to 20000"),
     (PATCH, {"time_migration.aperture": 1e-12}, "aperture: found 1e-12; allowed"),
     (PATCH, {"time_migration.end": 1e6}, "end: found 1000000.0; allowed: a number from 1e-06 to 100000 (s)"),
-    (PATCH, {"time_migration.x": [0.0, 1e9, 1e7]}, "x: found [0.0, 1000000000.0, 10000000.0]; allowed: [first"),
+    (PATCH, {"time_migration.x": [0.0, 1e10, 1e8]}, "x: found [0.0, 10000000000.0, 100000000.0]; allowed: [first"),
     (MIGRATE, MUTE, "mute.velocity: found 3.0; allowed: a number from 100 to 20000 (m/s)"),
     (MIGRATE, {"acquisition.mute": {"velocity": 1500.0, "taper": 1e9}}, "mute.taper: found"),
     (MIGRATE, {"acquisition.source_depth": 1e12}, "source_depth: found"),
@@ -122,7 +122,11 @@ SURVEYS = [  # what images of zeros came from, and others of their kind
     (MODEL, {"propagation.dt": 1e-30}, "dt: found"),
     (MODEL, {"model.vp": 2.0}, "vp: found 2; allowed: from 100 to 20000, in m/s, as `units` says"),
     (MODEL, {"model.vp": 2000.0, "model.units": "km/s"}, "vp: found 2000; allowed: from 0.1 to 20, in km/s"),
-    (MODEL, {"model.vp": 2000.0, "model.delta": 30.0}, "delta: found 30.0; allowed: a file or a number above -0.5 to 2, a fraction"),
+    (
+        MODEL,
+        {"model.vp": 2000.0, "model.delta": 30.0},
+        "delta: found 30.0; allowed: a file or a number above -0.5 to 2, a fraction",
+    ),
     (MODEL, {"model.spacing": [1e-12, 1e-12]}, "spacing: found"),
 ]
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator
 from fathometer.config.constraints import Allowed
 from fathometer.config.types import Loose, even_range
 
-MOST_METRES = 1e8  # more than twice around the earth; also of coordinates in feet
+MOST_METRES = 1e9  # far beyond any place on earth; also what people write for "all offsets"
 LONGEST_TRACE = 1e5  # s
 
 Coordinate = Annotated[float, Ge(-MOST_METRES), Le(MOST_METRES)]  # m; depths too
@@ -23,7 +23,7 @@ Velocity = Annotated[float, Ge(100), Le(20_000)]  # m/s, of P waves and what is 
 Frequency = Annotated[float, Ge(1e-4), Le(1e7)]  # Hz
 CornerFrequency = Annotated[float, Ge(0), Le(1e7)]  # Hz
 Density = Annotated[float, Ge(0.1), Le(50_000)]  # kg/m³
-Quality = Annotated[float, Ge(1), Le(1e6)]  # quality factor
+Quality = Annotated[float, Ge(1), Le(1e9)]  # quality factor; 1e9: as good as none
 TraceTime = Annotated[float, Ge(-LONGEST_TRACE), Le(LONGEST_TRACE)]  # s
 TraceLength = Annotated[float, Ge(1e-6), Le(LONGEST_TRACE)]  # s
 Ramp = Annotated[float, Ge(0), Le(LONGEST_TRACE)]  # s

@@ -233,7 +233,7 @@ MODEL = [
     ({"model.spacing": [10, "10"]}, "[model] spacing: found [10, '10']; allowed"),
     (
         {"model.origin": [1, 2, 3, 4]},
-        "[model] origin: found [1, 2, 3, 4]; allowed: a list of 2 or 3 numbers from -1e+08 to 1e+08 (m)",
+        "[model] origin: found [1, 2, 3, 4]; allowed: a list of 2 or 3 numbers from -1e+09 to 1e+09 (m)",
     ),
     ({"model.axes": "xy"}, '[model] axes: found "xy"; allowed: "xyz" or'),
     ({"model.axes": "zxx"}, '[model] axes: found "zxx"; allowed'),
@@ -241,8 +241,8 @@ MODEL = [
 ]
 ACQUISITION = [
     (
-        {"acquisition.sources.x": [0, 1e8, 1e-6]},
-        "[acquisition] sources.x: found 1e+14 places; at most 10000000",
+        {"acquisition.sources.x": [0, 1e9, 1e-6]},
+        "[acquisition] sources.x: found 1e+15 places; at most 10000000",
     ),
     ({"acquisition.sources.x": [0, 1e18, 1e-300]}, "found 1e-300; allowed: 0, and magnitudes from 1e-60"),
     ({"acquisition.sources.x": 10**400}, "[acquisition] sources.x: found 10000"),
@@ -253,10 +253,10 @@ ACQUISITION = [
     ({"acquisition.source_depth": 5}, "[acquisition] source_depth: found without gathers"),
     ({"acquisition.receiver_depth": 5}, "[acquisition] receiver_depth: found without gathers"),
     ({"acquisition.sources": 5}, "[acquisition] sources: found 5; allowed: a table {x, z, y} or a file"),
-    ({"acquisition.sources.z": ...}, "[acquisition] sources.z: missing; needed: a number from -1e+08 to 1e+08 (m)"),
+    ({"acquisition.sources.z": ...}, "[acquisition] sources.z: missing; needed: a number from -1e+09 to 1e+09 (m)"),
     (
         {"acquisition.sources.x": "a"},
-        '[acquisition] sources.x: found "a"; allowed: a number from -1e+08 to 1e+08 or [first, last, step]',
+        '[acquisition] sources.x: found "a"; allowed: a number from -1e+09 to 1e+09 or [first, last, step]',
     ),
     ({"acquisition.sources.x": [0, 1]}, "[acquisition] sources.x: found [0, 1]; allowed: a number or [first"),
     (
