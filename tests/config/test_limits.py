@@ -125,7 +125,7 @@ SURVEYS = [  # what images of zeros came from, and others of their kind
     (
         MODEL,
         {"model.vp": 2000.0, "model.delta": 30.0},
-        "delta: found 30.0; allowed: a file or a number above -0.5 to 2, a fraction",
+        "delta: found 30.0; allowed: a file or a number above -0.5",
     ),
     (MODEL, {"model.spacing": [1e-12, 1e-12]}, "spacing: found"),
 ]
