@@ -36,6 +36,7 @@ from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.prepare.thomsen import Constant, check_well_posed, rock
 from fathometer.storage import atomic
 from fathometer.storage.volumes.place import Place
+from fathometer.storage.volumes.registry import require_replaceable
 from fathometer.storage.volumes.strategy import Strategy
 from fathometer.storage.volumes.volume import open_volume, write_volume
 from fathometer.storage.volumes.writer import check_writable
