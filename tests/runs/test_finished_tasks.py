@@ -7,7 +7,7 @@ import pytest
 from mpi4py import MPI
 
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.runs.finished_tasks import FOLDER, finished_tasks
+from fathometer.runs.finished_tasks import FOLDER, MARK, finished_tasks
 from fathometer.runs.options import RunOptions
 
 COMM, RESUME = MPI.COMM_WORLD, RunOptions(resume=True)
@@ -125,11 +125,13 @@ def test_any_bit_that_changes_is_found(tmp_path):
                 finished.load(3)
     interrupted(tmp_path)
     path, whole = folder / "input.json", (folder / "input.json").read_bytes()
-    for place in range(8 * len(whole)):
+    for place in range(8 * len(MARK.begins), 8 * len(whole)):
         changed = bytearray(whole)
         changed[place // 8] ^= 1 << place % 8
         path.write_bytes(changed)
         refused(tmp_path, r"input\.json: .*; --overwrite begins anew", error=FathometerError)
+    path.write_bytes(b"[" + whole[1:])
+    refused(tmp_path, r"input\.json: is none of the finished tasks of this program")
 
 
 def test_unfinished_files_of_runs_that_were_killed_go(tmp_path):
@@ -157,5 +159,27 @@ def test_damage_is_an_error(tmp_path):
     ):
         finished.load(3)
     interrupted(tmp_path)
-    (tmp_path / FOLDER / "input.json").write_text("{")
+    (tmp_path / FOLDER / "input.json").write_bytes(MARK.begins)
     refused(tmp_path, r"input\.json: is damaged: it has no checksum; --overwrite begins anew", error=FathometerError)
+
+
+@pytest.mark.parametrize(
+    ("files", "named"),
+    [
+        ({"input.json": '{"mine": 1}'}, "input.json"),
+        ({"input.json": '{"mine": 1}', "00000003.npz": "mine"}, "input.json"),
+        ({"12345678.npz": "mine"}, "12345678.npz"),
+        ({"thesis.tex": "mine"}, "thesis.tex"),
+        ({"lock": "the key is under the mat\n"}, "lock"),
+    ],
+)
+def test_files_of_somebody_else_stay(tmp_path, files, named):
+    (tmp_path / FOLDER).mkdir()
+    for name, text in files.items():
+        (tmp_path / FOLDER / name).write_text(text)
+    for options in (RunOptions(), RESUME, RunOptions(overwrite=True)):
+        with pytest.raises(InputError) as told:
+            finished_tasks(tmp_path, {"a": 1}, "shot", options, COMM).__enter__()
+        assert str(told.value).startswith(f"{tmp_path / FOLDER / named}: is no")
+        assert "--overwrite" not in str(told.value)
+        assert {path.name: path.read_text() for path in (tmp_path / FOLDER).iterdir()} == files

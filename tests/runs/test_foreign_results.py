@@ -8,6 +8,7 @@ from ocean_inputs import ocean_values
 from time_survey_support import PATCH, record_noise
 
 from fathometer.apps.reactive.demo import demo_text
+from fathometer.record.envelope import BEGINNING
 
 
 def ocean(folder):
@@ -86,6 +87,41 @@ def test_fields_and_states_of_somebody_else_stay(tmp_path, command, name):
     refused(path, command, output, told)
 
 
+@pytest.mark.parametrize("command", ["ocean", "reactive"])
+@pytest.mark.parametrize("name", ["restart.json", "restart-before.json", "steps.jsonl"])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_restart_files_of_somebody_else_stay(tmp_path, command, name, recorded):
+    if command == "reactive":
+        pytest.importorskip("petsc4py", reason="PETSc is not installed")
+    make, command, folder = COMMANDS[command]
+    path, output = make(tmp_path), tmp_path / folder
+    (output / "restart" / "00000120").mkdir(parents=True)
+    for place in (name, "00000120/thesis.tex"):
+        (output / "restart" / place).write_text('{"mine": 1}')
+    if recorded:
+        (output / "run.json").write_bytes(BEGINNING + b"2}")
+    refused(path, command, output, f"{output / 'restart' / name}: is none of the restart files of this program,")
+
+
+def test_a_folder_that_no_state_has_made_stays(tmp_path):
+    """Beside states of ours, one with a name that they might have, and one in the way of the next state."""
+    path = toml(tmp_path, text_of(ocean_values(time__steps=2, output__fields=["height"])))
+    assert here("ocean", path, "--quiet").code == 0
+    mine = tmp_path / "out" / "restart" / "12345678" / "thesis.tex"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    assert here("ocean", path, "--quiet", "--overwrite").code == 0
+    assert mine.read_text() == "mine"
+    states = tmp_path / "out" / "restart"
+    (states / "00000002" / "mark.json").unlink()
+    (states / "steps.jsonl").write_text("")
+    before = contents(states / "00000002")
+    done = here("ocean", path, "--quiet", "--overwrite")
+    assert done.code == 1
+    assert f"{states / '00000002'}: holds files, but is of no state that a run of this program has written" in done.err
+    assert contents(states / "00000002") == before
+
+
 def test_finished_tasks_elsewhere_stay(tmp_path):
     make, command, folder = COMMANDS["elastic"]
     path, away = make(tmp_path), tmp_path / "away"
@@ -97,16 +133,69 @@ def test_finished_tasks_elsewhere_stay(tmp_path):
     assert contents(away) == {"00000001.npz": b"mine"}
 
 
-@pytest.mark.parametrize("command", ["ocean", "model"])
-def test_a_lock_of_somebody_else_stays(tmp_path, command):
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("ocean", "lock"),
+        ("model", "lock"),
+        ("elastic", "finished-tasks/lock"),
+        ("migrate", "journal/lock"),
+        ("migrate-time", "journal/lock"),
+    ],
+)
+def test_a_lock_of_somebody_else_stays(tmp_path, command, name):
     make, command, folder = COMMANDS[command]
     path, output = make(tmp_path), tmp_path / folder
-    output.mkdir()
-    (output / "lock").write_text("the key is under the mat\n")
+    (output / name).parent.mkdir(parents=True, exist_ok=True)
+    (output / name).write_text("the key is under the mat\n")
     done = here(command, path, "--quiet")
     assert done.code == 2
-    assert f"{output / 'lock'}: is no lock of a run, and is not replaced; allowed: another [output]" in done.err
-    assert contents(output) == {"lock": b"the key is under the mat\n"}
+    assert f"{output / name}: is no lock of a run, and is not replaced; allowed: another [output]" in done.err
+    assert contents(output) == {name: b"the key is under the mat\n"}
+
+
+REPLACED = [
+    ("ocean", "ocean.png"),
+    ("ocean", "report.html"),
+    ("reactive", "flow.png"),
+    ("reactive", "flow.xdmf"),
+    ("model", "shots.segy"),
+    ("model", "report.html"),
+    ("elastic", "shots-vx.segy"),
+    ("elastic", "peak-velocity-shot-2-horizontal.rsf@"),
+    ("migrate", "image.rsf"),
+    ("migrate", "image.rsf@"),
+    ("migrate", "image-illumination.rsf"),
+    ("migrate", "image.png"),
+    ("migrate-time", "image.rsf@"),
+    ("migrate-time", "image-fold.rsf"),
+    ("migrate-time", "report.html"),
+]
+
+
+@pytest.mark.parametrize(("command", "name"), REPLACED)
+def test_results_of_somebody_else_are_replaced_with_overwrite_only(tmp_path, command, name):
+    if command == "reactive":
+        pytest.importorskip("petsc4py", reason="PETSc is not installed")
+    make, command, folder = COMMANDS[command]
+    path, output = make(tmp_path), tmp_path / folder
+    output.mkdir(parents=True, exist_ok=True)
+    (output / name).write_text("mine")
+    before = contents(output)
+    for words in (("--resume",), ()):
+        if words and make is COMMANDS["model"][0]:
+            continue  # acoustic waves have no --resume
+        done = here(command, path, "--quiet", *words)
+        assert done.code == 2
+        assert f"{output / name}: is there, but no record of a run of this program's lies in {output}" in done.err
+        assert "allowed: another [output] directory, or --overwrite" in done.err
+        assert done.err.count("\n") == 1
+        assert {name: text for name, text in contents(output).items() if name != "lock"} == before
+    done = here(command, path, "--quiet", "--overwrite")
+    assert done.code == 0, done.err
+    assert contents(output)[name] != b"mine"
+    done = here(command, path, "--quiet", "--overwrite")  # over its own results
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize(

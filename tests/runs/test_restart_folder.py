@@ -13,7 +13,7 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs import restart_folder
 from fathometer.runs.checksum import checksum
-from fathometer.runs.restart_folder import LINES, RestartFolder
+from fathometer.runs.restart_folder import LINES, MARK, RestartFolder
 from fathometer.runs.restart_hint import BEFORE, FILE, FOLDER, has_state
 from fathometer.storage import atomic
 
@@ -73,6 +73,21 @@ def test_two_states_are_kept(run, tmp_path):
     assert Run(tmp_path).read(20) == 20
     with pytest.raises(InputError, match=r"--resume-from 10: found no such state in .*restart; allowed: 20 or 30$"):
         Run(tmp_path).read(10)
+
+
+def test_states_without_marks_are_known_by_the_list(run, tmp_path):
+    """As runs have left them that wrote no marks."""
+    for steps in (20, 30):
+        (run.folder / f"{steps:08d}" / MARK.name).unlink()
+    (run.folder / "12345678").mkdir()
+    (run.folder / "12345678" / "mine").touch()
+    again = Run(tmp_path)
+    assert again.read() == 30
+    for steps in (40, 50):
+        again.write(steps)
+    assert again.names() == ["00000040", "00000050", "12345678", BEFORE, FILE, LINES]
+    again.remove()
+    assert again.names() == ["12345678"]
 
 
 def test_what_is_gone_on_from_is_the_one_before_the_next(run, tmp_path):

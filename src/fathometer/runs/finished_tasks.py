@@ -2,7 +2,7 @@
 side by side and are not added up (for those that are: lifecycle.py).
 
     out/finished-tasks/lock          one run at a time
-    out/finished-tasks/input.json    what the results depend on, with a checksum (seal.py)
+    out/finished-tasks/input.json    what the results depend on, with a checksum (seal.py); by it the folder is known
     out/finished-tasks/00000003.npz  arrays of task 3, complete; behind them a hash of them, the number and the input
 
 A file whose hash does not fit, as one of another task or another run's, is not taken for the task's results.
@@ -24,11 +24,12 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.errors import FathometerError, InputError
-from fathometer.base.removal import remove_empty, remove_file
+from fathometer.base.removal import Mark, remove_empty, remove_file
 from fathometer.parallel.collectives import collective_errors
 from fathometer.runs.fingerprint import differences
 from fathometer.runs.journal_folder import require_own
 from fathometer.runs.options import RunOptions
+from fathometer.runs.results_lock import require_own_lock
 from fathometer.runs.seal import BrokenSealError, Kind, sealed, unsealed
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import hash_of
@@ -38,8 +39,10 @@ from fathometer.storage.reading import reading
 FOLDER, FILE, LOCK = "finished-tasks", "input.json", "lock"
 NAME = re.compile(r"(\d{8,})\.npz")
 OWN = re.compile(rf"{re.escape(FILE)}|{NAME.pattern}")
+UNFINISHED = re.compile(rf"\.(?:{OWN.pattern})\.[a-z0-9_]{{8}}\.part")  # (atomic.py)
 KIND = "finished tasks"  # of file, in the account
 SEAL = Kind(KIND, 3)
+MARK = Mark(FILE, f'{{"{KIND}": '.encode())  # of the folder: how `sealed` begins, in any version
 HASH_BYTES = len(hash_of())
 
 
@@ -121,7 +124,7 @@ def finished_tasks(
         input: what the results depend on, JSON-ready; of rank 0. task: what a task is, in a word.
 
     Raises InputError on all ranks: another run is at work; an earlier one is unfinished and the options say nothing of
-    it; it was one of another input; the folder is a link, or another user's.
+    it; it was one of another input; the folder is a link, another user's, or holds files and none of them is the mark.
     """
     folder, lock = output / FOLDER, FileLock(output / FOLDER / LOCK)
     done: set[int] = set()
@@ -150,10 +153,11 @@ def finished_tasks(
 
 def _opened(folder: Path, lock: FileLock, text: str, task: str, options: RunOptions) -> set[int]:
     """Numbers of the tasks that are finished already, on one rank. text: of the file of what the results depend on."""
-    require_own(folder)
+    _require_own_tasks(folder)
     if not lock.acquire():
         holder = lock.read() or "another run"
         raise InputError(f"{folder.parent}: is in use by {holder}; allowed: one run at a time")
+    require_own_lock(lock)
     lock.write(this_process())
     atomic.remove_parts(folder, OWN)
     path, done = folder / FILE, _kept(folder)
@@ -177,16 +181,33 @@ def _opened(folder: Path, lock: FileLock, text: str, task: str, options: RunOpti
     return done
 
 
+def _require_own_tasks(folder: Path) -> None:
+    """Raises InputError, with nothing touched, where a folder holds something, but no finished tasks; as `require_own`,
+    too."""
+    require_own(folder)
+    names = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+    others = [name for name in names if name != LOCK and not UNFINISHED.fullmatch(name)]
+    if others and not MARK.on(folder):  # which another run may just have made: looked at last
+        other = FILE if FILE in others else others[0]
+        raise InputError(
+            f"{folder / other}: is none of the finished tasks of this program, and nothing in that folder is replaced "
+            "or removed; allowed: another [output] directory, or without that folder"
+        )
+
+
 def _kept(folder: Path) -> set[int]:
     """Numbers of the tasks whose files are complete."""
     return {int(name[1]) for file in folder.glob("*.npz") if (name := NAME.fullmatch(file.name))}
 
 
 def _remove(folder: Path, but: Path | None = None) -> None:
-    """Remove what is ours in the folder, and the folder where nothing else is left."""
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path != but and (path.name in (FILE, LOCK) or NAME.fullmatch(path.name)):
-            remove_file(path)
+    """Remove what is ours in the folder, the mark last, and the folder where nothing else is left; under the lock."""
     atomic.remove_parts(folder, OWN)
+    if MARK.on(folder):
+        for path in list(folder.iterdir()):
+            if NAME.fullmatch(path.name):
+                remove_file(path)
+        remove_file(folder / FILE)
     if but is None:
+        remove_file(folder / LOCK)
         remove_empty(folder)

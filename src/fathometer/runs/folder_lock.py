@@ -14,6 +14,7 @@ from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import remove_empty, remove_file
 from fathometer.runs.journal import read_fingerprint, read_journal
 from fathometer.runs.journal_folder import MARK, erase, require_journal
+from fathometer.runs.results_lock import require_own_lock
 from fathometer.storage.lock import FileLock, this_process
 
 POLL_SECONDS = 0.1  # between attempts to take a shared lock
@@ -29,8 +30,8 @@ class FolderLock:
     Attributes:
         alone: no other run holds it. shared: runs of one name may hold it at the same time.
 
-    Raises InputError where another run holds it or the folder is no journal of this user's, before anything is written
-    there, FathometerError where the file cannot be written or locked.
+    Raises InputError where another run holds it or the folder is no journal of this user's, or the file no lock of a
+    run, before anything is written there, FathometerError where the file cannot be written or locked.
     """
 
     alone, shared = True, False
@@ -42,6 +43,7 @@ class FolderLock:
         if not self._lock.acquire():
             with self._lock:
                 raise in_use(folder, self._lock.read())
+        require_own_lock(self._lock)
         try:
             self._lock.write(this_process())
         except BaseException:
@@ -102,6 +104,7 @@ class SharedFolderLock:
             self._lock.close()
             sleep(POLL_SECONDS)
             waited += POLL_SECONDS
+        require_own_lock(self._lock)
         try:
             self._lock.write(f"shared as {name} by {this_process()} and others", sync=True)
         except BaseException:

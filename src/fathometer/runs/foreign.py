@@ -8,8 +8,13 @@ from pathlib import Path
 
 from fathometer.base.errors import InputError
 from fathometer.base.removal import Mark
-from fathometer.record.envelope import BEGINNING, RECORD, UNFINISHED
-from fathometer.runs.restart_hint import DEMO
+from fathometer.record.envelope import BEGINNING, PAGE, RECORD, UNFINISHED
+from fathometer.runs import finished_tasks, journal_folder
+from fathometer.runs.journal import FOLDER as JOURNAL
+from fathometer.runs.options import RunOptions
+from fathometer.runs.restart_hint import DEMO, has_state
+from fathometer.storage.fingerprint import parts_of
+from fathometer.storage.volumes.registry import require_replaceable
 
 
 def require_own_record(output: Path) -> bool:
@@ -25,6 +30,34 @@ def require_own_record(output: Path) -> bool:
                 "directory for the results"
             )
     return bool(there)
+
+
+def require_own_results(output: Path, results: Iterable[Path], options: RunOptions) -> None:
+    """Raises InputError, before anything is written, where a run would replace files, and nothing in the folder of its
+    results says that a run of this program has written them; with --overwrite for folders alone, which are never
+    replaced then.
+
+    results: what the run writes there beside its record and its page.
+    """
+    files = [part for path in (*results, output / PAGE) for part in parts_of(path)]
+    for path in files:
+        require_replaceable(path)
+    there = next((path for path in files if os.path.lexists(path)), None)
+    if there is not None and not options.overwrite and not _holds_a_run(output):
+        raise InputError(
+            f"{there}: is there, but no record of a run of this program's lies in {output}: it is not replaced; "
+            "allowed: another [output] directory, or --overwrite, which replaces it"
+        )
+
+
+def _holds_a_run(output: Path) -> bool:
+    """Whether a run of this program has left its record, its journal, finished tasks or a state in a folder."""
+    return (
+        any(Mark(name, BEGINNING).on(output) for name in (RECORD, UNFINISHED))
+        or journal_folder.MARK.on(output / JOURNAL)
+        or finished_tasks.MARK.on(output / finished_tasks.FOLDER)
+        or has_state(output)
+    )
 
 
 def require_own_demo(folder: Path, text: str, others: Iterable[str] = ()) -> None:

@@ -24,7 +24,7 @@ from fathometer.record.schema import problem_of
 from fathometer.runs.claims import Claims
 from fathometer.runs.context import Context
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
-from fathometer.runs.foreign import require_own_record
+from fathometer.runs.foreign import require_own_record, require_own_results
 from fathometer.runs.journal import FOLDER, Journal, read_journal
 from fathometer.runs.journal_folder import (
     check_options,
@@ -57,6 +57,8 @@ def locked_folder(
         with ledger.phase("set up"), collective_errors(comm):
             if comm.rank == 0:
                 require_own_record(output)
+                results = list(results)
+                require_own_results(output, results, options)
                 folder = output / FOLDER
                 lock = SharedFolderLock(folder, options.share) if options.share else FolderLock(folder)
                 check_options(output, options, kind)

@@ -2,7 +2,7 @@
 
     out/restart/restart.json          of the newest state: what is no array, where its arrays lie, their checksums
     out/restart/restart-before.json   the same of the state before it
-    out/restart/00000120/…            arrays, written by the application
+    out/restart/00000120/…            arrays, written by the application, and mark.json, by which the folder is known
     out/restart/steps.jsonl           a line for each state that was written, by which a batch job sees that it gets on
 
 restart.json is replaced when all arrays of a state are on disk, and what no description names any more goes then. A
@@ -13,6 +13,7 @@ the bytes around them, and the results that it follows. One that does not is ref
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -29,12 +30,13 @@ from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.record.envelope import plain
 from fathometer.runs.checksum import MODULUS
 from fathometer.runs.fingerprint import differences
-from fathometer.runs.restart_hint import BEFORE, FILE, FOLDER
+from fathometer.runs.restart_hint import BEFORE, BEGINS, FILE, FOLDER, has_state
 from fathometer.runs.seal import BrokenSealError, Kind, sealed, unsealed
 from fathometer.storage import atomic
 
 LINES = "steps.jsonl"
-MARK = Mark(LINES, b"")  # of the folder: there before any state
+MARK = Mark("mark.json", BEGINS)  # of a folder of arrays: there before any of them
+BEGINS_LINES = b'{"steps": '
 STATES = re.compile(r"\d{8,}")  # names of folders of arrays
 OWN = re.compile(rf"{re.escape(FILE)}|{re.escape(BEFORE)}")
 KIND = "restart"  # of file, in the account
@@ -54,6 +56,32 @@ class _State:
     sums: Mapping[str, int]
     text: str
     values: Mapping[str, Any]
+
+
+def require_own_states(output: Path) -> None:
+    """Raises InputError, with nothing touched, where a file in the folder of states bears the name of one of ours and
+    is none. Where another description begins as ours do, one that does not is damaged."""
+    folder = output / FOLDER
+    names = [] if has_state(output) else [FILE, BEFORE]
+    found = [name for name in names if os.path.lexists(folder / name)]
+    if os.path.lexists(folder / LINES) and not _begins(folder / LINES):
+        found.append(LINES)
+    if found:
+        raise InputError(
+            f"{folder / found[0]}: is none of the restart files of this program, and nothing in that folder is "
+            "replaced or removed; allowed: another [output] directory, or without that folder"
+        )
+
+
+def _begins(path: Path) -> bool:
+    """Whether the list of states begins as ours do; it may be empty."""
+    if path.is_symlink() or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return BEGINS_LINES.startswith(file.read(len(BEGINS_LINES)))
+    except OSError:
+        return False
 
 
 class RestartFolder:
@@ -85,6 +113,7 @@ class RestartFolder:
                         self._folder.mkdir(parents=True, exist_ok=True)
                         (self._folder / LINES).touch()
                         folder.mkdir(exist_ok=True)
+                    self._mark(folder)
             with ledger.file(KIND, "write"):
                 sums = self._added(save(folder))
         before = [state for state in self._kept if state.folder != name][:1]
@@ -168,7 +197,28 @@ class RestartFolder:
         for path in list(self._folder.iterdir()) if self._folder.is_dir() else ():
             if path.is_dir() and STATES.fullmatch(path.name) and path.name not in kept:
                 with suppress(FathometerError):
+                    self._mark(path)
                     remove_tree(path, self._folder, MARK)
+
+    def _mark(self, folder: Path) -> None:
+        """On one rank: mark a folder of arrays. FathometerError where it holds files and is of no state: of none that
+        has left a mark in it, and of none that is in the list of states."""
+        with atomic.writing(folder):
+            if MARK.on(folder):
+                return
+            if any(folder.iterdir()) and folder.name not in self._listed():
+                raise FathometerError(
+                    f"{folder}: holds files, but is of no state that a run of this program has written: nothing in it "
+                    "is replaced or removed; allowed: another [output] directory, or without that folder"
+                )
+        atomic.write(folder / MARK.name, f"{sealed({}, SEAL)}\n".encode())
+
+    def _listed(self) -> set[str]:
+        """On one rank: names of the folders of all states that were written."""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            lines = (self._folder / LINES).read_text(encoding="utf-8").splitlines()
+            return {f"{json.loads(line)['steps']:08d}" for line in lines}
+        return set()
 
     def _added(self, sums: Sums) -> dict[str, int]:
         """Collective. The checksums of all ranks' parts together."""

@@ -9,15 +9,18 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+from fathometer.base.removal import Mark
+
 FOLDER, FILE, BEFORE = "restart", "restart.json", "restart-before.json"
 DIRECTORY = "out"  # of the results, where an input file names no other
+BEGINS = b'{"restart": '  # what `sealed` writes first of a state, in any version (seal.py)
 END_SECONDS = 60.0  # from a signal to the end of a run, at most: for a step, and the state after it
 DEMO = "demo.toml"  # input file of a built-in case, in its folder
 
 
 def has_state(output: Path) -> bool:
-    """Whether a run has left a state in its folder of results."""
-    return any((output / FOLDER / name).exists() for name in (FILE, BEFORE))
+    """Whether a run has left a state in its folder of results: a file that begins as ours do, whatever follows."""
+    return any(Mark(name, BEGINS).on(output / FOLDER) for name in (FILE, BEFORE))
 
 
 def resume_hint(path: Path, settings: Sequence[str]) -> str:

@@ -18,9 +18,10 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.record.envelope import PAGE, RECORD
 from fathometer.runs.context import Context
-from fathometer.runs.foreign import require_own_record
+from fathometer.runs.foreign import require_own_record, require_own_results
 from fathometer.runs.journal_folder import require_own
 from fathometer.runs.lifecycle import unfinished_record
+from fathometer.runs.restart_folder import require_own_states
 from fathometer.runs.restart_hint import has_state
 from fathometer.runs.results_lock import remove_unfinished, results_lock
 from fathometer.storage import atomic
@@ -69,7 +70,8 @@ def restartable_run(
         with ledger.phase("set up"), collective_errors(comm):
             options = context.options
             if comm.rank == 0:
-                _require_own_results(output, folders)
+                _require_own_folders(output, folders)
+                require_own_results(output, [output / name for name in results], options)
             if comm.rank == 0 and not (options.resume or options.overwrite):
                 if (output / RECORD).exists():
                     raise InputError(
@@ -85,8 +87,9 @@ def restartable_run(
             yield
 
 
-def _require_own_results(output: Path, folders: Iterable[str]) -> None:
+def _require_own_folders(output: Path, folders: Iterable[str]) -> None:
     """Raises InputError where files would be replaced or removed that no run of this program has written."""
+    require_own_states(output)
     if require_own_record(output) or has_state(output):
         return
     for name in folders:

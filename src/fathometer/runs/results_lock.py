@@ -19,6 +19,7 @@ from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.lock import FileLock, LockError, this_process
 
 LOCK = "lock"
+HOLDER = re.compile(r"(?:shared as .+ by )?process \d+ on ")  # how the text of a run's lock begins
 
 
 @contextmanager
@@ -37,11 +38,7 @@ def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> It
                         raise InputError(
                             f"{output}: is in use by {lock.read() or 'another run'}; allowed: one run at a time"
                         )
-                if (found := lock.read()) and not found.startswith("process "):
-                    lock.close()
-                    raise InputError(
-                        f"{lock.path}: is no lock of a run, and is not replaced; allowed: another [output] directory"
-                    )
+                require_own_lock(lock)
                 lock.write(this_process())
             except LockError:
                 remove_file(lock.path)
@@ -54,6 +51,14 @@ def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> It
             with ledger.phase("finish"):
                 remove_file(lock.path)
                 lock.close()
+
+
+def require_own_lock(lock: FileLock) -> None:
+    """Raises InputError, and lets go of it, where the file of a lock that was just taken holds what no run has written
+    there."""
+    if (found := lock.read()) and not HOLDER.match(found):
+        lock.close()
+        raise InputError(f"{lock.path}: is no lock of a run, and is not replaced; allowed: another [output] directory")
 
 
 def remove_unfinished(output: Path, results: Iterable[Path]) -> None:

@@ -45,7 +45,7 @@ class NewFile:
         OSError where that fails; nothing is left behind then.
         """
         if self.folder is not None:
-            _require_mark(self.target, self.folder)
+            require_mark(self.target, self.folder)
             return create_part_folder(self.target)
         with ledger.io(bytes=len(self.head)):
             part = create_part(self.target, len(self.head) + self.size)
@@ -219,7 +219,7 @@ def place(part: Path, target: Path, sync: bool = True, mark: Mark | None = None)
     sync: flush the folder's entry too, so that the name lasts. mark: of a folder, see NewFile.
     """
     if mark is not None and os.path.lexists(target):
-        _require_mark(target, mark)
+        require_mark(target, mark)
         _replace_folder(part, target)
     else:
         part.rename(target)
@@ -236,10 +236,15 @@ def flush_file(path: Path) -> None:
         os.close(handle)
 
 
-def _require_mark(target: Path, mark: Mark) -> None:
+def require_mark(target: Path, mark: Mark) -> None:
     """OSError where a folder would be replaced that is none of this program's."""
     if target.is_dir() and not target.is_symlink() and not mark.on(target) and any(target.iterdir()):
-        raise OSError(errno.ENOTEMPTY, f"found a folder without {mark.name}, which is not replaced")
+        found = f"{mark.name} without the mark of this program" if (target / mark.name).exists() else "other files"
+        raise OSError(
+            errno.ENOTEMPTY,
+            f"found a folder with {found}, made by others or by an early version, which is not replaced; allowed: "
+            "another name, or remove it yourself",
+        )
 
 
 def _replace_folder(part: Path, target: Path) -> None:

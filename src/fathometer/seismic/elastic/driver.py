@@ -23,6 +23,7 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.finished_tasks import FinishedTasks, finished_tasks
+from fathometer.runs.foreign import require_own_results
 from fathometer.runs.journal_folder import results_of
 from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.runs.results_lock import remove_unfinished
@@ -74,6 +75,8 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
             setup = prepare_elastic(survey, comm)
             with collective_errors(comm):
                 protect_inputs(survey, _results(setup).values())
+                if comm.rank == 0:
+                    require_own_results(output, _results(setup).values(), context.options)
                 for path in _snapshots(setup, setup.run.acquisition.shots[0]):
                     check_writable(path, Strategy.of(survey.storage.write), comm.size)
             announce(setup.run, context)

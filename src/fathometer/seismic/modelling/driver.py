@@ -13,6 +13,7 @@ from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
+from fathometer.runs.foreign import require_own_results
 from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.runs.results_lock import remove_unfinished, results_lock
 from fathometer.seismic.modelling.shot import model_shots
@@ -62,6 +63,8 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context, locked: bool) 
     with ledger.phase("set up"), collective_errors(comm):
         modelled = modelled_traces(setup.acquisition, survey.output_directory)
         protect_inputs(survey, modelled.files, setup.acquisition.paths)
+        if comm.rank == 0:
+            require_own_results(survey.output_directory, modelled.files, context.options)
         if locked:
             remove_unfinished(survey.output_directory, modelled.files)
     with unfinished_record(survey.output_directory, setup.comm, partial(partial_record, setup, context)):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.removal import Mark, remove_file, remove_tree
-from fathometer.storage.atomic import NewFile
+from fathometer.storage.atomic import NewFile, require_mark
 from fathometer.storage.fingerprint import parts_of
 from fathometer.storage.shared_writer import Opened
 from fathometer.storage.traces.detect import holds_traces
