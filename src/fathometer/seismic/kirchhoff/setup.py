@@ -21,7 +21,7 @@ from fathometer.seismic.kirchhoff.operator import WORKSPACE_BYTES, segments
 from fathometer.seismic.kirchhoff.series import FINER
 from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
-from fathometer.seismic.shots.loud_traces import treated
+from fathometer.seismic.shots.loud_search import treated
 from fathometer.seismic.survey import Survey
 
 SAMPLE_BYTES = 4

@@ -13,7 +13,7 @@ from fathometer.report.decimation import encoded
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.map_panel import SAME_LINE, rounded
 from fathometer.seismic.page.run_data import FILES, RunData
-from fathometer.seismic.shots.loud_traces import with_loud_traces
+from fathometer.seismic.shots.loud_search import with_loud_traces
 from fathometer.seismic.shots.modelled import ModelledTraces, modelled_traces
 from fathometer.seismic.shots.shot import Shot
 from fathometer.storage.traces.segy import read_traces

@@ -28,7 +28,7 @@ from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
 from fathometer.seismic.shots.acquisition import Acquisition
-from fathometer.seismic.shots.loud_traces import treated
+from fathometer.seismic.shots.loud_search import treated
 from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
