@@ -108,15 +108,12 @@ def test_one_line_and_nothing_left(recorded, tmp_path, case):
     assert nothing_left(tmp_path, before)
 
 
-def test_sample_intervals_that_differ(tmp_path):
-    """Between two files; within one it is that of the file's header, as for all commands."""
-    for number, interval in enumerate((4000, 2000)):
-        trace = [{9: 1 + number, 13: n + 1, 81: 25 * n, 73: 0} for n in range(4)]
-        made = Bytes(np.ones((4, 50), np.float32), trace=trace, every={71: 1, 117: interval}, interval=interval)
-        made.write(tmp_path / f"part{number}.segy")
-    done = here("migrate-time", survey(tmp_path, LINE | {"acquisition.gathers": "part?.segy"}), "--quiet")
+def test_delays_that_no_survey_has(tmp_path):
+    trace = [{9: 1, 13: n + 1, 81: 25 * n, 73: 0, 109: 30000 * (n == 3)} for n in range(4)]
+    Bytes(np.ones((4, 50), np.float32), trace=trace, every={71: 1}).write(tmp_path / "a.segy")
+    done = here("migrate-time", survey(tmp_path, LINE | {"acquisition.gathers": "a.segy"}), "--quiet")
     assert done.code == 2
-    assert told(done.err, "part1.segy: … 0.002 s sample interval … 0.004"), done.err
+    assert told(done.err, "gathers: found traces that begin from 0 to 30 s … allowed: a spread"), done.err
 
 
 def test_more_ranks_than_places(recorded, tmp_path):

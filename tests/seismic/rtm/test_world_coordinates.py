@@ -344,16 +344,14 @@ def test_words_of_gathers_that_are_not_used_are_named_once(folder: Path, capsys:
     path = survey(folder, BASE | {"model.vp": "vp.segy"})
     said = run(capsys, "migrate", path, "--overwrite").err
     for words in (
-        "impulse polarity 2 (pressure or upward movement is positive; binary header, bytes 3257 to 3258)",
-        "statics in trace headers (total; bytes 99 to 104) are not applied",
-        "trace weighting factors (bytes 169 to 170) are not applied",
-        "year, day and hour of recording (bytes 157 to 168, time basis GMT) are not in images",
+        "the impulse polarity code is 2: an increase of pressure is a positive number",
+        "the headers hold total statics -12 to 0 ms: they are not applied",
+        "the headers hold trace weighting factors 2^-N, N from 0 to 3: they are not applied",
+        "the headers hold years and times of day of recording: images do not carry them",
     ):
         assert said.count(words) == 1
-    assert "impulse polarity" not in run(capsys, "model", path, "--overwrite").err  # the traces keep their headers
     segy = folder / "plain.segy"
     gathers(segy, FRAME, *places())
     (folder / "shots.segy").write_bytes(segy.read_bytes())
     said = run(capsys, "migrate", path, "--overwrite").err
-    assert "bytes 99" not in said
-    assert "bytes 157" not in said
+    assert "the headers hold" not in said

@@ -20,7 +20,6 @@ from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.shots.dropped_words import dropped_notes_of
 from fathometer.seismic.shots.nothing_left import check_mute
 from fathometer.seismic.shots.offsets import ALL, bins_of, check_bins, name_of, receivers_by_bin
 from fathometer.seismic.shots.place import place_of_run, unkept_notes
@@ -189,7 +188,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
             DepthModel(str(survey.path), files, grid, keys.datum)  # refuses now what the stretch would at the end
     blocks = _blocks(acquisition.shots, keys.block_traces)
     place, place_notes = place_of_run(survey, files, acquisition, grid.two_dimensional, velocities.in_world)
-    notes += place_notes + unkept_notes(survey, place) + dropped_notes_of(acquisition)
+    notes += place_notes + unkept_notes(survey, place)
     layout = TimeLayout(survey, grid, acquisition, velocities, files, blocks, notes, place)
     more = (
         _reach_notes(layout)

@@ -21,7 +21,6 @@ from fathometer.parallel.decomposition import Decomposition, Index3, choose_rank
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.setup.checks import check_every, check_steps
 from fathometer.seismic.shots.acquisition import Acquisition, acquisition_of
-from fathometer.seismic.shots.dropped_words import dropped_notes_of
 from fathometer.seismic.shots.inside import Box, check_below, within
 from fathometer.seismic.shots.modelled import acquisition_to_model
 from fathometer.seismic.shots.nothing_left import check_mute
@@ -217,7 +216,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
     place, notes = place_of_run(survey, files, acquisition, bare.two_dimensional)
     if imaging:
         check_mute(survey, acquisition)
-        notes += unkept_notes(survey, place) + dropped_notes_of(acquisition)
+        notes += unkept_notes(survey, place)
     acquisition = replace(acquisition, notes=files.notes + acquisition.notes + notes)
     wavelet = wavelet_of(survey)
     free = survey.propagation.top == "free-surface"

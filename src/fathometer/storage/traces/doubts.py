@@ -14,7 +14,8 @@ from fathometer.storage.traces.headers import TEXT, field_of
 from fathometer.storage.traces.layout import Layout
 
 STATICS = ("source_static", "group_static", "total_static")  # ms
-WORDS = (*STATICS, "weighting", "coordinate_scalar", "elevation_scalar")  # names of headers.FIELDS
+RANGED = (*STATICS, "weighting", "year")
+WORDS = (*RANGED, "coordinate_scalar", "elevation_scalar")  # names of headers.FIELDS
 POWERS = (0, 1, 10, 100, 1000, 10000)  # scalars of the standard, with either sign
 DEEPEST = 12_000.0  # m: farther from the datum lies no source and no receiver
 POLARITY = (3257, "i2")  # of the binary header: 1 or 2, what an increase of pressure or an upward movement is
@@ -31,7 +32,7 @@ class Doubts:
 
     def add(self, head: Mapping[str, NDArray[Any]], z: Mapping[str, NDArray[np.float64]]) -> None:
         """Add traces: their WORDS, (n,) each, and z of their sources and receivers, (n,), m."""
-        for name in (*STATICS, "weighting"):
+        for name in RANGED:
             if len(head[name]) and head[name].any():
                 low, high = self.ranges.get(name, (0, 0))
                 self.ranges[name] = min(low, int(head[name].min())), max(high, int(head[name].max()))
@@ -63,6 +64,8 @@ class Doubts:
         if "weighting" in self.ranges:
             low, high = self.ranges["weighting"]
             notes.append(f"the headers hold trace weighting factors 2^-N, N from {low} to {high}: they are not applied")
+        if "year" in self.ranges:
+            notes.append("the headers hold years and times of day of recording: images do not carry them")
         for name, values in self.scalars.items():
             for value in sorted(values):
                 done = f"{'divided' if value < 0 else 'multiplied'} by {abs(value)}"
@@ -78,7 +81,7 @@ class Doubts:
         if polarity in POLARITIES:
             notes.append(
                 f"the impulse polarity code is {polarity}: an increase of pressure is {POLARITIES[polarity]}; samples "
-                "are taken as they are ([acquisition] conditioning.polarity)"
+                "are taken as they are ([acquisition] conditioning.polarity), and images do not say it"
             )
         return notes
 

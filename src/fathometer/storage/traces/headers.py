@@ -43,6 +43,7 @@ FIELDS = MappingProxyType(
         "source_static": (int(TraceField.SourceStaticCorrection), "i2"),
         "group_static": (int(TraceField.GroupStaticCorrection), "i2"),
         "total_static": (int(TraceField.TotalStaticApplied), "i2"),
+        "year": (int(TraceField.YearDataRecorded), "i2"),
         "weighting": (int(TraceField.TraceWeightingFactor), "i2"),
         "samples": (int(TraceField.TRACE_SAMPLE_COUNT), "u2"),
         "interval": (int(TraceField.TRACE_SAMPLE_INTERVAL), "i2"),
