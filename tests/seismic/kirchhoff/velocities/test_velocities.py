@@ -27,7 +27,7 @@ def test_a_number_of_eta(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [(2.5, r"found 2.5; allowed: a file or a number from 100 to 20000"), (3e4, "found 30000.0; allowed: a file")],
+    [
         (2.5, r"found 2.5; allowed: a file or a number from 100 to 20000 \(m/s\)"),
         (3e4, "found 30000.0; allowed: a file"),
     ],
