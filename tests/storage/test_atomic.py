@@ -48,9 +48,7 @@ def test_a_folder_without_the_mark_is_not_replaced(tmp_path):
     (folder / "old").write_text("old")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "thesis").touch()
-    with pytest.raises(
-        OSError, match=r"found a folder with other files, .*which is not replaced; allowed:"
-    ):
+    with pytest.raises(OSError, match=r"found a folder with other files, .*which is not replaced; allowed:"):
         parts.place()
     parts.discard()
     assert names(tmp_path) == ["folder"]

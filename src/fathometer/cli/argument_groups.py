@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from fathometer.cli.option_types import sample_interval
+from fathometer.cli.option_types import folder, sample_interval
 
 CLUSTER = "default"  # the name of a cluster that is given none
 
@@ -72,7 +72,7 @@ def add_share(parser: argparse.ArgumentParser) -> None:
     """--share, of commands that make a cluster or run on one."""
     parser.add_argument(
         "--share",
-        type=Path,
+        type=folder,
         action="append",
         default=[],
         metavar="DIR",

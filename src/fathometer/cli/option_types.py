@@ -7,6 +7,7 @@ import argparse
 import re
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import InputError
@@ -110,6 +111,13 @@ def job_time(text: str) -> float:
     if total <= 0:
         raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 30m, 8h, 2d, 08:00:00 or 1-12:00:00")
     return total
+
+
+def folder(text: str) -> Path:
+    """The path of a folder; nothing is none, which would be the working directory."""
+    if not text:
+        raise argparse.ArgumentTypeError("found an empty name; allowed: the path of a folder")
+    return Path(text)
 
 
 def slurm_name(text: str) -> str:

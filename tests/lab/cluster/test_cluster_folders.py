@@ -88,6 +88,11 @@ def test_the_state_is_the_first_file(clusters, monkeypatch):
     assert not folder_of("new").exists()
 
 
+def test_no_folder_at_all_is_not_the_working_directory(capsys):
+    error = refused(capsys, "up", "--name", "new", "--share", "")
+    assert "--share: found an empty name; allowed: the path of a folder" in error
+
+
 @pytest.mark.parametrize(
     ("way", "found"), [("file", "no folder"), ("missing", "nothing"), ("/etc/passwd", "no folder")]
 )

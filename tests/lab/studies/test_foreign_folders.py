@@ -113,8 +113,28 @@ def test_runs_elsewhere_are_not_removed(tmp_path, mine):
     (mine / "runs").symlink_to(tmp_path / "away")
     before = everything(tmp_path / "away")
     done = study(tmp_path, "--overwrite")
-    assert done.code == 1
-    assert "is not removed: it does not lie in" in done.err
+    assert done.code == 2
+    assert f"{mine / 'runs'}: is a link to '{tmp_path / 'away'}', and --overwrite removes nothing there" in done.err
+    assert "allowed: remove the link, or what lies there, yourself and repeat, or another folder" in done.err
+    assert done.err.count("\n") == 1
+    assert everything(tmp_path / "away") == before
+    (mine / "runs").unlink()
+    assert study(tmp_path, "--overwrite").code == 0
+
+
+@pytest.mark.parametrize("place", ["cases", "jobs"])
+def test_files_elsewhere_are_not_removed(tmp_path, mine, place):
+    (tmp_path / "away").mkdir()
+    if (mine / place).exists():
+        (mine / place).rename(tmp_path / "away" / place)
+    else:
+        (tmp_path / "away" / place).mkdir()
+        (tmp_path / "away" / place / "fathometer-study-0123456789.out").touch()
+    (mine / place).symlink_to(tmp_path / "away" / place)
+    before = everything(tmp_path / "away")
+    done = study(tmp_path, "--overwrite")
+    assert done.code == 2
+    assert f"{mine / place}: is a link to" in done.err
     assert everything(tmp_path / "away") == before
 
 

@@ -35,9 +35,7 @@ def contents(folder):
 def test_a_group_of_somebody_else_stays(tmp_path, zarr_format):
     group(tmp_path / "mine.zarr", zarr_format)
     before = contents(tmp_path)
-    with pytest.raises(
-        FathometerError, match=r"mine\.zarr: .*which is not replaced; allowed: another name"
-    ):
+    with pytest.raises(FathometerError, match=r"mine\.zarr: .*which is not replaced; allowed: another name"):
         written(tmp_path / "mine.zarr")
     assert contents(tmp_path) == before
 

@@ -29,6 +29,7 @@ from fathometer.lab.studies.store import (
     read_case,
     read_header,
     read_results,
+    refuse_links,
     remove_run,
     require_own,
     run_folder,
@@ -133,6 +134,7 @@ def _values(study: ReadyStudy, runs: Mapping[str, Sequence[Run]]) -> dict[tuple[
 def _begun(study: ReadyStudy, folder: Path, command: Sequence[str], overwrite: bool) -> Header:
     """The header of the study in the folder, which is written where there is none."""
     if overwrite and (folder / STUDY).exists():
+        refuse_links(folder)
         cancel_jobs(folder)
         erase(folder)
     before = read_header(folder) if (folder / STUDY).exists() else None

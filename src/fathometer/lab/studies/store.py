@@ -192,9 +192,21 @@ def require_own(folder: Path) -> None:
         )
 
 
+def refuse_links(folder: Path) -> None:
+    """Raises InputError where a folder of a study is a link to one that is not empty: what lies there is not removed
+    (and files of these names may be anybody's)."""
+    for path in (folder / name for name in (RUNS, *_FILES)):
+        if path.is_symlink() and any(path.glob("*")):
+            raise InputError(
+                f"{path}: is a link to {os.readlink(path)[:200]!r}, and --overwrite removes nothing there; allowed: "
+                "remove the link, or what lies there, yourself and repeat, or another folder for the results (--output)"
+            )
+
+
 def erase(folder: Path) -> None:
     """Remove a study from its folder; what it has not written stays. Raises FathometerError where a run's folder cannot
-    be removed."""
+    be removed, InputError, with nothing removed, as `refuse_links`."""
+    refuse_links(folder)
     for run in sorted((folder / RUNS).glob("*/*")):
         if _RUN.fullmatch(f"{run.parent.name}/{run.name}"):
             remove_run(folder, run)
