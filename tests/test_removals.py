@@ -1,11 +1,13 @@
 """What this program removes: every call of the source that removes something, and what it is.
 
-Nothing but base/removal.py calls the system for it, which demands a mark or a name of the program's own. The table
-names the modules that remove by it, or by what stands on it: a new one is to say here what it removes.
+Nothing but base/removal.py calls the system for it. Of folders with what is in them it demands a mark or a name of the
+program's own; files it removes by their names alone. So the table says of each call, also of what stands on it, why the
+file is this program's: a new call without a reason fails.
 """
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,40 +15,170 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[1] / "src" / "fathometer"
 REMOVAL = "base/removal.py"
 
+# Why what a call removes is this program's: by module, function and what it calls, a reason for each such call there.
 REMOVES = {
-    "apps/ocean/fields.py": "fields/ocean-STEP.nc of later steps than the run goes on from",
-    "apps/reactive/fields.py": "fields of the run's own names that the description names, or that are later",
-    "base/owned_folder.py": "temporary folders with the mark, of this user, that no process holds",
-    "lab/cluster/making.py": "the lock of a cluster that is gone",
-    "lab/cluster/state.py": "folders of clusters, by their cluster.json",
-    "lab/io/device.py": "the file of the device's own rate, in the scratch folder",
-    "lab/io/folder.py": "scratch folders with the mark, of this user, that no process holds",
-    "lab/io/trial.py": "volumes that were written for a trial, in the scratch folder",
-    "lab/profile/profile.py": "record, page and files of ranks by their names, where the record is this program's",
-    "lab/studies/batch_runner.py": "jobs/NAME.json and NAME.out of the study's jobs",
-    "lab/studies/clock.py": "clock.json, when the clock is set back",
-    "lab/studies/course.py": "runs that failed, to be made again; with --overwrite the study, as store.py",
-    "lab/studies/execution.py": "a run's folder before it is made, and what is not kept of it",
-    "lab/studies/preparation.py": "what [[prepare]] has made, by preparation.json: files, folders among the results",
-    "lab/studies/store.py": "files and run folders of a study by their names, in a folder with its study.json",
-    "runs/finished_tasks.py": "finished-tasks/NUMBER.npz, input.json, the lock; the folder where it is empty",
-    "runs/folder_lock.py": "the lock of a journal, and its folder where it is empty",
-    "runs/journal_folder.py": "files of a journal by their names, in a folder with its survey.json",
-    "runs/lifecycle.py": "record and page of results that are replaced; the record of an unfinished run at its end",
-    "runs/restart_folder.py": "states by their names, in a folder with its steps.jsonl",
-    "runs/restartable_run.py": "unfinished files of the run's results, as results_lock.py",
-    "runs/results_lock.py": "the lock, and unfinished files beside results that bear their names",
-    "runs/sum_file.py": "a sum in a journal that another one contains",
-    "runs/summation.py": "contributions and sums in a journal that were summed, or are damaged",
-    "seismic/elastic/driver.py": "results that the folder's record names and this run does not make; unfinished files",
-    "seismic/modelling/driver.py": "unfinished files of its results, as results_lock.py",
-    "seismic/setup/results_files.py": "volumes that the folder's record names and this run does not make",
-    "storage/atomic.py": "unfinished files and folders by their names, .NAME.XXXXXXXX.part",
-    "storage/folder.py": "folders that this run has just made, where they are empty",
-    "storage/scratch/file.py": "a file that was just made, of which only the open one is used",
-    "storage/traces/recorded_headers.py": "folders that this run has just made, where they are empty",
-    "storage/volumes/formats/hdf5.py": "the unfinished file, before all ranks are aborted",
-    "storage/volumes/registry.py": "volumes by their names; those that are folders by the file of their format",
+    "apps/ocean/fields.py": {
+        "_remove_others remove_parts": ["unfinished, by the names of fields; the folder was seen to be a run's before"],
+        "_remove_others remove_file": ["ocean-STEP.nc of later steps; the folder was seen to be a run's before"],
+    },
+    "apps/reactive/fields.py": {
+        "FieldFiles._remove_later remove_parts": [
+            "unfinished, by the names of fields; the folder was seen to be a run's before"
+        ],
+        "FieldFiles._remove_later remove_file": [
+            "NAME-NUMBER.h5 of later moments; the folder was seen to be a run's before"
+        ],
+        "_remove_earlier remove_file": [
+            "named by the description of an earlier run of this program's",
+            "that description itself, which was read as one",
+        ],
+    },
+    "base/owned_folder.py": {
+        "owned_folder remove_temporary": ["this process has just made it"],
+        "_remove_abandoned remove_temporary": ["by its mark, of this user, and no process holds it"],
+        "remove_temporary remove_tree": ["by its mark"],
+    },
+    "lab/cluster/making.py": {
+        "bring_up remove_file": ["the lock of a cluster that could not be made, in the folder of clusters"],
+        "take_down remove_file": ["the lock of a cluster that is gone, in the folder of clusters"],
+        "clear_abandoned remove_file": ["the lock of a cluster that is gone, in the folder of clusters"],
+    },
+    "lab/cluster/state.py": {
+        "remove remove_parts": ["unfinished cluster.json in the folder of a cluster"],
+        "remove remove_tree": ["by its cluster.json, in the folder of clusters"],
+    },
+    "lab/io/device.py": {"Device.write remove_file": ["it has just been made, in the scratch folder"]},
+    "lab/io/folder.py": {
+        "scratch_folder remove_temporary": ["this process has just made it"],
+        "_new remove_temporary": ["by its mark, of this user, and no process holds it"],
+    },
+    "lab/io/trial.py": {
+        "Bench.remove_written remove_parts": ["by the names of trials, in the scratch folder, which bears a mark"],
+        "Bench.remove_written remove_volume": ["by the names of trials, in the scratch folder, which bears a mark"],
+        "Bench.remove remove_volume": ["by the names of trials, in the scratch folder, which bears a mark"],
+    },
+    "lab/profile/profile.py": {
+        "remove_left remove_file": ["files of ranks by their names, where no other profile was"],
+        "_prepare remove_file": ["record, page and files of ranks by their names, where the record is this program's"],
+    },
+    "lab/studies/batch_runner.py": {
+        "BatchRunner.begin remove_file": ["jobs/NAME.json of the study's job, in a folder with its study.json"],
+        "BatchRunner._ended remove_file": ["jobs/NAME.out of the study's job, in a folder with its study.json"],
+    },
+    "lab/studies/clock.py": {"restore remove_file": ["clock.json, which was read as such, when the clock is set back"]},
+    "lab/studies/course.py": {
+        "_forget_failed remove_run": ["runs that its cases name, in a folder with its study.json"],
+        "_begun erase": ["of a study, as store.py"],
+    },
+    "lab/studies/execution.py": {
+        "CaseRunner.tidy remove_run": ["this process has just made it, in a folder with its study.json"],
+        "CaseRunner._prepared remove_run": ["left of a run of this number, in a folder with its study.json"],
+    },
+    "lab/studies/preparation.py": {"_remove remove_tree": ["by its preparation.json, in the folder of the results"]},
+    "lab/studies/store.py": {
+        "erase remove_run": ["runs/CASE/KIND-NUMBER in a folder with its study.json, and no link on the way"],
+        "erase remove_empty": ["nothing is in it", "nothing is in it", "nothing is in it"],
+        "erase remove_file": [
+            "by the names of cases, jobs and clusters, in a folder with its study.json, and no link on the way",
+            "machine.json beside study.json",
+            "study.json, the mark, last",
+        ],
+        "erase remove_parts": ["unfinished, by the same names", "unfinished, by the names of a study's files"],
+        "remove_run remove_tree": ["by study.json in the folder around it"],
+    },
+    "runs/finished_tasks.py": {
+        "_opened remove_parts": ["by the names of finished tasks, in a folder that holds nothing else or the mark"],
+        "_remove remove_parts": ["by the names of finished tasks, in a folder that holds nothing else or the mark"],
+        "_remove remove_file": [
+            "NUMBER.npz, beside the mark",
+            "the mark itself, last",
+            "the lock, which this run holds and which held nothing else",
+        ],
+        "_remove remove_empty": ["nothing is in it"],
+    },
+    "runs/folder_lock.py": {
+        "FolderLock.close erase": ["of a journal, as journal_folder.py"],
+        "FolderLock.close remove_file": ["the lock, which this run holds and which held nothing else"],
+        "FolderLock.close remove_empty": ["nothing is in it"],
+        "SharedFolderLock.close remove_file": ["the lock, which this run holds and which held nothing else"],
+        "SharedFolderLock.close remove_empty": ["nothing is in it"],
+    },
+    "runs/journal_folder.py": {
+        "open_journal erase": ["of a journal"],
+        "erase remove_file": ["survey.json, the mark"],
+        "_remove remove_file": ["by the names of a journal's files, beside the mark; without it unfinished ones alone"],
+        "_tidy remove_file": [
+            "NAME.sum that is damaged, in a journal that was read",
+            "by the names of contributions, in a journal that was read",
+        ],
+    },
+    "runs/lifecycle.py": {
+        "locked_folder remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
+        "ResumableRun.complete erase": ["of this run's journal"],
+        "remove_record remove_file": [
+            "run.json that was seen to be a record, and its page, or what --overwrite replaces"
+        ],
+        "unfinished_record remove_file": ["run-unfinished.json, which this run has written"],
+    },
+    "runs/restart_folder.py": {
+        "RestartFolder._tidy remove_parts": ["unfinished descriptions; the folder was seen to be a run's before"],
+        "RestartFolder.remove remove_file": [
+            "descriptions, which were seen to be of states before",
+            "the list of states, which was seen to be one before",
+        ],
+        "RestartFolder.remove remove_parts": ["unfinished descriptions; the folder was seen to be a run's before"],
+        "RestartFolder._remove_folders remove_tree": ["by its mark.json"],
+    },
+    "runs/restartable_run.py": {
+        "restartable_run remove_unfinished": ["unfinished files of the run's results, as results_lock.py"]
+    },
+    "runs/results_lock.py": {
+        "results_lock remove_file": [
+            "an empty lock, just made",
+            "the lock, which this run holds and which held no more",
+        ],
+        "remove_unfinished remove_parts": [".NAME.XXXXXXXX.part of results of this run, whose lock it holds"],
+    },
+    "runs/sum_file.py": {"SumFile.all_in remove_file": ["a sum in a journal that another one contains: it was read"]},
+    "runs/summation.py": {
+        "fold remove_file": [
+            "this run has just made it",
+            "a sum in this run's journal, which is in another now",
+            "contributions that the journal names, which are in a sum now",
+        ],
+        "_verified remove_file": ["a contribution that the journal names, which is damaged"],
+    },
+    "seismic/elastic/driver.py": {
+        "_clear remove_unfinished": ["unfinished files of the run's results, as results_lock.py"],
+        "_clear remove_parts": ["unfinished snapshots and maps, by their names, in a folder whose lock the run holds"],
+        "_clear remove_volume": ["results that the folder's record names, of kinds that these runs write"],
+    },
+    "seismic/modelling/driver.py": {
+        "_model remove_unfinished": ["unfinished files of the run's results, as results_lock.py"]
+    },
+    "seismic/setup/results_files.py": {
+        "remove_outdated remove_volume": ["volumes that the folder's record names, of kinds that migrations write"]
+    },
+    "storage/atomic.py": {
+        "NewFile.create remove_file": ["this process has just made it"],
+        "create_part remove_file": ["this process has just made it"],
+        "_remove_part remove_tree": [".NAME.XXXXXXXX.part"],
+        "_replace_folder remove_empty": ["nothing is in it"],
+    },
+    "storage/folder.py": {"results_folder remove_empty": ["this run has just made it, and nothing is in it"]},
+    "storage/scratch/file.py": {
+        "_open_anonymous remove_file": ["this process has just made it; only the open one counts"]
+    },
+    "storage/traces/recorded_headers.py": {
+        "RecordedHeadersWriter._discard remove_empty": ["this run has just made it, and nothing is in it"]
+    },
+    "storage/volumes/formats/hdf5.py": {
+        "Hdf5Sink._await_others remove_file": ["the unfinished file that this run writes"]
+    },
+    "storage/volumes/registry.py": {
+        "remove_volume remove_file": ["a file that the callers' records name, or of a name of trials"],
+        "remove_volume remove_tree": ["by the mark of its format"],
+    },
 }
 # Folders of Python's, which go with the block that has made them.
 TEMPORARY = {
@@ -95,9 +227,33 @@ def test_the_system_is_called_in_one_place():
     assert {name for name, found in calls().items() if {*SYSTEM, "os.remove"} & found} == {REMOVAL}
 
 
-def test_every_caller_is_in_the_list():
-    calling = {name for name, found in calls().items() if any(OURS.fullmatch(call) for call in found)}
-    assert calling - {REMOVAL} == set(REMOVES)
+def removals(text: str) -> Counter[str]:
+    """How often which function calls, or hands on, what removes: by its name, that of its class before it."""
+    found: Counter[str] = Counter()
+
+    def walk(node: ast.AST, within: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            name = child.id if isinstance(child, ast.Name) else child.attr if isinstance(child, ast.Attribute) else ""
+            if OURS.fullmatch(name):
+                found[f"{within} {name}"] += 1
+            inner = isinstance(child, ast.FunctionDef | ast.ClassDef) and (not within or within[0].isupper())
+            walk(child, f"{within}.{child.name}".strip(".") if inner and "." not in within else within)
+
+    walk(ast.parse(text), "")
+    return found
+
+
+def test_every_call_has_its_reason():
+    found = {name: removals(text) for name, text in sources(".py") if name != REMOVAL and WORDS.search(text)}
+    told = {name: Counter({call: len(why) for call, why in calls.items()}) for name, calls in REMOVES.items()}
+    assert {name: calls for name, calls in found.items() if calls} == told
+
+
+def test_a_call_that_is_new_is_seen():
+    old = "class A:\n    def b(self):\n        remove_file(self.c)\n"
+    assert removals(old) == {"A.b remove_file": 1}
+    assert removals(f"{old}        remove_file(self.d)\n") == {"A.b remove_file": 2}
+    assert removals(f"{old}    def d(self):\n        return map(atomic.remove_parts, self.c)\n")["A.d remove_parts"]
 
 
 def test_temporary_folders_are_in_the_list():

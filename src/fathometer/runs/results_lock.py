@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mpi4py import MPI
@@ -41,7 +41,9 @@ def results_lock(output: Path, comm: MPI.Intracomm, required: bool = True) -> It
                 require_own_lock(lock)
                 lock.write(this_process())
             except LockError:
-                remove_file(lock.path)
+                with suppress(OSError):
+                    if not lock.path.stat().st_size:  # just made
+                        remove_file(lock.path)
                 if required:
                     raise
     try:
