@@ -46,7 +46,7 @@ test: setup ## all tests at reduced sizes (ARGS=tests/test_x.py chooses)
 verify: dev $(STAMPS)/verify-packages ## the verifications at full size
 	@FATHOMETER_FULL=1 $(RUN) pytest -q -m verify $(ARGS)
 
-trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots: three quarters of an hour
+trials: setup ## kills, failed calls, fuzzed inputs, set-ups in bare roots, which alone take most of an hour
 	@$(RUN) pytest -q -m trials $(ARGS)
 
 # The kernels' own tests, and those that use all tilings, layers, points and encodings; at the sizes of `make test`.
