@@ -202,8 +202,8 @@ def test_results_of_somebody_else_are_replaced_with_overwrite_only(tmp_path, com
     ("words", "names"),
     [
         (("demo",), ("demo.toml", "shots.toml", "vp.rsf", "smooth-delta.rsf@", "shots/shots.segy", "image/image.rsf")),
-        (("ocean", "--demo"), ("demo.toml",)),
-        (("reactive", "--demo"), ("demo.toml",)),
+        (("ocean", "--demo"), ("demo.toml", "ocean.png", "report.html")),
+        (("reactive", "--demo"), ("demo.toml", "flow.xdmf")),
     ],
 )
 def test_a_demo_replaces_demos_only(tmp_path, words, names):

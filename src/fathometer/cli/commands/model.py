@@ -27,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     argument_groups.add_survey(parser)
     parser.add_argument("--resume", action="store_true", help="elastic: go on after the last finished shot")
     parser.add_argument(
-        "--overwrite", action="store_true", help="replace an earlier run, an unfinished elastic one too"
+        "--overwrite",
+        action="store_true",
+        help="replace files that no run has left a record of; elastic: an unfinished run too",
     )
     argument_groups.add_run(parser)
 
