@@ -22,7 +22,7 @@ def main(folder):
     files = FieldFiles(input_of(folder, KINDS), grid, layout, COMM)
     for number, time in enumerate((0.0, 86400.0)):
         files.write(60 * number, time, blocked(layout, whole_state(grid, time)))
-    progress = Progress(86400.0, 60, [{"step": 60}], [1.0], [0.1], 3.5, [0, 60])
+    progress = Progress(86400.0, 60, [{"step": 60}], [1.0], [0.1], 3.5, 0.25, [0, 60])
     state = whole_state(grid)
     RestartFiles(folder, {"x": 0.1}, layout, COMM).write(progress, blocked(layout, state))
     for blocks, comm in (((4, 4), COMM), ((8, 12), COMM), ((12, 20), MPI.COMM_SELF)):

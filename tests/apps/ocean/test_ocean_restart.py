@@ -17,7 +17,7 @@ from fathometer.runs.restart_hint import FOLDER
 from fathometer.storage import atomic
 from fathometer.storage.volumes.formats.netcdf_header import header_of
 
-PROGRESS = Progress(0.1 + 0.2, 120, [{"step": 60, "speed": 1 / 3}], [1 / 7], [0.0], 1e18, [0, 60])
+PROGRESS = Progress(0.1 + 0.2, 120, [{"step": 60, "speed": 1 / 3}], [1 / 7], [0.0], 1e18, 0.25, [0, 60])
 GRID = sea()
 LAYOUT = layouts(GRID, 1)[0]
 
