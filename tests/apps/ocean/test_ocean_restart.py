@@ -69,7 +69,7 @@ def test_a_state_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypa
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(atomic, "reserve", full)
-    with pytest.raises(FathometerError, match=r"state\.nc: cannot be written: No space left"):
+    with pytest.raises(FathometerError, match=r"mark\.json: cannot be written: No space left"):
         restart.write(replace(PROGRESS, steps=240), state(2))
     found = empty()
     assert files(tmp_path).read(found) == PROGRESS
