@@ -15,11 +15,15 @@ from mpi4py import MPI
 from segy_support import Bytes
 
 from fathometer.base.errors import InputError
+from fathometer.seismic.model.earth import EarthFiles
+from fathometer.seismic.model.prepare.driver import prepare_volume
+from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.setup.layout import SurveyLayout, survey_layout
 from fathometer.seismic.shots.rotation import Rotation
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.storage.describe import describe
 from fathometer.storage.traces.segy import GatherWriter
+from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.survey_grid import survey_grid
 from fathometer.storage.volumes.volume import VolumeInfo, write_volume
 
@@ -303,3 +307,15 @@ def test_the_grid_is_found_from_rounded_coordinates(
     largest = max(2 * error / metres for metres, error in zip(found.spacing, found.accuracy, strict=True))
     for direction, true in zip(found.azimuths, (azimuth, azimuth - 90.0), strict=True):
         assert abs((direction - true + 180) % 360 - 180) <= math.degrees(largest)
+
+
+@pytest.mark.parametrize("axes", ["xz", "zx", "zyx", "yzx", "zxy"])
+def test_attributes_place_a_model_whatever_the_order_of_its_axes(tmp_path: Path, axes: str) -> None:
+    world, lengths = World((5000.0, 7000.0), 30.0), dict(zip("xyz", SHAPE, strict=True))
+    shape, spacing = tuple(lengths[axis] for axis in axes), (10.0,) * len(axes)
+    info = VolumeInfo(shape, np.dtype("f4"), spacing, (0.0,) * len(axes), tuple(axes), "m/s", place=Place(world))
+    write_volume(tmp_path / "vp.rsf", info, np.full(shape, 2000.0, np.float32), [0] * len(axes), MPI.COMM_SELF)
+    files = EarthFiles(survey(tmp_path, {"gathers": "shots.segy"}, {"vp": "vp.rsf"}))
+    assert (files.place.world, files.placed.acquisition.origin) == (world, world.origin)
+    prepare_volume(PreparationRequest(str(tmp_path / "vp.rsf"), tmp_path / "o.rsf"), lambda line: None)
+    assert describe("o.rsf", tmp_path).place.world == world

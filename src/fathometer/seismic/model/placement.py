@@ -34,7 +34,7 @@ class Placement:
     """
 
     def __init__(self, path: str, axes: str, grid: SurveyGrid, world: World | None = None, local: bool = False) -> None:
-        names = axes.rstrip("z")
+        names = axes.replace("z", "")
         self.source = by_cdp(path) if world is None else f"{WORDS} of {path}"
         self.world, self.local = world, local
         self.spacing = dict(zip(names, grid.spacing, strict=True))
@@ -151,17 +151,15 @@ class Placement:
 
 
 def placement_of(survey: str, axes: str, volumes: Mapping[str, Volume]) -> Placement | None:
-    """The place of the model by its files; None where none tells. The last axis of the files must be z. Attributes
-    count before CDP coordinates.
+    """The place of the model by its files; None where none tells. Attributes count before CDP coordinates, which tell
+    only where the last axis of the files is z.
 
     survey: its file, for messages. InputError where two files contradict each other.
     """
-    if not axes.endswith("z"):
-        return None
     found: list[tuple[Volume, SurveyGrid]] = []
     for volume in volumes.values():
         grid = survey_grid_of(volume.info, axes)
-        if grid is None:
+        if grid is None or (volume.info.place.world is None and not axes.endswith("z")):
             continue
         if found and not found[0][1].like(grid):
             path = str(volume.path)
