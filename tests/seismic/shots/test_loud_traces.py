@@ -133,3 +133,24 @@ def test_a_loud_trace(folder: Path) -> None:
     done = migrated(folder, "loud", "loud.segy")
     assert "first: shot 1 (FFID 7), channel 21" in done.err
     assert same(image(folder, "loud"), image(folder, "clean")) > 0.98
+
+
+def test_what_an_index_has_found_holds_for_a_selection(folder: Path) -> None:
+    """Of which the few traces that are left could not be judged by themselves."""
+    near = np.abs(RECEIVERS[BAD, 0] - SOURCES[8])
+    keys = {"acquisition.conditioning": {"offsets": [float(near - 12), float(near + 12)]}}
+    migrated(folder, "few", "survey.parquet", **{key.replace(".", "__"): value for key, value in keys.items()})
+    steps = json.loads((folder / "few" / "run.json").read_text())["results"]["conditioning"]
+    assert [step["traces"] for step in steps if step["step"] == "loud traces"] == [1]
+
+
+def test_a_spike_in_a_well(tmp_path: Path) -> None:
+    """All receivers at one x and y."""
+    inputs(tmp_path)
+    places = np.stack([np.full(30, 300.0), np.zeros(30), 5.0 + 9.0 * np.arange(30)], axis=1)
+    values = np.random.default_rng(1).standard_normal((30, SAMPLES))
+    values[11, 20] = 1e5
+    with GatherWriter(tmp_path / "well.segy", SAMPLES, INTERVAL, 30) as writer:
+        writer.write(0, 7, (200.0, 0.0, 20.0), places, values)
+    done = migrated(tmp_path, "well", "well.segy")
+    assert "1 of 30 traces have a spike" in done.err

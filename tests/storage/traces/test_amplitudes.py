@@ -15,8 +15,15 @@ from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 from fathometer.storage.traces.segy import scan
 
 
-def limits_of(away: np.ndarray, peaks: np.ndarray, rest: np.ndarray, kinds: np.ndarray | None = None) -> np.ndarray:
-    return amplitudes.limits_of(away, peaks, rest, np.ones(len(peaks), int) if kinds is None else kinds)
+def limits_of(
+    away: np.ndarray,
+    peaks: np.ndarray,
+    rest: np.ndarray,
+    kinds: np.ndarray | None = None,
+    shots: np.ndarray | None = None,
+) -> np.ndarray:
+    ones = np.ones(len(peaks), int)
+    return amplitudes.limits_of(ones if shots is None else shots, away, peaks, rest, ones if kinds is None else kinds)
 
 
 def offsets(count: int) -> np.ndarray:
@@ -57,6 +64,33 @@ def test_bad_traces_side_by_side_do_not_hide_each_other() -> None:
     peaks, rest = np.ones(60), 0.9 * np.ones(60)
     peaks[30:34] = 1e4
     assert np.flatnonzero(np.isfinite(limits_of(offsets(60), peaks, rest))).tolist() == [30, 31, 32, 33]
+
+
+def test_every_other_trace_with_a_spike() -> None:
+    peaks, rest = np.ones(60), 0.9 * np.ones(60)
+    peaks[::2] = 1e4
+    assert np.flatnonzero(np.isfinite(limits_of(offsets(60), peaks, rest))).tolist() == list(range(0, 60, 2))
+
+
+def test_what_fits_is_that_of_sound_neighbours() -> None:
+    peaks, rest = np.ones(60), 0.9 * np.ones(60)
+    peaks[[30, 31, 32]] = 1e4
+    limits = limits_of(offsets(60), peaks, rest)
+    assert limits[[30, 31, 32]].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_shots_of_few_traces_are_judged_together_and_a_loud_shot_among_others() -> None:
+    shots = np.repeat(np.arange(10), 3)
+    peaks = np.ones(30)
+    peaks[13] = 1e4
+    assert np.flatnonzero(
+        np.isfinite(limits_of(np.tile(offsets(3), 10), peaks, 0.9 * peaks, shots=shots))
+    ).tolist() == [13]
+    shots = np.repeat(np.arange(10), 12)
+    peaks = np.ones(120)
+    peaks[shots == 4] = 1e4
+    limits = limits_of(np.tile(offsets(12), 10), peaks, 0.9 * peaks, shots=shots)
+    assert np.array_equal(np.isfinite(limits), shots == 4)
 
 
 def test_sensors_are_compared_with_their_own_kind() -> None:

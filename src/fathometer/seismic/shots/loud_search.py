@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.gathers import Recording
 from fathometer.seismic.shots.loud_traces import CLIP, KEEP, MUTE, REFUSE, Found, LoudTraces
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 KIND = "amplitudes"  # of files in the ledger
+# By the index of a shot: largest magnitudes p and q of its traces (storage/traces/amplitudes.py), and their codes.
+Measured = dict[int, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]]
 _DONE = {MUTE: "muted", CLIP: "clipped to what fits"}
 
 
@@ -33,11 +36,18 @@ def treated(survey: Survey, acquisition: Acquisition, comm: MPI.Intracomm) -> Ac
     """
     if survey.acquisition.conditioning.loud_traces == KEEP or acquisition.recording is None:
         return acquisition
-    own: dict[int, Found] = {}
+    own: Measured = {}
     with ledger.phase("read traces"):
         with collective_errors(comm):
-            own = loud_in(acquisition, acquisition.shots[comm.rank :: comm.size])
-        found = {shot: values for part in allgather(comm, own) for shot, values in part.items()}
+            own = measured(acquisition, acquisition.shots[comm.rank :: comm.size])
+        with ledger.communication():
+            parts = comm.gather(own)
+        found: dict[int, Found] = {}
+        with collective_errors(comm):
+            if parts is not None:
+                found = judged(acquisition, {shot: values for part in parts for shot, values in part.items()})
+        with ledger.communication():
+            found = comm.bcast(found)
     with collective_errors(comm):
         return _with(survey, acquisition, found)
 
@@ -47,45 +57,64 @@ def with_loud_traces(survey: Survey, acquisition: Acquisition, shot: Shot) -> Ac
     treatment = survey.acquisition.conditioning.loud_traces
     if treatment in (KEEP, REFUSE) or acquisition.recording is None:
         return acquisition
-    return _with(survey, acquisition, loud_in(acquisition, [shot]))
+    return _with(survey, acquisition, judged(acquisition, measured(acquisition, [shot])))
 
 
-def loud_in(acquisition: Acquisition, shots: Sequence[Shot]) -> dict[int, Found]:
-    """The loud traces of some shots, by the index of the shot. Where an index has judged all traces of a shot to be
-    sound, nothing is read."""
-    found = {}
+def measured(acquisition: Acquisition, shots: Sequence[Shot]) -> Measured:
+    """What traces are judged by, of some shots. Where an index has judged all traces of a shot to be sound, nothing is
+    read."""
+    found: Measured = {}
     recording = acquisition.recording
     assert recording is not None
     for shot in shots:
-        if not _suspect(recording, shot):
+        suspects = _suspects(recording, shot)
+        if suspects is not None and not suspects.any():
             continue
         gather = recording.gathers[shot.index]
-        peaks, rest, kinds = (
-            np.empty(len(gather.file)),
-            np.empty(len(gather.file)),
-            np.empty(len(gather.file), np.int64),
-        )
+        peaks, rest, kinds = np.empty(len(gather.file)), np.empty(len(gather.file)), np.empty(len(gather.file), int)
         with ledger.file(KIND, "read"):
             for number in np.unique(gather.file):
                 rows = np.flatnonzero(gather.file == number)
                 layout = recording.layouts[number]
                 with ledger.io(bytes=len(rows) * layout.trace_bytes):
                     peaks[rows], rest[rows], kinds[rows] = peaks_in(layout, gather.trace[rows])
-        limits = limits_of(shot.offsets, peaks, rest, kinds)
-        loud = np.flatnonzero(np.isfinite(limits))
-        if len(loud):
-            found[shot.index] = Found(loud, peaks[loud], limits[loud])
+        found[shot.index] = peaks, rest, kinds
     return found
 
 
-def _suspect(recording: Recording, shot: Shot) -> bool:
-    """Whether a trace of a shot may be loud: an index has not said that none is."""
+def judged(acquisition: Acquisition, values: Measured) -> dict[int, Found]:
+    """The loud traces of shots, by the index of the shot; the verdict of an index counts where there is one."""
+    recording = acquisition.recording
+    if not values or recording is None:
+        return {}
+    shots = [acquisition.shots[index] for index in sorted(values)]
+    counts = [len(shot.receivers) for shot in shots]
+    numbers = np.repeat([shot.index for shot in shots], counts)
+    distances = np.concatenate([shot.distances for shot in shots])
+    peaks, rest, kinds = (np.concatenate([values[shot.index][n] for shot in shots]) for n in range(3))
+    of_all = limits_of(numbers, distances, peaks, rest, kinds)
+    found = {}
+    for shot, limits, high in zip(shots, *(np.split(a, np.cumsum(counts)[:-1]) for a in (of_all, peaks)), strict=True):
+        bad, suspects = np.isfinite(limits), _suspects(recording, shot)
+        if suspects is not None:  # of all traces of the survey, where here some may have been selected
+            bad = suspects
+            limits = np.where(np.isfinite(limits), limits, high[~bad].max(initial=0.0))
+        if bad.any():
+            loud = np.flatnonzero(bad)
+            found[shot.index] = Found(loud, high[loud], limits[loud])
+    return found
+
+
+def _suspects(recording: Recording, shot: Shot) -> npt.NDArray[np.bool_] | None:
+    """Which traces (n,) of a shot an index has found to be loud; None where nobody has looked."""
     gather = recording.gathers[shot.index]
+    suspects = np.zeros(len(gather.file), np.bool_)
     for number in np.unique(gather.file):
-        suspects = recording.suspects[number]
-        if suspects is None or suspects[gather.trace[gather.file == number]].any():
-            return True
-    return False
+        of_file, rows = recording.suspects[number], gather.file == number
+        if of_file is None:
+            return None
+        suspects[rows] = of_file[gather.trace[rows]]
+    return suspects
 
 
 def _with(survey: Survey, acquisition: Acquisition, found: Mapping[int, Found]) -> Acquisition:

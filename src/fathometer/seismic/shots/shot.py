@@ -29,6 +29,11 @@ class Shot:
         return np.asarray(np.sqrt(difference[:, 0] ** 2 + difference[:, 1] ** 2))
 
     @property
+    def distances(self) -> npt.NDArray[np.float64]:
+        """Distances (n,) of the receivers from the source, m."""
+        return np.asarray(np.sqrt(np.square(self.receivers - self.source).sum(axis=1)))
+
+    @property
     def name(self) -> str:
         """Name of the shot in messages."""
         return f"shot {self.index + 1} (FFID {self.ffid})"

@@ -202,11 +202,8 @@ class _Builder:
 
     def _find_loud(self, rows: NDArray[np.int64], first: NDArray[np.int64]) -> None:
         """Find the loud ones among rows that can be used, shot by shot; first: row of each file."""
-        shots, offsets, peaks, rest, kinds = (np.concatenate(parts)[rows] for parts in self.loudness)
-        order = np.argsort(shots, kind="stable")
-        limits = np.full(len(rows), np.inf)
-        for some in np.split(order, np.flatnonzero(np.diff(shots[order])) + 1):
-            limits[some] = limits_of(offsets[some], peaks[some], rest[some], kinds[some].astype(np.int64))
+        shots, distances, peaks, rest, kinds = (np.concatenate(parts)[rows] for parts in self.loudness)
+        limits = limits_of(shots.astype(np.int64), distances, peaks, rest, kinds.astype(np.int64))
         loud = np.flatnonzero(np.isfinite(limits))
         self.loud = rows[loud]
         if len(loud):
@@ -329,7 +326,9 @@ class _FileTotals:
         builder.flags[-1][of_chunk] = flags
         for parts, hashes in zip(builder.hashes, chunk.hashes, strict=True):
             parts[-1][of_chunk] = hashes
-        columns = (chunk.columns["shot"], chunk.columns["offset"], *chunk.peaks, chunk.codes)
+        away = [chunk.columns[f"receiver_{axis}"] - chunk.columns[f"source_{axis}"] for axis in "xyz"]
+        distance = np.sqrt(np.square(np.stack(away, axis=1)).sum(axis=1))
+        columns = (chunk.columns["shot"], distance, *chunk.peaks, chunk.codes)
         for values, own in zip(builder.loudness, columns, strict=True):
             values[-1][of_chunk] = own
         self.placed |= chunk.placed
