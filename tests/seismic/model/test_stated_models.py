@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mpi4py import MPI
 from segy_support import Bytes
-from stated_volumes import VELOCITIES, WRITERS, Stated, Truth, lacking
+from stated_volumes import VELOCITIES, WRITERS, Stated, Truth, array_of, lacking
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
@@ -240,3 +240,37 @@ def test_a_spacing_of_one_axis_alone_must_not_be_contradicted(tmp_path):
         prepared(tmp_path, reference, input_spacing=(20.0, 20.0))
     with pytest.raises(InputError, match=r"\[model\] spacing: missing"):
         EarthFiles(survey(tmp_path, vp=reference))
+
+
+SQUARE = Truth(VALUES[:NZ], (10.0, 10.0), (0.0, 0.0))
+
+
+def epsilon(folder: Path, values: np.ndarray) -> str:
+    np.save(folder / "eps.npy", np.full(values.shape, 0.1, np.float32))
+    return "eps.npy"
+
+
+def test_a_file_without_names_beside_one_with_them_is_told(tmp_path):
+    for how in (Stated("xz"), Stated("zx")):
+        keys = {"vp": WRITERS["rsf"](tmp_path, TRUTH, how), "epsilon": epsilon(tmp_path, array_of(TRUTH, how)[0])}
+        (note,) = vp(tmp_path, **keys)[1]
+        order = ", ".join(how.axes)
+        assert f"eps.npy does not name its axes: {'40 x 30' if how.axes == 'xz' else '30 x 40'} cells" in note
+        assert f"taken as {order}, slowest first, as " in note
+        assert "v.rsf has them" in note
+        assert not vp(tmp_path, **keys, axes=how.axes)[1]
+
+
+def test_a_file_without_names_beside_one_that_is_turned_or_transposed_is_refused(tmp_path):
+    for truth, how, words in (
+        (
+            TRUTH,
+            Stated("xz", falling="z"),
+            r"eps.npy does not name its axes, and .*v.rsf is turned round along z; need",
+        ),
+        (SQUARE, Stated("zx"), r'eps.npy does not name its axes: "zx", as .*v.rsf, or "xz"\? needed: names'),
+    ):
+        keys = {"vp": WRITERS["rsf"](tmp_path, truth, how), "epsilon": epsilon(tmp_path, array_of(truth, how)[0])}
+        with pytest.raises(InputError, match=words):
+            vp(tmp_path, **keys)
+        assert len(vp(tmp_path, **keys, axes=how.axes)[1]) == len(how.falling)

@@ -28,6 +28,7 @@ from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import assumed, file_axes, file_grid
 from fathometer.seismic.model.placement import placement_of, world_of_keys
 from fathometer.seismic.model.property_units import factor_of
+from fathometer.seismic.model.silent_files import silent_notes
 from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
@@ -110,7 +111,8 @@ class EarthFiles:
         self.placed, self.notes = survey, tuple[str, ...]()
         self._units, self._factors = self._stated_units()
         self._assumed = assumed(self._keys, self._volumes)
-        values_notes = self._value_notes()
+        silent = silent_notes(self._name, self._keys.axes, self.axes, self._volumes)
+        values_notes = silent + self._value_notes()
         world: World | None = None
         placement = placement_of(self._name, self.axes, self._volumes)
         self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement)
