@@ -17,7 +17,7 @@ from fathometer.storage.volumes.axis_labels import axis_of
 from fathometer.storage.volumes.reader import SharedVolume
 from fathometer.storage.volumes.registry import format_to_read
 from fathometer.storage.volumes.strategy import Strategy
-from fathometer.storage.volumes.volume import open_volume
+from fathometer.storage.volumes.volume import open_volume, write_volume
 
 NX, NZ = 7, 5
 TRUTH = Truth(2000 + 10.0 * np.arange(NX)[:, None] + np.arange(NZ), (10.0, 12.5), (100.0, 0.0))
@@ -221,3 +221,47 @@ def test_an_rsf_that_may_run_upward_is_refused(tmp_path, label):
 )
 def test_labels(label, axis):
     assert axis_of(label) == axis
+
+
+def rsf_with(folder, keys):
+    """An RSF of TRUTH with d and o of x, and other keys."""
+    TRUTH.values.astype("f4").tofile(folder / "v.bin")
+    text = f'n1={NZ} n2={NX} d2=10 o2=-500 in="v.bin" data_format="native_float" {keys}\n'
+    (folder / "v.rsf").write_text(text)
+    return open_volume("v.rsf", folder)
+
+
+@pytest.mark.parametrize("label", ["", 'label1="Z"', 'label1="Depth" label2="x"'])
+def test_depths_of_an_rsf_that_are_all_negative_are_refused(tmp_path, label):
+    with pytest.raises(InputError, match=r"runs from -290 to -250: are these depths.*positive1"):
+        rsf_with(tmp_path, f"o1=-290 d1=10 {label}")
+    for positive, first in (("down", -290.0), ("up", 250.0)):
+        with rsf_with(tmp_path, f'o1=-290 d1=10 {label} positive1="{positive}"') as volume:
+            assert volume.info.origin == (-500.0, first)
+            np.testing.assert_array_equal(whole(volume), TRUTH.values[:, :: 1 if positive == "down" else -1])
+            write_volume(tmp_path / "o.rsf", volume.info, whole(volume), [0, 0], MPI.COMM_SELF)
+        with open_volume("o.rsf", tmp_path) as again:
+            assert again.info.origin == (-500.0, first)
+
+
+@pytest.mark.parametrize("label", ["Elev", "elevations", "Altitude (m)", "Height", "Z up"])
+def test_a_name_of_something_that_rises_turns_z_round(tmp_path, label):
+    with rsf_with(tmp_path, f'o1=100 d1=10 label1="{label}" label2="x"') as volume:
+        assert volume.info.origin == (-500.0, -140.0)
+        np.testing.assert_array_equal(whole(volume), TRUTH.values[:, ::-1])
+
+
+def test_long_names_tell_the_direction_too(tmp_path):
+    coordinates = {"x": X, "z": 12.5 * np.arange(NZ)}
+    for words, turned in (
+        ({"long_name": "elevation above mean sea level"}, True),
+        ({"long_name": "depth below the surface elevation"}, False),
+        ({"long_name": "elevation", "positive": "down"}, False),
+    ):
+        with open_volume(hdf5_with(tmp_path, {}, coordinates, words), tmp_path) as volume:
+            np.testing.assert_array_equal(whole(volume), TRUTH.values[:, :: -1 if turned else 1])
+    reference = hdf5_with(tmp_path, {}, coordinates, {"long_name": "elevation", "standard_name": "depth"})
+    with pytest.raises(
+        InputError, match='the axis "z": its names say both up and down; needed: the attribute positive'
+    ):
+        open_volume(reference, tmp_path)

@@ -10,12 +10,14 @@ NAMES = {
     "x": "x,distance,inline,trace,lateral,horizontal,easting,eastings,lon,longitude,range,cdp,cmp,midpoint,nx,"
     "projection x coordinate",
     "y": "y,crossline,xline,cross line,northing,northings,lat,latitude,ny,projection y coordinate",
-    "z": "z,depth,depths,elevation,height,altitude,nz",
+    "z": "z,depth,depths,elevation,elevations,elev,height,heights,altitude,altitudes,nz",
     "t": "t,t0,time,twt,two way time,two way travel time,two way traveltime,tau,nt",
 }
 AXIS_OF_NAME = {name: axis for axis, names in NAMES.items() for name in names.split(",")}
 WEAK = ("distance", "range", "horizontal", "lateral")  # say less than another word beside them
-UPWARD = ("elevation", "height", "altitude")  # words of what is counted upward
+UPWARD = re.compile(r"elev[a-z]*|heights?|altitudes?|up|upwards?")  # words of what is counted upward
+DOWNWARD = ("depth", "depths", "down", "downward", "downwards")
+DATUM = ("above", "below", "beneath", "under", "from", "of", "relative")  # words behind them are of the datum
 NO_NAME = re.compile(r"(axis|dim|dimension|phony_dim|fakedim)_?\d+", re.IGNORECASE)  # given by libraries
 FOOT = 0.3048  # m
 METRES = {
@@ -56,7 +58,22 @@ def nameless(label: str) -> bool:
 
 def upward(label: str) -> bool:
     """Whether a name is that of something that is counted upward."""
-    return any(word in UPWARD for word in re.sub(r"[^a-z]+", " ", label.lower()).split())
+    return any(UPWARD.fullmatch(word) for word in _own_words(label))
+
+
+def downward(label: str) -> bool:
+    """Whether a name is that of something that is counted downward.
+
+    >>> upward("Z up"), upward("depth below the sea's height"), downward("depth_below_geoid")
+    (True, False, True)
+    """
+    return any(word in DOWNWARD for word in _own_words(label))
+
+
+def _own_words(label: str) -> list[str]:
+    """The words of a name before those that tell the datum."""
+    words = re.sub(r"[^a-z]+", " ", label.lower()).split()
+    return words[: next((place for place, word in enumerate(words) if word in DATUM), len(words))]
 
 
 def unit_of_axis(unit: str, label: str) -> tuple[float | None, bool]:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.volumes.axis_labels import TIME, axis_of, nameless, unit_of_axis, upward
+from fathometer.storage.volumes.axis_labels import TIME, axis_of, downward, nameless, unit_of_axis, upward
 from fathometer.storage.volumes.survey_grid import simplest
 
 DOWN, UP = "down", "up"
+POSITIVE = 'needed: the attribute positive, "up" or "down" (RSF: a key such as positive1)'
 REGULAR = 1e-3  # of a step: coordinates may lie so far beside a regular grid
 COARSEST = 0.1  # of a step, where rounding explains it
 
@@ -26,9 +27,9 @@ class StatedAxis:
 
     Attributes:
         label: its name; "": none. coordinates: (cells,), in `units`; None: none. units: text; "": none.
-        positive: "up", "down", other text, or "": not stated. standard_name, axis: by the CF conventions.
+        positive: "up", "down", other text, or "": not stated. standard_name, long_name, axis: by the CF conventions.
         first, step: m (s along an axis of time); with coordinates, they hold where these agree. cells: of the axis.
-        rounding: relative, of the coordinates.
+        rounding: relative, of the coordinates. ours: first and step are attributes by which this program writes depths.
     """
 
     label: str = ""
@@ -36,11 +37,13 @@ class StatedAxis:
     units: str = ""
     positive: str = ""
     standard_name: str = ""
+    long_name: str = ""
     axis: str = ""
     first: float | None = None
     step: float | None = None
     cells: int = 1
     rounding: float = 0.0
+    ours: bool = False
 
     @property
     def name(self) -> str:
@@ -51,7 +54,7 @@ class StatedAxis:
                 label = axis
             elif axis_of(self.standard_name):
                 label = axis_of(self.standard_name)
-            elif self.positive and nameless(label):
+            elif (self.positive or upward(self.long_name)) and nameless(label):
                 label = "z"
         return TIME if unit_of_axis(self.units, label)[1] else label
 
@@ -73,34 +76,46 @@ class PlacedAxis:
     unclear: str = ""
 
 
-def placed(axis: StatedAxis) -> PlacedAxis:
-    """Where an axis begins, its step, and whether it is read from its other end."""
+def placed_axes(axes: Sequence[StatedAxis]) -> list[PlacedAxis]:
+    """Where the axes of a volume, slowest first, begin, their steps, and whether they are read from their other ends.
+    Where no axis has a name the last is z."""
+    unnamed = all(nameless(axis.name) for axis in axes)
+    return [placed(axis, unnamed and number == len(axes)) for number, axis in enumerate(axes, 1)]
+
+
+def placed(axis: StatedAxis, depth: bool = False) -> PlacedAxis:
+    """Where an axis begins, its step, and whether it is read from its other end. depth: it is z though no name says
+    so."""
     label, positive = axis.name, axis.positive.strip().lower()
     vertical = axis_of(label) == "z" or bool(positive)
     if vertical and positive not in ("", UP, DOWN):
         return PlacedAxis(label, unclear=f'{_named(label)}: positive = "{axis.positive}"; allowed: "up", "down"')
-    raised = any(map(upward, (label, axis.label, axis.standard_name)))
+    names = (label, axis.label, axis.standard_name, axis.long_name)
+    raised = any(map(upward, names))
+    if vertical and raised and not positive and any(map(downward, names)):
+        return PlacedAxis(label, unclear=f"{_named(label)}: its names say both up and down; {POSITIVE}")
     sense = UP if vertical and (positive == UP or (not positive and raised)) else DOWN
     told = (
         bool(positive) or raised or axis.standard_name.lower().startswith("depth") or axis_of(label) in ("x", "y", "t")
     )
     if axis.coordinates is not None and len(axis.coordinates):
-        return _by_coordinates(axis, label, axis.coordinates, sense, told)
+        return _by_coordinates(axis, label, axis.coordinates, sense, told, vertical or depth)
     if unit_of_axis(axis.units, label)[0] is None:
         return PlacedAxis(label, unplaced=f'{_named(label)}: its unit is "{axis.units}"')
     if axis.step is not None:
-        return _by_step(axis, label, axis.step, sense, told)
+        return _by_step(axis, label, axis.step, sense, told or axis.ours, vertical or depth)
     if sense == UP:
         why = f"{_named(label)} counts upward, and no coordinates say which end is at the top"
         return PlacedAxis(label, unclear=why)
     return PlacedAxis(label, axis.first)
 
 
-def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool) -> PlacedAxis:
-    """Of a first coordinate and a step. told: whether it is known which way the axis runs (z: a depth or a height)."""
+def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool, vertical: bool) -> PlacedAxis:
+    """Of a first coordinate and a step. told: whether it is known which way the axis runs (z: a depth or a height).
+    vertical: the axis is z."""
     first = axis.first or 0.0
     last = first + (axis.cells - 1) * step
-    if step < 0 and not told and max(first, last) <= 0:
+    if (step < 0 or vertical) and axis.cells > 1 and not told and max(first, last) <= 0:
         return _unclear(label, first, last)
     if sense == UP:
         first, last, step = -first, -last, -step
@@ -110,9 +125,9 @@ def _by_step(axis: StatedAxis, label: str, step: float, sense: str, told: bool) 
 
 
 def _by_coordinates(
-    axis: StatedAxis, label: str, coordinates: NDArray[np.float64], sense: str, told: bool
+    axis: StatedAxis, label: str, coordinates: NDArray[np.float64], sense: str, told: bool, vertical: bool
 ) -> PlacedAxis:
-    """Of a coordinate for each cell. told: see _by_step."""
+    """Of a coordinate for each cell. told, vertical: see _by_step."""
     factor, _ = unit_of_axis(axis.units, label)
     values = np.asarray(coordinates, np.float64) * (1.0 if factor is None else factor) * (-1.0 if sense == UP else 1.0)
     if not np.isfinite(values).all():
@@ -125,7 +140,7 @@ def _by_coordinates(
         angles = "degree" in axis.units.lower()  # which may begin anew at 0
         why = f"{_named(label)}: its coordinates neither rise nor fall"
         return PlacedAxis(label, uneven=why, unclear="" if angles else why)
-    if not told and len(values) > 1 and values.max() <= 0 and (flipped or axis_of(label) == "z"):
+    if not told and len(values) > 1 and values.max() <= 0 and (flipped or vertical):
         return _unclear(label, values[0], values[-1])
     if factor is None:
         return PlacedAxis(label, flipped=flipped, unplaced=f'{_named(label)}: its unit is "{axis.units}"')
@@ -137,7 +152,7 @@ def _by_coordinates(
 
 def _unclear(label: str, first: float, last: float) -> PlacedAxis:
     why = f"{_named(label)} runs from {first:g} to {last:g}: are these depths? needed: coordinates of depth, or with"
-    return PlacedAxis(label, unclear=f'{why} the attribute positive, "up" or "down"')
+    return PlacedAxis(label, unclear=f"{why} {POSITIVE.removeprefix('needed: ')}")
 
 
 def together(axes: Sequence[PlacedAxis]) -> tuple[tuple[float, ...] | None, tuple[float, ...] | None]:

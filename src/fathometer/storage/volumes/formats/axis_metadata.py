@@ -19,7 +19,7 @@ from fathometer.base.errors import InputError, naming, shortened
 from fathometer.storage.volumes.axis_labels import nameless
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of
-from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed, together
+from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed_axes, together
 from fathometer.storage.volumes.stored import Stored
 
 FILLS = ("_FillValue", "missing_value")
@@ -117,10 +117,12 @@ def _axes(
         labels = [text_of(label) or str(label) for label in own]
     nothing: tuple[None, ...] = (None,) * len(shape)
     firsts, steps = _numbers(attributes, "origin", shape) or nothing, _spacing(attributes, shape) or nothing
-    axes = [
-        placed(_stated_axis(name, dimension, label, cells, first, step))
-        for dimension, label, cells, first, step in zip(dimensions, labels, shape, firsts, steps, strict=True)
-    ]
+    axes = placed_axes(
+        [
+            _stated_axis(name, dimension, label, cells, first, step)
+            for dimension, label, cells, first, step in zip(dimensions, labels, shape, firsts, steps, strict=True)
+        ]
+    )
     return axes, given or any(axis.label for axis in axes)
 
 
@@ -150,14 +152,15 @@ def _stated_axis(
     name: str, dimension: Dimension, label: str, cells: int, first: float | None, step: float | None
 ) -> StatedAxis:
     own = dimension.attributes
-    words = {key: text_of(own.get(key)) for key in ("units", "positive", "standard_name", "axis")}
+    words = {key: text_of(own.get(key)) for key in ("units", "positive", "standard_name", "long_name", "axis")}
     coordinates, rounding = None, 0.0
     values = dimension.coordinates
     if values is not None and values.shape == (cells,) and values.dtype.kind in "fiu":
         scale, offset = (_number(f"{name}: {dimension.name}", own, key, default) for key, default in PACKING)
         coordinates = values.astype(np.float64) * scale + offset
         rounding = 2.0**-24 if values.dtype.kind == "f" and values.dtype.itemsize <= 4 else 0.0
-    return StatedAxis(label, coordinates, first=first, step=step, cells=cells, rounding=rounding, **words)
+    ours = step is not None
+    return StatedAxis(label, coordinates, first=first, step=step, cells=cells, rounding=rounding, ours=ours, **words)
 
 
 def text_of(value: Any) -> str:

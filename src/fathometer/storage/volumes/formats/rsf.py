@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.axis_labels import unit_of_axis
+from fathometer.storage.volumes.axis_labels import axis_of, unit_of_axis
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
 from fathometer.storage.volumes.place import Place
-from fathometer.storage.volumes.stated_axes import StatedAxis, placed, together
+from fathometer.storage.volumes.stated_axes import DOWN, StatedAxis, placed_axes, together
 from fathometer.storage.volumes.stored import Stored
 
 MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
@@ -116,7 +116,8 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
         lengths.pop()
     shape = check_shape(str(path), lengths[::-1])
 
-    axes = [placed(_stated_axis(path, values, number, lengths[number - 1])) for number in range(len(lengths), 0, -1)]
+    numbers = range(len(lengths), 0, -1)
+    axes = placed_axes([_stated_axis(path, values, number, lengths[number - 1]) for number in numbers])
     labels = tuple(axis.label for axis in axes)
     spacing, origin = together(axes)
     info = VolumeInfo(
@@ -145,7 +146,8 @@ def _stated_axis(path: Path, values: dict[str, str], number: int, cells: int) ->
             raise InputError(f"{path}: d{number}: found {values[f'd{number}']}; allowed: any number but 0")
     if any(re.fullmatch(r"o[1-9]", key) for key in values):
         first = _number(path, values, f"o{number}", 0) * (factor or 1.0)
-    return StatedAxis(label, units=unit, first=first, step=step, cells=cells)
+    positive = values.get(f"positive{number}", "")
+    return StatedAxis(label, units=unit, positive=positive, first=first, step=step, cells=cells)
 
 
 def _place(path: Path, values: dict[str, str]) -> Place:
@@ -173,12 +175,22 @@ def rsf_header(info: VolumeInfo, data: str) -> bytes:
             lines += [f"d{axis}={float(info.spacing[-axis])!r}", f'unit{axis}="{info.axis_units[-axis]}"']
         if info.origin is not None:
             lines.append(f"o{axis}={float(info.origin[-axis])!r}")
+            if _above_datum(info, -axis):
+                lines.append(f'positive{axis}="{DOWN}"')
         if info.labels is not None:
             lines.append(f'label{axis}="{_quoted(info.labels[-axis])}"')
     if info.unit is not None:
         lines.append(f'unit="{_quoted(info.unit)}"')
     lines += rsf_lines(info.place)
     return ("\n".join(lines) + "\n").encode(errors="surrogateescape")
+
+
+def _above_datum(info: VolumeInfo, axis: int) -> bool:
+    """Whether an axis is of depths without any below 0, which might be heights to a reader."""
+    label = "" if info.labels is None else info.labels[axis]
+    if info.origin is None or info.spacing is None or not (axis_of(label) == "z" or (not label and axis == -1)):
+        return False
+    return info.origin[axis] + (info.shape[axis] - 1) * info.spacing[axis] <= 0
 
 
 def _quoted(text: str, name: bool = False) -> str:
