@@ -322,7 +322,7 @@ def refused(tmp_path: Path, words: list[str], model: str | None = None, **keys: 
         ({"input_spacing": (12.5,)}, ["--input-spacing", "12.5 m along x", "says 10"]),
         ({"axes": "zx"}, ["--axes", 'found "zx"', 'labels its axes "xz"']),
         ({"axes": "xyz"}, ["--axes", "found xyz", "10 x 8 cells"]),
-        ({"units": "km/s"}, ["80 of 80", "in cell x 0, z 0", "300 to 9000 m/s", "--units km/s"]),
+        ({"units": "km/s"}, ["80 of 80", "in cell x 0, z 0", "100 to 20000 m/s", "--units km/s"]),
         ({"delta": Constant(0.1)}, ["epsilon < delta in 80 of 80", "0 < 0.1", "(0, 0) m", "epsilon >= delta"]),
         ({"units": "none", "epsilon": Constant(0.1)}, ["--epsilon", "--units none"]),
         ({"units": "none", "sea_floor": SeaFloor(velocity=1600.0)}, ["--below-water", "--units none", "depth:METRES"]),

@@ -274,3 +274,18 @@ def test_a_file_without_names_beside_one_that_is_turned_or_transposed_is_refused
         with pytest.raises(InputError, match=words):
             vp(tmp_path, **keys)
         assert len(vp(tmp_path, **keys, axes=how.axes)[1]) == len(how.falling)
+
+
+def test_units_that_are_given_allow_what_the_key_does(tmp_path):
+    for low, fits in ((150.0, True), (15000.0, True), (90.0, False), (20050.0, False)):
+        np.save(tmp_path / "vp.npy", low + VALUES / 1000)
+        for units in ("m/s", None):
+            for read in (
+                lambda units=units: vp(tmp_path, vp="vp.npy", spacing=[10.0, 10.0], axes="xz", units=units)[0],
+                lambda units=units: prepared(tmp_path, "vp.npy", input_spacing=(10.0,), axes="xz", units=units)[0],
+            ):
+                if fits and units:
+                    np.testing.assert_allclose(read(), low + VALUES / 1000, rtol=1e-6)
+                else:
+                    with pytest.raises(InputError, match="100 to 20000" if units else "300 to 9000"):
+                        read()

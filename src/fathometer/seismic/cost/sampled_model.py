@@ -8,7 +8,7 @@ import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.seismic.model.earth import EarthFiles
-from fathometer.seismic.model.limits import FASTEST, SLOWEST
+from fathometer.seismic.model.limits import velocity_range
 from fathometer.seismic.model.velocity_units import OTHERS
 from fathometer.seismic.survey import Survey
 
@@ -23,8 +23,9 @@ def sampled(files: EarthFiles, names: Sequence[str] | None = None) -> tuple[list
 
 def check_velocities(survey: Survey, name: str, low: float, high: float) -> None:
     """Raises InputError for P velocities (m/s) that a run would refuse; name: of what they are from."""
-    if not (low >= SLOWEST and high <= FASTEST):
+    slowest, fastest = velocity_range(survey.needed_model.units)
+    if not (low >= slowest and high <= fastest):
         raise InputError(
-            f"{survey.path}: {name}: found {low:g} to {high:g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} m/s; is "
+            f"{survey.path}: {name}: found {low:g} to {high:g} m/s; allowed: {slowest:g} to {fastest:g} m/s; is "
             f"[model] units right? allowed: {OTHERS}"
         )

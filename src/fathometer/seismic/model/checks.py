@@ -14,7 +14,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition
-from fathometer.seismic.model.limits import FASTEST, SLOWEST, THOMSEN
+from fathometer.seismic.model.limits import THOMSEN, velocity_range
 from fathometer.seismic.model.velocity_units import OTHERS
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon
 
@@ -34,6 +34,7 @@ class ModelChecks:
     Attributes:
         survey: the survey file, for messages. units: of a velocity (vp, vs) in its file.
         source: the name of a property (vp, epsilon, delta) with its file, for messages.
+        given: [model] units; None: left out.
     """
 
     survey: str
@@ -42,6 +43,7 @@ class ModelChecks:
     grid: Grid
     block: Decomposition
     comm: MPI.Intracomm
+    given: str | None = None
 
     @property
     def own(self) -> Box:
@@ -67,16 +69,17 @@ class ModelChecks:
         return math.prod(self.grid.shape)
 
     def velocity(self, vp: np.ndarray) -> float:
-        """The least velocity (m/s) of the whole model. Raises InputError for velocities outside SLOWEST to FASTEST,
-        which suggest another unit."""
+        """The least velocity (m/s) of the whole model. Raises InputError for velocities outside the range of
+        rocks, which suggest another unit, or outside all that is allowed where the survey gives it."""
+        slowest, fastest = velocity_range(self.given)
         part = vp[self.own]
         low: float = allreduce(self.comm, float(part.min(initial=np.inf)), "MIN")
         high = allreduce(self.comm, float(part.max(initial=-np.inf)), "MAX")
-        count, first = self.count_and_first(~((part >= SLOWEST) & (part <= FASTEST)))
+        count, first = self.count_and_first(~((part >= slowest) & (part <= fastest)))
         if count:
             raise InputError(
                 f"{self.survey}: {self.source('vp')}: {count} of {self.cells} cells lie outside "
-                f"{SLOWEST:g} to {FASTEST:g} m/s (from {low:g} to {high:g} m/s when read as {self.units('vp')}), first "
+                f"{slowest:g} to {fastest:g} m/s (from {low:g} to {high:g} m/s when read as {self.units('vp')}), first "
                 f'at {first}; is [model] units = "{self.units("vp")}" right? allowed: "m/s", {OTHERS}'
             )
         return low

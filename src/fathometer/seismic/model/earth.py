@@ -250,7 +250,7 @@ class EarthFiles:
 
     def checks(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> ModelChecks:
         """Checks of arrays on a block of the padded grid."""
-        return ModelChecks(self._name, self._units_of, self._source, grid, block, comm)
+        return ModelChecks(self._name, self._units_of, self._source, grid, block, comm, self._keys.units)
 
     def parts(self, grid: Grid, block: Decomposition, comm: MPI.Intracomm) -> dict[str, np.ndarray]:
         """Collective. Arrays by name: vp (m/s), and epsilon and delta where the model is VTI, with epsilon >= delta

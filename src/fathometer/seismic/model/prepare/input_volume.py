@@ -13,7 +13,7 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.model.axes import assumed_axes, assumption, labelled_axes, natural_axes
 from fathometer.seismic.model.axis_order import depth_first
-from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
+from fathometer.seismic.model.limits import CELLS, velocity_range
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
@@ -37,6 +37,7 @@ class InputVolume:
         """Raises InputError where units, axes or cells are unknown or contradict each other."""
         self.name, self._volume = request.model, volume
         stated = units_of("--units", volume.path, volume.info, request.units)
+        self._given = request.units
         self._unit_stated, self.units = stated is not None, stated or "m/s"
         self.notes: tuple[str, ...] = unit_notes("--units", volume.path, volume.info, request.units)
         for option, given in (("--epsilon", request.epsilon), ("--delta", request.delta)):
@@ -166,9 +167,10 @@ class InputVolume:
         if wrong.any():
             raise InputError(self._message(wrong, box, values, "not finite", "finite values, and slowness above 0"))
         if self.velocity:
-            wrong = ~((values >= SLOWEST) & (values <= FASTEST))
+            slowest, fastest = velocity_range(self._given)
+            wrong = ~((values >= slowest) & (values <= fastest))
             if wrong.any():
-                allowed = f"{SLOWEST:g} to {FASTEST:g} m/s; is --units {self.units} right? known: {OTHERS}"
+                allowed = f"{slowest:g} to {fastest:g} m/s; is --units {self.units} right? known: {OTHERS}"
                 raise InputError(self._message(wrong, box, values, "no velocities", allowed))
             if self._assumed and depth_first(self._volume, lambda part: metres_per_second(part, self.units)):
                 raise InputError(
