@@ -289,3 +289,17 @@ def test_units_that_are_given_allow_what_the_key_does(tmp_path):
                 else:
                     with pytest.raises(InputError, match="100 to 20000" if units else "300 to 9000"):
                         read()
+
+
+def test_lines_that_are_counted_need_a_spacing_and_leave_the_depths_as_they_are(tmp_path):
+    VALUES.tofile(tmp_path / "v.bin")
+    text = 'in="v.bin" data_format="native_float" n1=30 n2=40 o1=50 d1=10 o2=1200 d2=1 label1="z" label2="inline"\n'
+    (tmp_path / "v.rsf").write_text(text)
+    with pytest.raises(InputError, match=r'v.rsf: the axis "inline" counts lines .*, or \[model\] spacing'):
+        EarthFiles(survey(tmp_path, vp="v.rsf"))
+    with pytest.raises(InputError, match=r'v.rsf: the axis "inline" counts lines .*, or --input-spacing'):
+        prepared(tmp_path, "v.rsf")
+    grid = EarthFiles(survey(tmp_path, vp="v.rsf", spacing=[25.0, 10.0])).grid
+    assert (grid.spacing[::2], grid.origin) == ((25.0, 10.0), (0.0, 0.0, 50.0))
+    prepared(tmp_path, "v.rsf", input_spacing=(25.0, 10.0))
+    assert (describe("out.rsf", tmp_path).spacing, describe("out.rsf", tmp_path).origin) == ((25.0, 10.0), (0.0, 50.0))

@@ -144,6 +144,8 @@ X = 10.0 * np.arange(NX)
     [
         ({"scale_factor": "half"}, None, {}, "v.h5:vp: scale_factor: found half; allowed: one finite number"),
         ({"scale_factor": 0.0}, None, {}, "scale_factor: found 0"),
+        ({"scale_factor": "2.0"}, None, {}, "v.h5:vp: scale_factor: found 2.0; allowed: one finite number"),
+        ({"add_offset": 1.0 + 2.0j}, None, {}, "v.h5:vp: add_offset: found (1+2j); allowed: one finite number"),
         ({"add_offset": [1.0, 2.0]}, None, {}, "add_offset: found [1. 2.]"),
         ({"valid_range": [1.0]}, None, {}, "valid_range: found [1.]; allowed: 2 numbers"),
         ({"_Unsigned": "true"}, None, {}, "_Unsigned"),
@@ -265,3 +267,37 @@ def test_long_names_tell_the_direction_too(tmp_path):
         InputError, match='the axis "z": its names say both up and down; needed: the attribute positive'
     ):
         open_volume(reference, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("label", "metres"),
+    [("Depth (km)", 1000.0), ("Depth(kft)", 304.8), ("Depth [m]", 1.0), ("Depth (TVD)", 1.0), ("Depth(s)", 1.0)],
+)
+def test_units_in_brackets_of_a_label(tmp_path, label, metres):
+    with rsf_with(tmp_path, f'o1=2 d1=0.01 label1="{label}" label2="x"') as volume:
+        assert volume.info.spacing == pytest.approx((10.0, 0.01 * metres))
+        assert volume.info.origin == pytest.approx((-500.0, 2 * metres))
+    with rsf_with(tmp_path, f'o1=2 d1=0.01 label1="{label}" unit1="ft" label2="x"') as volume:
+        assert volume.info.spacing == pytest.approx((10.0, 0.003048))
+    with open_volume(hdf5_with(tmp_path, {}, {"x": X, label: 12.5 * np.arange(NZ)}), tmp_path) as volume:
+        assert volume.info.spacing == pytest.approx((10.0, 12.5 * metres))
+
+
+@pytest.mark.parametrize("key", ["unit", "units", "Units", "UNIT"])
+def test_keys_of_the_unit_of_values(tmp_path, key):
+    with rsf_with(tmp_path, f'o1=0 d1=10 {key}="km/s"') as volume:
+        assert volume.info.unit == "km/s"
+    with open_volume(hdf5_with(tmp_path, {key: "km/s"}), tmp_path) as volume:
+        assert volume.info.unit == "km/s"
+
+
+@pytest.mark.parametrize("label", ["inline", "ILINE", "Crossline number", "xline", "cdp", "trace"])
+def test_numbers_of_lines_are_no_metres(tmp_path, label):
+    line = f'the axis "{label}" counts lines or traces, and has no unit of length: its numbers are no metres'
+    with rsf_with(tmp_path, f'o1=30 d1=10 label1="z" label2="{label}"') as volume:
+        info = volume.info
+        assert (info.spacing, info.partial, info.firsts, info.unplaced) == (None, (None, 10.0), (None, 30.0), line)
+    with open_volume(hdf5_with(tmp_path, {}, {label: X, "z": 12.5 * np.arange(NZ)}), tmp_path) as volume:
+        assert (volume.info.spacing, volume.info.unplaced) == (None, line)
+    with rsf_with(tmp_path, f'o1=30 d1=10 label1="z" label2="{label}" unit2="m"') as volume:
+        assert volume.info.spacing == (10.0, 10.0)

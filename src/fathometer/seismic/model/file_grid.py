@@ -45,7 +45,10 @@ def file_axes(survey: str, keys: ModelTable, volumes: Mapping[str, Volume]) -> s
         labelled_axes(key, other, axes)
         reason = other.info.uneven or (other.info.unplaced if keys.spacing is None else "")
         if reason:
-            raise InputError(f"{survey}: [model]: {other.path}: {reason}; needed: coordinates of equal steps, in m")
+            also = "" if other.info.uneven else ", or [model] spacing"
+            raise InputError(
+                f"{survey}: [model]: {other.path}: {reason}; needed: coordinates of equal steps, in m{also}"
+            )
     return axes
 
 
@@ -75,8 +78,10 @@ def file_grid(
     volume = next(iter(volumes.values()))
     cells = dict(zip(axes, volume.info.shape, strict=True))
     spacing, origin = (_metres(survey, keys, what, axes, volumes, placement) for what in ("spacing", "origin"))
-    if origin is None and first is not None:
-        origin = (first[0], first[1] if "y" in axes else 0.0, 0.0)
+    if origin is None:
+        firsts = _firsts(axes, volumes)
+        x, y = first or (firsts.get("x", 0.0), firsts.get("y", 0.0))
+        origin = (x, y if "y" in axes else 0.0, firsts.get("z", 0.0))
     if spacing is None and placement is not None:
         raise InputError(
             f"{survey}: [model] spacing: missing; {placement.known}, and nothing that along z; needed: [dz] alone, or "
@@ -94,7 +99,7 @@ def file_grid(
                 "allowed: two or more along each axis; a 2D model has two axes, x and z"
             )
     shape: Index3 = (cells["x"], cells.get("y", 1), cells["z"])
-    grid = Grid(shape, spacing, origin or (0.0, 0.0, 0.0))
+    grid = Grid(shape, spacing, origin)
     for axis in grid.axes:
         if not CELLS[0] <= grid.spacing[axis] <= CELLS[1]:
             raise InputError(
@@ -147,6 +152,15 @@ def _metres(
     # A 2D model has one y plane; its spacing enters nowhere.
     x, y, z = (metres.get(axis, metres["x"] if what == "spacing" else 0.0) for axis in "xyz")
     return x, y, z
+
+
+def _firsts(axes: str, volumes: Mapping[str, Volume]) -> dict[str, float]:
+    """First coordinates, m, by axis, of the first file that has those of some axes."""
+    for volume in volumes.values():
+        known = zip(axes, volume.info.firsts, strict=False)
+        if any(volume.info.firsts) and not volume.info.in_time:
+            return {axis: metres for axis, metres in known if metres is not None}
+    return {}
 
 
 def _times(shape: Sequence[int]) -> str:

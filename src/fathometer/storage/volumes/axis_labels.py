@@ -7,17 +7,30 @@ from collections.abc import Sequence
 
 TIME = "t"  # label of an axis of time, in s; all others are lengths, in m
 NAMES = {
-    "x": "x,distance,inline,trace,lateral,horizontal,easting,eastings,lon,longitude,range,cdp,cmp,midpoint,nx,"
+    "x": "x,distance,inline,iline,trace,lateral,horizontal,easting,eastings,lon,longitude,range,cdp,cmp,midpoint,nx,"
     "projection x coordinate",
     "y": "y,crossline,xline,cross line,northing,northings,lat,latitude,ny,projection y coordinate",
     "z": "z,depth,depths,elevation,elevations,elev,height,heights,altitude,altitudes,nz",
-    "t": "t,t0,time,twt,two way time,two way travel time,two way traveltime,tau,nt",
+    "t": "t,t0,time,twt,two way time,two way travel time,two way traveltime,tau,nt,owt,"
+    "one way time,one way travel time,one way traveltime",
 }
 AXIS_OF_NAME = {name: axis for axis, names in NAMES.items() for name in names.split(",")}
 WEAK = ("distance", "range", "horizontal", "lateral")  # say less than another word beside them
 UPWARD = re.compile(r"elev[a-z]*|heights?|altitudes?|up|upwards?")  # words of what is counted upward
 DOWNWARD = ("depth", "depths", "down", "downward", "downwards")
 DATUM = ("above", "below", "beneath", "under", "from", "of", "relative")  # words behind them are of the datum
+COUNTED = (
+    "inline",
+    "iline",
+    "crossline",
+    "xline",
+    "cross",
+    "line",
+    "cdp",
+    "trace",
+)  # words of numbers of lines, traces
+NUMBER = ("number", "numbers", "no", "nr", "index", "id")  # words beside them
+VALUE_UNIT = ("units", "unit", "Units", "Unit", "UNITS", "UNIT")  # keys of the unit of values or coordinates
 NO_NAME = re.compile(r"(axis|dim|dimension|phony_dim|fakedim)_?\d+", re.IGNORECASE)  # given by libraries
 FOOT = 0.3048  # m
 METRES = {
@@ -79,12 +92,40 @@ def _own_words(label: str) -> list[str]:
 def unit_of_axis(unit: str, label: str) -> tuple[float | None, bool]:
     """Metres or seconds in a unit of an axis, None where it is neither; and whether it is of time.
 
-    Without a unit an axis of time is in s, any other in m.
+    Without a unit that in the label's brackets counts; without any an axis of time is in s, any other in m.
     """
-    unit, time = unit.strip().lower().rstrip("."), axis_of(label) == TIME
+    unit, time = unit.strip().lower().rstrip(".") or unit_in(label), axis_of(label) == TIME
     if unit in SECONDS or (unit == "" and time):
         return SECONDS.get(unit, 1.0), True
     return (None, False) if time else (METRES.get(unit) if unit else 1.0, False)
+
+
+def unit_in(label: str) -> str:
+    """The unit of an axis in the brackets of its label, in lower case; "": none that is known, or the (s) of a plural.
+
+    >>> [unit_in(label) for label in ("Depth (km)", "Depth[kft]", "time (ms)", "Trace(s)", "Depth (TVD)")]
+    ['km', 'kft', 'ms', '', '']
+    """
+    if axis_of(label) != TIME:
+        label = re.sub(r"(?<=\w)\(s\)", "", label, flags=re.IGNORECASE)
+    texts = (text.strip().lower().rstrip(".") for text in re.findall(r"[(\[]([^)\]]*)", label))
+    return next((text for text in texts if text in METRES or text in SECONDS), "")
+
+
+def counted(label: str) -> bool:
+    """Whether a label says that the axis counts lines or traces.
+
+    >>> [counted(label) for label in ("Inline", "cross-line number", "xline_no", "CDP X", "inline distance", "x")]
+    [True, True, True, False, False, False]
+    """
+    words = re.sub(r"[^a-z]+", " ", re.sub(r"[(\[].*", "", label.lower())).split()
+    return any(word in COUNTED for word in words) and all(word in COUNTED + NUMBER for word in words)
+
+
+def one_way(label: str) -> bool:
+    """Whether a label is that of one-way time."""
+    words = re.sub(r"[^a-z0-9]+", " ", label.lower())
+    return "owt" in words.split() or re.search(r"\b(one|1) ?way\b", words) is not None
 
 
 def listed(labels: Sequence[str]) -> str:

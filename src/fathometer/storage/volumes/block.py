@@ -43,6 +43,7 @@ class VolumeInfo:
     survey: SurveyGrid | None = None  # where the axes but the last, fastest one lie in the survey's coordinates
     fills: tuple[float, ...] = field(default=(), compare=False)  # stored values of missing data, read as NaN
     partial: tuple[float | None, ...] = field(default=(), compare=False)  # spacing of some axes, where not of all
+    firsts: tuple[float | None, ...] = field(default=(), compare=False)  # origin of some axes, where not of all
     feet: bool = field(default=False, compare=False)  # by the file lengths are in feet; spacing and origin are in m
     unplaced: str = field(default="", compare=False)  # why coordinates that the file has are no lengths or times
     uneven: str = field(default="", compare=False)  # why coordinates that the file has give no spacing

@@ -7,12 +7,22 @@ from its other end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fathometer.storage.volumes.axis_labels import TIME, axis_of, downward, nameless, unit_of_axis, upward
+from fathometer.storage.volumes.axis_labels import (
+    TIME,
+    axis_of,
+    counted,
+    downward,
+    nameless,
+    one_way,
+    unit_in,
+    unit_of_axis,
+    upward,
+)
 from fathometer.storage.volumes.survey_grid import simplest
 
 DOWN, UP = "down", "up"
@@ -80,7 +90,19 @@ def placed_axes(axes: Sequence[StatedAxis]) -> list[PlacedAxis]:
     """Where the axes of a volume, slowest first, begin, their steps, and whether they are read from their other ends.
     Where no axis has a name the last is z."""
     unnamed = all(nameless(axis.name) for axis in axes)
-    return [placed(axis, unnamed and number == len(axes)) for number, axis in enumerate(axes, 1)]
+    return [_measured(axis, placed(axis, unnamed and number == len(axes))) for number, axis in enumerate(axes, 1)]
+
+
+def _measured(axis: StatedAxis, found: PlacedAxis) -> PlacedAxis:
+    """An axis without first coordinate and step where they are no lengths and no two-way times."""
+    label, why = axis.label or axis.name, ""
+    if axis.ours or (axis.step is None and axis.coordinates is None):
+        return found
+    if not (axis.units.strip() or unit_in(label)) and counted(label):
+        why = f"{_named(label)} counts lines or traces, and has no unit of length: its numbers are no metres"
+    elif found.label == TIME and any(map(one_way, (label, axis.standard_name, axis.long_name))):
+        why = f"{_named(label)} is of one-way time, which is half of two-way time"
+    return replace(found, first=None, step=None, uneven="", unplaced=why) if why else found
 
 
 def placed(axis: StatedAxis, depth: bool = False) -> PlacedAxis:

@@ -229,3 +229,14 @@ def test_axes_of_a_volume_of_velocities(tmp_path):
     volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 0.02), labels=("foo", "bar"))
     with pytest.raises(InputError, match=r'its axes are labelled "foo", "bar", slowest first; needed: x, and t'):
         velocities(tmp_path, LINE, velocity="v.rsf")
+
+
+@pytest.mark.parametrize("label", ["One-way time", "OWT", "one-way travel time (s)"])
+def test_one_way_time_is_refused_by_name(tmp_path, label):
+    volume(tmp_path / "v.rsf", np.full((5, 101), 2000.0), (100.0, 0.02))
+    text = (tmp_path / "v.rsf").read_text()
+    assert 'label1="t"' in text
+    (tmp_path / "v.rsf").write_text(text.replace('label1="t"', f'label1="{label}"'))
+    with pytest.raises(InputError) as caught:
+        velocities(tmp_path, LINE, velocity="v.rsf")
+    assert f'the axis "{label}" is of one-way time, which is half of two-way time; needed:' in str(caught.value)

@@ -67,7 +67,7 @@ class VolumeSource:
             self._factor = factor_of(key, kind, self._volume)
         self._axes = self._axes_of_file()
         if reason := info.uneven or info.unplaced:
-            raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m or s")
+            raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m or s of two-way time")
         lengths = dict(zip(self._axes, info.shape, strict=True))
         self._shape = lengths["x"], lengths.get("y", 1)
         self.samples = lengths["t"]

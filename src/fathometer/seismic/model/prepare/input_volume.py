@@ -48,7 +48,8 @@ class InputVolume:
         self.axes = self._axes(request.axes)
         reason = volume.info.uneven or (volume.info.unplaced if request.input_spacing is None else "")
         if reason:
-            raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m")
+            also = "" if volume.info.uneven else ", or --input-spacing"
+            raise InputError(f"{self.name}: {reason}; needed: coordinates of equal steps, in m{also}")
         self._world: World | None = None
         self.grid = self._grid(request)
         self.place = Place(self._world, volume.info.place.crs)
@@ -113,21 +114,27 @@ class InputVolume:
         for axis, length in spacing.items():
             check_spacing("--input-spacing", axis, length)
         shape = (cells["x"], cells.get("y", 1), cells["z"])
-        return Grid(shape, _vector(spacing, spacing[0]), _vector(origin or {}, 0.0))
+        return Grid(shape, _vector(spacing, spacing[0]), _vector(self._firsts if origin is None else origin, 0.0))
 
-    def _placed(self, placement: Placement) -> tuple[dict[int, float] | None, str]:
+    @property
+    def _firsts(self) -> dict[int, float]:
+        """First coordinates, m, by axis, where the file has those of some axes."""
+        known = zip(self.axes, self._volume.info.firsts, strict=False)
+        return {"xyz".index(axis): metres for axis, metres in known if metres is not None}
+
+    def _placed(self, placement: Placement) -> tuple[dict[int, float], str]:
         """Origin, m, by axis, by the file's trace headers where the grid lies along their coordinates, and a note."""
         x, y = placement.first
         where = f"the first cell lies at ({x:.10g}, {y:.10g}) m by the {placement.source}"
         along = placement.azimuth == EAST and not placement.mirrored
-        first = {0: x, 1: y if "y" in self.axes else 0.0, 2: 0.0} if along else {}
+        first = {0: x, 1: y if "y" in self.axes else 0.0, 2: self._firsts.get(2, 0.0)} if along else {}
         self._world = placement.world_on(Grid((1, 1, 1), (1.0, 1.0, 1.0), _vector(first, 0.0)))
         if along:
             return {axis: first[axis] for axis in first if "xyz"[axis] in self.axes}, where
         turned = f"{where}, x points to azimuth {placement.azimuth:g} degrees"
         if self._world is not None:
-            return None, f"{turned}; the result keeps them as its attributes {WORDS}, or as CDP coordinates"
-        return None, f"{turned}, which the result does not keep: y would be mirrored; --axes can turn it round"
+            return self._firsts, f"{turned}; the result keeps them as its attributes {WORDS}, or as CDP coordinates"
+        return self._firsts, f"{turned}, which the result does not keep: y would be mirrored; --axes can turn it round"
 
     def _metres(
         self,

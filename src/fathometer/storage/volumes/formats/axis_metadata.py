@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming, shortened
-from fathometer.storage.volumes.axis_labels import nameless
+from fathometer.storage.volumes.axis_labels import VALUE_UNIT, nameless
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of
 from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed_axes, together
@@ -95,9 +95,10 @@ def stated(
         spacing,
         origin,
         tuple(axis.label for axis in axes) if labelled else None,
-        text_of(attributes.get("units")) or None,
+        _unit(attributes) or None,
         fills=declared_fills(attributes),
         partial=() if spacing else tuple(axis.step for axis in axes),
+        firsts=() if origin else tuple(axis.first for axis in axes),
         unplaced="; ".join(reasons),
         uneven="; ".join(axis.uneven for axis in axes if axis.uneven),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
@@ -152,7 +153,8 @@ def _stated_axis(
     name: str, dimension: Dimension, label: str, cells: int, first: float | None, step: float | None
 ) -> StatedAxis:
     own = dimension.attributes
-    words = {key: text_of(own.get(key)) for key in ("units", "positive", "standard_name", "long_name", "axis")}
+    words = {key: text_of(own.get(key)) for key in ("positive", "standard_name", "long_name", "axis")}
+    words["units"] = _unit(own)
     coordinates, rounding = None, 0.0
     values = dimension.coordinates
     if values is not None and values.shape == (cells,) and values.dtype.kind in "fiu":
@@ -172,6 +174,11 @@ def text_of(value: Any) -> str:
     return value.strip("\0 ") if isinstance(value, str) else ""
 
 
+def _unit(attributes: Mapping[str, Any]) -> str:
+    """The unit of an array or of coordinates; "" where there is none."""
+    return next((text for key in VALUE_UNIT if (text := text_of(attributes.get(key)))), "")
+
+
 def _numbers(attributes: Mapping[str, Any], key: str, shape: tuple[int, ...]) -> tuple[float, ...] | None:
     try:
         values = tuple(float(value) for value in attributes[key])
@@ -184,10 +191,11 @@ def _number(name: str, attributes: Mapping[str, Any], key: str, default: float) 
     """The one number of an attribute. InputError where it is anything else."""
     if key not in attributes:
         return default
-    try:
-        values = np.asarray(attributes[key], np.float64).reshape(-1)
-    except (TypeError, ValueError):
-        values = np.empty(0)
+    values = np.empty(0)
+    with contextlib.suppress(TypeError, ValueError):
+        given = np.asarray(attributes[key])
+        if given.dtype.kind in "fiu":  # text and complex numbers are none, though NumPy would convert them
+            values = given.astype(np.float64).reshape(-1)
     if len(values) != 1 or not np.isfinite(values[0]):
         raise InputError(f"{name}: {key}: found {shortened(str(attributes[key]))}; allowed: one finite number")
     return float(values[0])

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.axis_labels import axis_of, unit_of_axis
+from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_axis
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
@@ -126,8 +126,9 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
         spacing,
         origin,
         labels if any(labels) else None,
-        values.get("unit") or None,
+        next((values[key] for key in ("unit", *VALUE_UNIT) if values.get(key)), None),
         partial=() if spacing else tuple(axis.step for axis in axes),
+        firsts=() if origin else tuple(axis.first for axis in axes),
         unplaced="; ".join(axis.unplaced for axis in axes if axis.unplaced),
         unclear="; ".join(axis.unclear for axis in axes if axis.unclear),
         place=_place(path, values),
