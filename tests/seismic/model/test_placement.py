@@ -41,6 +41,7 @@ def velocities(
     places: np.ndarray,
     scalar: int = -100,
     order: tuple[int, ...] = (0, 1),
+    delay: int = 0,
     **options: Any,
 ) -> Path:
     """A SEG-Y of 2000 m/s at places (nx, ny, 2) or (nx, 2), m, its axes in another order if wanted."""
@@ -55,7 +56,7 @@ def velocities(
         for cell in np.ndindex(*lengths)
     ]
     values = np.full((math.prod(lengths), SHAPE[2]), 2000.0)
-    return Bytes(values, trace=trace, every={117: 4000}, **options).write(path)
+    return Bytes(values, trace=trace, every={117: 4000, 109: delay}, **options).write(path)
 
 
 def places(rotation: Rotation, spacing: tuple[float, float], shape: tuple[int, int] = SHAPE[:2]) -> np.ndarray:
@@ -319,3 +320,24 @@ def test_attributes_place_a_model_whatever_the_order_of_its_axes(tmp_path: Path,
     assert (files.place.world, files.placed.acquisition.origin) == (world, world.origin)
     prepare_volume(PreparationRequest(str(tmp_path / "vp.rsf"), tmp_path / "o.rsf"), lambda line: None)
     assert describe("o.rsf", tmp_path).place.world == world
+
+
+def test_the_first_depth_of_a_segy_is_taken_where_it_says_it_and_told_where_it_may(tmp_path: Path) -> None:
+    info = VolumeInfo(SHAPE, np.dtype("f4"), (10.0, 20.0, DZ), (300.0, 50.0, 120.0), ("x", "y", "z"), "m/s")
+    write_volume(tmp_path / "ours.segy", info, np.full(SHAPE, 2000.0, np.float32), [0] * 3, MPI.COMM_SELF)
+    velocities(tmp_path / "theirs.segy", places(Rotation(), (50.0, 12.5)), delay=120)
+    position = {"x": 400.0, "y": 100.0, "z": 150.0}
+    for name, depth in (("ours.segy", 120.0), ("theirs.segy", 0.0)):
+        keys = {"sources": position, "receivers": position, "sample_interval": 0.002}
+        files = EarthFiles(survey(tmp_path, keys, {"vp": name, "spacing": [DZ]}, propagation={"duration": 0.1}))
+        said: list[str] = []
+        request = PreparationRequest(str(tmp_path / name), tmp_path / "o.rsf", input_spacing=(*files.grid.spacing,))
+        prepare_volume(request, said.append)
+        origin = describe("o.rsf", tmp_path).origin
+        assert origin is not None
+        assert (files.grid.origin[2], origin[2]) == (depth, depth)
+        told = (
+            "the delay of 120 in its trace headers (bytes 109 and 110) is not taken for the depth of the first sample"
+        )
+        for notes, key in ((files.notes, "[model] origin"), (said, "--input-origin")):
+            assert any(f"{told}; {key} gives it" in note for note in notes) == (not depth)

@@ -32,6 +32,7 @@ from fathometer.seismic.model.silent_files import silent_notes
 from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.reader import SharedVolume
 from fathometer.storage.volumes.registry import format_to_read
@@ -152,6 +153,11 @@ class EarthFiles:
         notes: tuple[str, ...] = (
             () if self._assumed is None else (assumption("[model] axes", self._assumed, self.axes),)
         )
+        if self._keys.origin is None:
+            segy = (volume for volume in self._volumes.values() if isinstance(volume, SegyVolume))
+            notes += tuple(
+                dict.fromkeys(f"{note}; [model] origin gives it" for file in segy for note in file.depth_notes)
+            )
         for name in VELOCITIES:
             if volume := self._volumes.get(name):
                 notes += unit_notes(f"[model] {name}", volume.path, volume.info, self._keys.units)

@@ -132,8 +132,9 @@ def _metres(
                 f"{', '.join(names)}, since the model is {len(names)}D"
             )
         metres, source = dict(zip(names, given, strict=True)), "the survey"
-    for volume in volumes.values():
-        carried = getattr(volume.info, what) or (volume.info.partial if what == "spacing" else None)
+    some = "partial" if what == "spacing" else "firsts" if given is None else ""  # an origin that is given overrules
+    for volume in sorted(volumes.values(), key=lambda volume: getattr(volume.info, what) is None):
+        carried = getattr(volume.info, what) or (getattr(volume.info, some) if some else None)
         if not carried or volume.info.in_time:  # times are no lengths
             continue
         values = {axis: value for axis, value in zip(axes, carried, strict=True) if value is not None}

@@ -18,6 +18,7 @@ from fathometer.seismic.model.placement import WORDS, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.velocity_units import OTHERS, hard_note, metres_per_second, unit_notes, units_of
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.place import EAST, Place, World
 from fathometer.storage.volumes.volume import Volume
 
@@ -40,6 +41,8 @@ class InputVolume:
         self._given = request.units
         self._unit_stated, self.units = stated is not None, stated or "m/s"
         self.notes: tuple[str, ...] = unit_notes("--units", volume.path, volume.info, request.units)
+        if isinstance(volume, SegyVolume) and request.input_origin is None:
+            self.notes += tuple(f"{note}; --input-origin gives it" for note in volume.depth_notes)
         for option, given in (("--epsilon", request.epsilon), ("--delta", request.delta)):
             if given is not None and self.units == "none":
                 raise InputError(f"{option}: found with --units none; needed: a velocity")

@@ -5,12 +5,14 @@ has "trace" and "z". The format does not say whether samples are depths or times
 volume in time written here, the last label is "t"; `times` has the headers' delay and interval, whatever they mean. A
 sample interval may mean milliseconds of time or millimetres or metres of depth, and line numbers
 are not distances, so that spacing and origin remain unknown. CDP coordinates (bytes 181 and 185) give those of the
-traces in the coordinates of the survey.
+traces in the coordinates of the survey. The textual header of a volume in depth written here has the depth of the first
+sample; a delay in the trace headers of another is not taken for one, which a note says.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,7 @@ from fathometer.storage.volumes.raw_array import RawArray
 from fathometer.storage.volumes.survey_grid import SurveyGrid, survey_grid
 
 CDP_PLACES = ("cdp_x", "cdp_y", "coordinate_scalar", "coordinate_units")
+OURS, FIRST_DEPTH = "Written by Fathometer", re.compile(r"First sample at: (\S+) m\s")
 AS_VOLUME = "volume"  # key of a SEG-Y that is read as a volume whatever its headers say
 
 
@@ -64,16 +67,33 @@ class SegyVolume(BlockReader):
         if self._layout.format in (IBM, INT24, UINT24):  # as they are decoded
             dtype = np.dtype(np.float32)
         text = _text(path)
-        labels = (*labels, TIME if f" {IN_TIME}" in text.decode("cp037", "replace") else "z")
-        survey = _survey(self._layout, head, lengths)
+        in_time = f" {IN_TIME}" in text.decode("cp037", "replace")
+        labels = (*labels, TIME if in_time else "z")
+        survey, depth = _survey(self._layout, head, lengths), _first_depth(self._layout, text)
+        firsts = () if depth is None else (*(None,) * len(lengths), depth)
         super().__init__(
             path,
             VolumeInfo(
-                shape, dtype, None, None, labels, None, survey, feet=self._layout.feet, place=_place(self._layout, text)
+                shape,
+                dtype,
+                None,
+                None,
+                labels,
+                None,
+                survey,
+                firsts=firsts,
+                feet=self._layout.feet,
+                place=_place(self._layout, text),
             ),
         )
         delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
         self._first_time = float(delay[0]) / 1000
+        self.depth_notes: tuple[str, ...] = ()  # of the first depth, to who reads a model
+        if self._first_time and depth is None and not in_time:
+            self.depth_notes = (
+                f"{path}: the delay of {float(delay[0]):g} in its trace headers (bytes 109 and 110) is not taken for "
+                "the depth of the first sample",
+            )
         self._rows = self._layout.rows()
         self.raw = RawArray(path, self._layout.start, (*lengths, self._layout.trace_bytes), np.dtype(np.uint8))
 
@@ -90,7 +110,7 @@ class SegyVolume(BlockReader):
     @property
     def notes(self) -> tuple[str, ...]:
         """Contradictions between headers and how they were resolved."""
-        return self._layout.notes
+        return self._layout.notes + self.depth_notes
 
     def files(self) -> list[Path]:
         """See Volume.files."""
@@ -126,6 +146,17 @@ def _text(path: Path) -> bytes:
     """The textual header; of SU what stands there."""
     with reading(path), path.open("rb") as file:
         return file.read(TEXT)
+
+
+def _first_depth(layout: Layout, text: bytes) -> float | None:
+    """The depth of the first sample, m, by the textual header of a volume written here; None where it says none."""
+    words = "" if layout.start < TEXT else text.decode("cp037", "replace")
+    found = FIRST_DEPTH.search(words) if OURS in words else None
+    try:
+        depth = math.nan if found is None else float(found[1])
+    except ValueError:
+        return None
+    return depth if math.isfinite(depth) else None
 
 
 def _place(layout: Layout, text: bytes) -> Place:
