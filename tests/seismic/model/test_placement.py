@@ -341,3 +341,15 @@ def test_the_first_depth_of_a_segy_is_taken_where_it_says_it_and_told_where_it_m
         )
         for notes, key in ((files.notes, "[model] origin"), (said, "--input-origin")):
             assert any(f"{told}; {key} gives it" in note for note in notes) == (not depth)
+
+
+def test_attributes_place_a_model_whose_spacing_a_key_gives(tmp_path: Path) -> None:
+    world = World((5000.0, 7000.0), 30.0)
+    info = VolumeInfo((12, 30), np.dtype("f4"), None, None, ("z", "x"), "m/s", place=Place(world))
+    write_volume(tmp_path / "vp.rsf", info, np.full((12, 30), 2000.0, np.float32), [0, 0], MPI.COMM_SELF)
+    model = {"vp": "vp.rsf", "spacing": [10.0, 10.0], "origin": [300.0, 0.0]}
+    files = EarthFiles(survey(tmp_path, {"gathers": "shots.segy"}, model))
+    assert (files.place.world, files.placed.acquisition.origin) == (world, world.origin)
+    request = PreparationRequest(str(tmp_path / "vp.rsf"), tmp_path / "o.rsf", input_spacing=(10.0,))
+    prepare_volume(request, lambda line: None)
+    assert describe("o.rsf", tmp_path).place.world == world

@@ -115,7 +115,9 @@ class EarthFiles:
         silent = silent_notes(self._name, self._keys.axes, self.axes, self._volumes)
         values_notes = silent + self._value_notes()
         world: World | None = None
-        placement = placement_of(self._name, self.axes, self._volumes)
+        whole = len(self._keys.spacing or ()) == len(self.axes)
+        given = file_grid(self._name, self._keys, self.axes, self._volumes) if whole else None
+        placement = placement_of(self._name, self.axes, self._volumes, given)
         self.grid = file_grid(self._name, self._keys, self.axes, self._volumes, placement)
         if placement is not None:
             spacing = dict(zip("xyz", self.grid.spacing, strict=True))

@@ -150,15 +150,16 @@ class Placement:
         return (f"the survey says {'; '.join(notes)}, by the {self.source}; the survey's is used",)
 
 
-def placement_of(survey: str, axes: str, volumes: Mapping[str, Volume]) -> Placement | None:
+def placement_of(survey: str, axes: str, volumes: Mapping[str, Volume], given: Grid | None = None) -> Placement | None:
     """The place of the model by its files; None where none tells. Attributes count before CDP coordinates, which tell
     only where the last axis of the files is z.
 
-    survey: its file, for messages. InputError where two files contradict each other.
+    survey: its file, for messages. given: the grid, where a key gives its spacing; it holds for files that have none.
+    InputError where two files contradict each other.
     """
     found: list[tuple[Volume, SurveyGrid]] = []
     for volume in volumes.values():
-        grid = survey_grid_of(volume.info, axes)
+        grid = survey_grid_of(volume.info, axes, given)
         if grid is None or (volume.info.place.world is None and not axes.endswith("z")):
             continue
         if found and not found[0][1].like(grid):
@@ -176,14 +177,18 @@ def placement_of(survey: str, axes: str, volumes: Mapping[str, Volume]) -> Place
     return Placement(str(volume.path), axes, grid, place.world, place.local)
 
 
-def survey_grid_of(info: VolumeInfo, axes: str) -> SurveyGrid | None:
+def survey_grid_of(info: VolumeInfo, axes: str, given: Grid | None = None) -> SurveyGrid | None:
     """Where the horizontal axes of a volume lie in the world, by its attributes or its CDP coordinates; None where
-    neither is there. axes: of the file, slowest first, x and y among them."""
+    neither is there. axes: of the file, slowest first, x and y among them. given: see placement_of."""
     world = info.place.world
-    if world is None or info.spacing is None:
+    if world is None or (info.spacing is None and given is None):
         return info.survey
-    spacing = dict(zip(axes, info.spacing, strict=True))
-    first = dict(zip(axes, info.origin or (0.0,) * len(axes), strict=True))
+    if info.spacing is not None:
+        spacing = dict(zip(axes, info.spacing, strict=True))
+        first = dict(zip(axes, info.origin or (0.0,) * len(axes), strict=True))
+    else:
+        assert given is not None
+        spacing, first = (dict(zip("xyz", metres, strict=True)) for metres in (given.spacing, given.origin))
     return world.grid("".join(axis for axis in axes if axis in "xy"), spacing, first)
 
 

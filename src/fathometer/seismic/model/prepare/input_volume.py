@@ -101,7 +101,11 @@ class InputVolume:
         used = tuple(axis for axis, name in enumerate("xyz") if name in cells)
         spacing = self._metres(used, info.spacing or info.partial, request.input_spacing, "--input-spacing")
         origin = self._metres(used, info.origin, request.input_origin, "--input-origin")
-        placement = placement_of(self.name, self.axes, {"model": self._volume})
+        shape = (cells["x"], cells.get("y", 1), cells["z"])
+        told = None
+        if spacing is not None:
+            told = Grid(shape, _vector(spacing, spacing[0]), _vector(self._firsts if origin is None else origin, 0.0))
+        placement = placement_of(self.name, self.axes, {"model": self._volume}, told)
         if spacing is None and placement is not None:
             raise InputError(f"--input-spacing: missing; {placement.known}; needed: that along z too (m, as 12.5,10)")
         if spacing is None:
@@ -116,7 +120,6 @@ class InputVolume:
                 self.notes += (note,)
         for axis, length in spacing.items():
             check_spacing("--input-spacing", axis, length)
-        shape = (cells["x"], cells.get("y", 1), cells["z"])
         return Grid(shape, _vector(spacing, spacing[0]), _vector(self._firsts if origin is None else origin, 0.0))
 
     @property
