@@ -325,7 +325,7 @@ def unfinished(folder):
 def test_a_run_that_fails_leaves_the_record_of_what_it_knew(tmp_path, capsys):
     inputs(tmp_path)
     (tmp_path / "out" / "shots.segy").mkdir(parents=True)  # in the way of the results
-    done = run(capsys, "model", survey(tmp_path, MODEL), "--quiet")
+    done = run(capsys, "model", survey(tmp_path, MODEL), "--quiet", "--overwrite")
     assert done.code == 1
     record = unfinished(tmp_path / "out")
     [reason] = record["validity"]["reasons"]

@@ -49,7 +49,7 @@ def test_an_image_of_zeros_ends_with_code_1_and_says_so(tmp_path, capsys, ranks)
         assert (tmp_path / "out" / "image.rsf").exists()
     record, page = left(tmp_path / "out")
     assert record["results"]["nothing_imaged"] in record["validity"]["reasons"]
-    assert record["results"]["notes"][-3:] == record["results"]["same_everywhere"][-3:]
+    assert set(record["results"]["same_everywhere"]) <= set(record["results"]["notes"])
     assert not record["validity"]["valid"]
     assert "nothing was imaged" in page
 

@@ -161,7 +161,8 @@ def prepare(
         memory = require_memory(block_bytes(layout, ranks), usable, comm, ADVICE)
         require_memory(image_bytes(layout, comm.size), usable, comm, ADVICE)
     setup = TimeSetup(layout, comm, block, ranks, why, memory)
-    context.tell(layout.notes, survey.path)
+    with ledger.phase("set up"):
+        context.tell(layout.notes, survey.path)
     for line in setup.summary():
         context.say(line)
     return setup

@@ -227,9 +227,9 @@ def _geometry(acquisition: Acquisition) -> Iterator[bytes]:
             yield from (gather.file.tobytes(), gather.trace.tobytes())
             for number in np.unique(gather.file):
                 yield recording.alignment.words(int(number), gather.trace[gather.file == number])
-    if acquisition.conditioning.loud is not None:
-        yield acquisition.conditioning.loud.words()
     if recording is not None:
+        if acquisition.conditioning.loud is not None:
+            yield acquisition.conditioning.loud.words()
         yield repr((recording.samples, recording.interval, recording.delay)).encode()
         for layout in recording.layouts:
             yield repr((layout.order, layout.format, layout.start, layout.samples, layout.kind)).encode()
