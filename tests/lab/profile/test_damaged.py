@@ -128,7 +128,7 @@ def test_a_file_of_another_run_is_another_job(copy, tmp_path, profile_of, progra
     path = file_of(copy, LOST)
     path.unlink()
     shutil.copy(file_of(tmp_path / "other", LOST), copy)
-    record = profile_of(copy)
+    record = profile_of(copy, job=1)  # the one that began first; on a busy machine one rank may take longer than two
     assert [rank["rank"] for rank in record["results"]["ranks"]] == [0, 2]
     assert "2 MPI jobs" in record["results"]["notes"][0]
     assert f"no number includes rank {LOST}" in record["validity"]["reasons"][-1]
