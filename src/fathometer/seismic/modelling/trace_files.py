@@ -61,17 +61,15 @@ class TraceFiles:
             first = int(gather.trace[0])
             self._geometry.write(first, shot.ffid, shot.source, shot.receivers, traces, shot.channel)
         if self._recorded is not None:
-            for number in np.unique(gather.file):
-                rows = np.flatnonzero(gather.file == number)
-                self._recorded.write(int(number), gather.trace[rows], traces[rows])
+            for number, rows, places in gather.by_file():
+                self._recorded.write(number, places, traces[rows])
 
     def _write_headers_of_others(self, writer: RecordedHeadersWriter) -> None:
         """Traces that are no shot's, such as dead ones: their headers, and zeros."""
         others = [np.ones(len(traces), np.bool_) for traces in self._modelled.traces]
         for shot in self._modelled.acquisition.shots:
-            gather = self._modelled.gather(shot)
-            for number in np.unique(gather.file):
-                others[number][gather.trace[gather.file == number]] = False
+            for number, _, places in self._modelled.gather(shot).by_file():
+                others[number][places] = False
         for number, mask in enumerate(others):
             if mask.any():
                 writer.write(number, np.flatnonzero(mask))

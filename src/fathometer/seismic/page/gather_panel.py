@@ -61,12 +61,9 @@ def _modelled(
     modelled: ModelledTraces, shot: Shot, receivers: npt.NDArray[np.int64], samples: int
 ) -> npt.NDArray[np.float32]:
     """Modelled traces (n, samples) of some receivers (n,) of a shot."""
-    gather = modelled.gather(shot)
     traces = np.empty((len(receivers), samples), np.float32)
-    file = gather.file[receivers]
-    for number in np.unique(file):
-        rows = np.flatnonzero(file == number)
-        traces[rows] = read_traces(modelled.files[number], gather.trace[receivers[rows]])
+    for number, rows, numbers in modelled.gather(shot).by_file(receivers):
+        traces[rows] = read_traces(modelled.files[number], numbers)
     return traces
 
 

@@ -225,8 +225,7 @@ def _geometry(acquisition: Acquisition) -> Iterator[bytes]:
         if recording is not None:
             gather = recording.gathers[shot.index]
             yield from (gather.file.tobytes(), gather.trace.tobytes())
-            for number in np.unique(gather.file):
-                yield recording.alignment.words(int(number), gather.trace[gather.file == number])
+            yield from (recording.alignment.words(number, traces) for number, _, traces in gather.by_file())
     if recording is not None:
         if acquisition.conditioning.loud is not None:
             yield acquisition.conditioning.loud.words()

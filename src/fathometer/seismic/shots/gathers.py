@@ -2,7 +2,7 @@
 
 import glob
 import os.path
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,16 @@ class Gather:
 
     file: npt.NDArray[np.int64]  # (n,), index into the recording's files
     trace: npt.NDArray[np.int64]  # (n,), index within its file
+
+    def by_file(
+        self, receivers: npt.NDArray[np.integer] | None = None
+    ) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+        """For each file with traces of some receivers (n,), of all where left out: its number, which of these lie there
+        (indices into `receivers`, ascending), and their traces in the file."""
+        file, trace = (self.file, self.trace) if receivers is None else (self.file[receivers], self.trace[receivers])
+        for number in np.unique(file).tolist():
+            rows = np.flatnonzero(file == number)
+            yield number, rows, trace[rows]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +76,8 @@ class Recording:
         """
         gather = self.gathers[shot]
         traces = np.empty((len(receivers), self.samples), dtype=np.float32)
-        file = gather.file[receivers]
-        for number in np.unique(file):
-            rows = np.flatnonzero(file == number)
+        for number, rows, numbers in gather.by_file(receivers):
             seen = None if hashes is None else hashes.of(receivers[rows])
-            numbers = gather.trace[receivers[rows]]
             traces[rows] = self.alignment(number, numbers, read_traces(self.layouts[number], numbers, seen))
         return traces
 
@@ -79,9 +86,8 @@ class Recording:
         gather = self.gathers[shot]
         hashes = TraceHashes(len(gather.file))
         try:
-            for number in np.unique(gather.file[receivers]):
-                rows = receivers[gather.file[receivers] == number]
-                decode_traces(self.layouts[number], gather.trace[rows], hashes.of(rows))
+            for number, rows, traces in gather.by_file(receivers):
+                decode_traces(self.layouts[number], traces, hashes.of(receivers[rows]))
         except (InputError, ValueError):  # a file that is gone, or shorter than its layout
             return ""
         return hashes.combined()

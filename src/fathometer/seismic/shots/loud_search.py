@@ -73,11 +73,10 @@ def measured(acquisition: Acquisition, shots: Sequence[Shot]) -> Measured:
         gather = recording.gathers[shot.index]
         peaks, rest, kinds = np.empty(len(gather.file)), np.empty(len(gather.file)), np.empty(len(gather.file), int)
         with ledger.file(KIND, "read"):
-            for number in np.unique(gather.file):
-                rows = np.flatnonzero(gather.file == number)
+            for number, rows, traces in gather.by_file():
                 layout = recording.layouts[number]
                 with ledger.io(bytes=len(rows) * layout.trace_bytes):
-                    peaks[rows], rest[rows], kinds[rows] = peaks_in(layout, gather.trace[rows])
+                    peaks[rows], rest[rows], kinds[rows] = peaks_in(layout, traces)
         found[shot.index] = peaks, rest, kinds
     return found
 
@@ -109,11 +108,11 @@ def _suspects(recording: Recording, shot: Shot) -> npt.NDArray[np.bool_] | None:
     """Which traces (n,) of a shot an index has found to be loud; None where nobody has looked."""
     gather = recording.gathers[shot.index]
     suspects = np.zeros(len(gather.file), np.bool_)
-    for number in np.unique(gather.file):
-        of_file, rows = recording.suspects[number], gather.file == number
+    for number, rows, traces in gather.by_file():
+        of_file = recording.suspects[number]
         if of_file is None:
             return None
-        suspects[rows] = of_file[gather.trace[rows]]
+        suspects[rows] = of_file[traces]
     return suspects
 
 

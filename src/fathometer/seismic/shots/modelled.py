@@ -46,10 +46,9 @@ class ModelledTraces:
             return Gather(np.zeros_like(places), places)
         gather = recording.gathers[shot.index]
         file, place = np.empty_like(gather.file), np.empty_like(gather.trace)
-        for number in np.unique(gather.file):
-            rows = gather.file == number
+        for number, rows, traces in gather.by_file():
             file[rows] = self._numbers[recording.layouts[number].path]
-            place[rows] = np.searchsorted(self.traces[file[rows][0]], gather.trace[rows])
+            place[rows] = np.searchsorted(self.traces[file[rows][0]], traces)
         return Gather(file, place)
 
     @cached_property
