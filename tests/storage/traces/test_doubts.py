@@ -69,6 +69,15 @@ def test_polarity(tmp_path: Path, code: int, what: str) -> None:
     assert "conditioning.polarity" in note
 
 
+def test_polarity_in_a_file_whose_bytes_are_swapped_in_pairs(tmp_path: Path) -> None:
+    path = Bytes(np.ones((6, 20)), every=PLACES, revision=(2, 1), pairs=True).write(tmp_path / "a.segy")
+    data = bytearray(path.read_bytes())
+    data[3256:3258] = struct.pack("<h", 2)  # of big-endian words whose bytes were swapped
+    path.write_bytes(data)
+    assert scan(path).layout.pairs
+    assert any("the impulse polarity code is 2" in note for note in scan(path).notes)
+
+
 def test_sound_headers_have_no_note(tmp_path: Path) -> None:
     for scalar in (0, 1, 10, -10, -100, 1000, -10000):
         assert scan(written(tmp_path, {71: scalar, 69: scalar})).notes == ()

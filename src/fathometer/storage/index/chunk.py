@@ -17,7 +17,7 @@ from fathometer.storage.index.anomalies import RANGES, UNUSABLE, Flag
 from fathometer.storage.index.words import DEFAULTS, TYPES, Word
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import peaks_of
-from fathometer.storage.traces.doubts import WORDS, Doubts
+from fathometer.storage.traces.doubts import RANGED, SCALARS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
 from fathometer.storage.traces.headers import FIELDS, HEADER, INTERVAL_TOLERANCE, fields_of, swap_pairs
 from fathometer.storage.traces.layout import Layout
@@ -115,10 +115,9 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
         head["shot"] = np.where((within >= 0) & (within < SHOTS_OF_A_FILE), within, np.nan)
         head["shot"] += SHOTS_OF_A_FILE * (span.file + 1)
     chunk = _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
-    unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in WORDS}
-    for name in ("coordinate_scalar", "elevation_scalar"):  # of the user's words
-        unused[name] = head[name]
-    chunk.doubts.add(unused, {what: chunk.columns[f"{what}_z"] for what in ("source", "receiver")})
+    unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in RANGED}
+    scalars = {name: head[name] for name in SCALARS}  # of the words that the user may have chosen
+    chunk.doubts.add(unused | scalars, {what: chunk.columns[f"{what}_z"] for what in ("source", "receiver")})
     return chunk
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.storage.reading import reading
-from fathometer.storage.traces.headers import TEXT, field_of
+from fathometer.storage.traces.headers import BINARY, TEXT, field_of, swap_pairs
 from fathometer.storage.traces.layout import Layout
 
 STATICS = ("source_static", "group_static", "total_static")  # ms
 RANGED = (*STATICS, "weighting", "year")
-WORDS = (*RANGED, "coordinate_scalar", "elevation_scalar")  # names of headers.FIELDS
+SCALARS = ("coordinate_scalar", "elevation_scalar")
+WORDS = (*RANGED, *SCALARS)  # names of headers.FIELDS
 POWERS = (0, 1, 10, 100, 1000, 10000)  # scalars of the standard, with either sign
 DEEPEST = 12_000.0  # m: farther from the datum lies no source and no receiver
 POLARITY = (3257, "i2")  # of the binary header: 1 or 2, what an increase of pressure or an upward movement is
@@ -32,17 +33,15 @@ class Doubts:
 
     def add(self, head: Mapping[str, NDArray[Any]], z: Mapping[str, NDArray[np.float64]]) -> None:
         """Add traces: their WORDS, (n,) each, and z of their sources and receivers, (n,), m."""
-        for name in RANGED:
-            if len(head[name]) and head[name].any():
-                low, high = self.ranges.get(name, (0, 0))
-                self.ranges[name] = min(low, int(head[name].min())), max(high, int(head[name].max()))
-        for name in ("coordinate_scalar", "elevation_scalar"):
-            odd = [value for value in np.unique(head[name]).astype(int).tolist() if abs(value) not in POWERS]
-            self.scalars.setdefault(name, set()).update(odd)
-        for what, values in z.items():
-            if len(values):
-                lowest, highest = self.heights.get(what, (np.inf, -np.inf))
-                self.heights[what] = min(lowest, float(values.min())), max(highest, float(values.max()))
+        ends = {name: (int(head[name].min(initial=0)), int(head[name].max(initial=0))) for name in RANGED}
+        scalars = {name: set(np.unique(head[name]).astype(int).tolist()) for name in SCALARS}
+        self.join(
+            Doubts(
+                {name: found for name, found in ends.items() if found != (0, 0)},
+                {name: {value for value in found if abs(value) not in POWERS} for name, found in scalars.items()},
+                {what: (float(values.min()), float(values.max())) for what, values in z.items() if len(values)},
+            )
+        )
 
     def join(self, other: Doubts) -> None:
         """Add those of other traces of the file."""
@@ -91,7 +90,7 @@ def polarity_of(layout: Layout) -> int:
     if not layout.start:
         return 0
     with reading(layout.path), layout.path.open("rb") as file:
-        head = file.read(POLARITY[0] + 1)
+        head = file.read(TEXT + BINARY)
     if layout.pairs:
-        return 0  # of no such file is the code known to be of use
-    return field_of(head, *POLARITY, layout.order) if len(head) > TEXT else 0
+        head = head[:TEXT] + swap_pairs(np.frombuffer(head, np.uint8)[TEXT:]).tobytes()
+    return field_of(head, *POLARITY, layout.order)
