@@ -13,7 +13,7 @@ import numpy.typing as npt
 from fathometer.base import ledger
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
-from fathometer.parallel.collectives import allgather, allreduce, collective_errors
+from fathometer.parallel.collectives import allgather, collective_errors
 from fathometer.parallel.decomposition import Index3
 from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, total
@@ -21,7 +21,7 @@ from fathometer.runs.value_range import joined, range_of, same_everywhere
 from fathometer.seismic.kirchhoff.layout import FOLD, image_names
 from fathometer.seismic.kirchhoff.setup import TimeSetup
 from fathometer.seismic.kirchhoff.velocities.stretch import Reach, depth_stretch_of, reach_of
-from fathometer.seismic.setup.emptiness import Emptiness, emptiness_of_images
+from fathometer.seismic.setup.emptiness import Emptiness, emptiness_of_images, ranges_of
 from fathometer.seismic.shots.offsets import ALL, OFFSET
 from fathometer.seismic.survey import Survey
 from fathometer.storage.volumes.strategy import Strategy
@@ -73,37 +73,41 @@ def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
 
 def emptiness(setup: TimeSetup, images: Mapping[str, Floats]) -> Emptiness:
     """Collective. What of this sum of all blocks is the same everywhere, and why, where the image is 0."""
-    with ledger.phase("sum images"):
-        most = allreduce(setup.comm, float(images[FOLD].max(initial=0.0)), "MAX")
+    ranges = ranges_of(images, setup.comm)
     hint = "all traces that add to it are 0; see them, [acquisition] mute and conditioning"
-    if not most > 0:
+    if not ranges[FOLD].high > 0:
         hint = (
             "no trace adds anything at any place and time; see [time_migration] x, start, aperture, dip, datum and "
             "replacement_velocity"
         )
-    return emptiness_of_images(images, setup.comm, hint)
+    return emptiness_of_images(ranges, hint)
 
 
-def write_products(setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats]) -> dict[str, Any]:
-    """Collective. Write all products and draw the picture; what the record says of velocities and depths."""
+def write_products(
+    setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats]
+) -> tuple[dict[str, Any], list[str]]:
+    """Collective. Write all products and draw the picture; what the record says of velocities and depths, and sentences
+    on what made here is the same everywhere."""
     layout, comm, grid = setup.layout, setup.comm, setup.layout.grid
     lo, hi = setup.block.lo, setup.block.hi
     facts: dict[str, Any] = {}
+    still: list[str] = []
     for name, values in images.items():
         write(setup, grid, files[name], values, lo)
     with ledger.phase("read velocities"), collective_errors(comm):
         velocities = layout.velocities.read((lo[0], lo[1]), (hi[0], hi[1]))
     write(setup, grid, files[VELOCITY], velocities.rms, lo, "m/s")
     if DEPTH in files:
-        facts["depth"] = write_depth(setup, files[DEPTH], images[ALL], velocities.rms)
+        facts["depth"], still = write_depth(setup, files[DEPTH], images[ALL], velocities.rms)
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:
             draw(setup, files)
-    return facts
+    return facts, still
 
 
-def write_depth(setup: TimeSetup, path: Path, image: Floats, rms: Floats) -> dict[str, Any]:
-    """Collective. Write the image stretched to depth; what the record says of that.
+def write_depth(setup: TimeSetup, path: Path, image: Floats, rms: Floats) -> tuple[dict[str, Any], list[str]]:
+    """Collective. Write the image stretched to depth; what the record says of that, and a sentence where it is the same
+    everywhere.
 
     image, rms: this rank's columns (nx, ny, nt).
     """
@@ -118,9 +122,9 @@ def write_depth(setup: TimeSetup, path: Path, image: Floats, rms: Floats) -> dic
             values = stretch.to_depth(image, lo, hi)
     write(setup, stretch.grid, path, values, setup.block.lo)
     with ledger.phase("write image"):
-        ranges = joined({"the image in depth": range_of(values)}, comm)
-    notes = (*stretch.notes, *same_everywhere(ranges))
-    return {"spacing_metres": stretch.grid.spacing[2], "samples": stretch.grid.shape[2], "notes": notes}
+        still = same_everywhere(joined({"the image in depth": range_of(values)}, comm))
+    spacing, samples = stretch.grid.spacing[2], stretch.grid.shape[2]
+    return {"spacing_metres": spacing, "samples": samples, "notes": (*stretch.notes, *still)}, still
 
 
 def write(setup: TimeSetup, grid: Grid, path: Path, values: Floats, start: Index3, unit: str = "") -> None:

@@ -35,7 +35,7 @@ from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
 from fathometer.seismic.rtm.results import MigrationWork, failed_shots, migration_results, task_errors
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
-from fathometer.seismic.setup.emptiness import emptiness_of_images
+from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import MigrationInput
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
@@ -124,7 +124,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey.output_directory, comm)
-        empty = emptiness_of_images(images, comm, NOTHING)
+        empty = emptiness_of_images(ranges_of(images, comm), NOTHING)
         write_products(setup, files, images, journal.folder)
         tuned, done, facts, reasons = migration_results(setup, journal, work, inputs.record())
         facts |= empty.facts(setup.warnings)

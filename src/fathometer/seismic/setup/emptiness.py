@@ -45,13 +45,18 @@ class Emptiness:
         return found | ({"nothing_imaged": self.nothing} if self.nothing else {})
 
 
-def emptiness_of_images(images: Mapping[str, npt.NDArray[Any]], comm: MPI.Intracomm, hint: str) -> Emptiness:
-    """Collective. What of some volumes is the same everywhere.
-
-    images: this rank's cells of each, of any shape. hint: which keys may lead to an image of zeros, or what has.
-    """
+def ranges_of(images: Mapping[str, npt.NDArray[Any]], comm: MPI.Intracomm) -> dict[str, ValueRange]:
+    """Collective. The least and the largest value of some volumes; images: this rank's cells of each, of any shape."""
     with ledger.phase("write image"):
-        ranges = joined({name: range_of(values) for name, values in images.items()}, comm)
+        return joined({name: range_of(values) for name, values in images.items()}, comm)
+
+
+def emptiness_of_images(ranges: Mapping[str, ValueRange], hint: str) -> Emptiness:
+    """What of some volumes is the same everywhere, by their ranges.
+
+    hint: which keys may lead to an image of zeros, or what has.
+    """
+    ranges = dict(ranges)
     nothing = f"nothing was imaged, the image is 0 everywhere: {hint}" if ranges[ALL].zero else ""
     if nothing:
         del ranges[ALL]
