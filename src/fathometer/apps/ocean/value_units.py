@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fathometer.base.errors import InputError
+from fathometer.storage.volumes.axis_labels import FOOT
 
 ZERO_CELSIUS = 273.15  # K
 _CELSIUS = ("degc", "deg_c", "celsius", "degrees_celsius", "degree_celsius", "degreec", "°c", "deg c", "c")
@@ -16,7 +17,7 @@ SCALES: dict[str, dict[str, tuple[float, float]]] = {
         **dict.fromkeys(_METRES, (1.0, 0.0)),
         "cm": (0.01, 0.0),
         **dict.fromkeys(("km", "kilometers", "kilometres"), (1000.0, 0.0)),
-        **dict.fromkeys(("ft", "feet"), (0.3048, 0.0)),
+        **dict.fromkeys(("ft", "feet"), (FOOT, 0.0)),
     },
     "stress": {
         **dict.fromkeys(("n/m2", "n m-2", "n/m^2", "n m^-2", "n/m**2", "pa", "pascal"), (1.0, 0.0)),

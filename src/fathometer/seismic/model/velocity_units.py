@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from fathometer.base.errors import InputError
-from fathometer.storage.volumes.axis_labels import FOOT
+from fathometer.storage.volumes.axis_labels import FOOT, METRES, SECONDS
 from fathometer.storage.volumes.volume import VolumeInfo
 
-Units = Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"]  # as the survey has them
 HARD = 3000.0  # m/s: a model with no lower velocity may be in ft/s
 OTHERS = '"ft/s", "km/s", or of slowness "s2/km2", "s/km"'
 
-_LENGTHS = {
-    "m": ("m", "meter", "meters", "metre", "metres"),
-    "km": ("km", "kilometer", "kilometers", "kilometre", "kilometres"),
-    "ft": ("ft", "foot", "feet"),
-}
-_SECONDS = ("s", "sec", "secs", "second", "seconds")
+# As files write the units that velocities are made of.
+_LENGTHS = {short: [name for name, m in METRES.items() if m == METRES[short]] for short in ("m", "km", "ft")}
+_SECONDS = [name for name, s in SECONDS.items() if s == 1.0]
 
 
 def _known() -> dict[str, str]:

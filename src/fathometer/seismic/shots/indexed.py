@@ -61,7 +61,6 @@ def indexed_tables(path: Path, interval: float | None = None) -> tuple[list[Trac
                 path=index.folder / indexed.name,
                 layout=layout,
                 samples=layout.samples,
-                interval=layout.interval if interval is None else interval,
                 delays=np.asarray(rows["delay"][own], np.float64),
                 intervals=np.asarray(rows["interval"][own], np.float64),
                 ffid=rows["shot"][own],

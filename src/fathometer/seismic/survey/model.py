@@ -9,6 +9,7 @@ from fathometer.config.constraints import Allowed
 from fathometer.config.quantities import CellSize, Coordinate, Density, Frequency, Quality
 from fathometer.config.table import Table, key
 from fathometer.config.types import FileName, Loose
+from fathometer.seismic.survey.types import VelocityUnits
 
 Fraction = Annotated[float, Gt(-0.5), Le(2), Allowed("a number above -0.5 to 2, a fraction")]
 Thomsen = FileName | Fraction
@@ -78,7 +79,7 @@ class ModelTable(Table):
         "",
         None,
     )
-    units: Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"] | None = key(
+    units: VelocityUnits | None = key(
         "unit of the values of vp and vs (s/km: slowness, s2/km2: slowness squared); left out: as the files say, else "
         "m/s",
         "",

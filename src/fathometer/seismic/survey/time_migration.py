@@ -8,6 +8,7 @@ from pydantic import model_validator
 from fathometer.config.quantities import MOST_METRES, CellSize, Elevation, Ramp, Range, TraceLength, Velocity
 from fathometer.config.table import Table, key
 from fathometer.config.types import Count, FileName, Loose
+from fathometer.seismic.survey.types import VelocityUnits
 
 PICKS_SUFFIXES = (".txt", ".csv")  # of text files of velocity picks
 ImageInterval = Annotated[float, Ge(1e-6), Le(10)]
@@ -23,7 +24,7 @@ class TimeMigrationTable(Table):
         "m/s",
         None,
     )
-    units: Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"] | None = key(
+    units: VelocityUnits | None = key(
         "unit of the values of a volume of velocities; left out: as the file says, else m/s", "", None
     )
     eta: Eta | None = key(

@@ -1,7 +1,7 @@
 """Types of the values of survey keys."""
 
 import itertools
-from typing import Annotated
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Len
 from pydantic import AfterValidator
@@ -10,6 +10,8 @@ from fathometer.config.constraints import Allowed
 from fathometer.config.quantities import MOST_METRES, CornerFrequency, Distance
 from fathometer.config.table import not_allowed
 from fathometer.config.types import Loose
+
+VelocityUnits = Literal["m/s", "km/s", "ft/s", "s/km", "s2/km2"]
 
 
 def _whole_microseconds(seconds: float) -> float:

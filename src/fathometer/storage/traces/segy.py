@@ -50,7 +50,6 @@ class TraceTable:
     path: Path
     layout: Layout
     samples: int  # of each trace
-    interval: float  # s, of the first trace
     delays: NDArray[np.float64]  # (n,) s, time of the first sample
     intervals: NDArray[np.float64]  # (n,) s
     ffid: NDArray[np.int64]  # (n,) field record number
@@ -60,6 +59,11 @@ class TraceTable:
     live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all)
     notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
     suspects: NDArray[np.bool_] | None = None  # (n,) loud traces by an index; None: nobody has looked
+
+    @property
+    def interval(self) -> float:
+        """Sample interval of the first trace, s."""
+        return float(self.intervals[0])
 
     @property
     def delay(self) -> float:
@@ -104,7 +108,6 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         path=path,
         layout=layout,
         samples=layout.samples,
-        interval=layout.interval,
         delays=delays_of(layout, head),
         intervals=np.full(layout.traces, layout.interval),
         live=np.isin(head["kind"], LIVE),

@@ -22,8 +22,9 @@ from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.velocities.picks import PlacesUnder
 from fathometer.seismic.kirchhoff.velocities.picks_file import Location, Picks, read_picks
 from fathometer.seismic.kirchhoff.velocities.source import Floats
-from fathometer.seismic.model.limits import CELLS, FASTEST, SLOWEST
+from fathometer.seismic.model.limits import FASTEST, SLOWEST
 from fathometer.seismic.model.prepare.extent import Span, along
+from fathometer.seismic.model.prepare.input_volume import check_spacing
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.storage.volumes.place import Place
 
@@ -85,9 +86,7 @@ class PicksModel:
                 cells.append((0.0, spacing[0], 1))
                 continue
             name, length = "xyz"[axis], spacing[axis]
-            if not CELLS[0] <= length <= CELLS[1]:
-                allowed = f"{CELLS[0]:g} to {CELLS[1]:g} m"
-                raise InputError(f"--spacing: found {length:g} m along {name}; allowed: {allowed}")
+            check_spacing("--spacing", axis, length)
             given = crop[axis] if axis in crop else Span(None, None)
             first = ends[axis][0] if given.first is None else given.first
             last = ends[axis][1] if given.last is None else given.last

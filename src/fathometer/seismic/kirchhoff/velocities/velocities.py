@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel, ModelSource
-from fathometer.seismic.kirchhoff.velocities.limits import FASTEST, SLOWEST
 from fathometer.seismic.kirchhoff.velocities.picks import PicksSource
 from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file
 from fathometer.seismic.kirchhoff.velocities.places import slabs
@@ -179,11 +178,6 @@ def velocities_of(survey: Survey, grid: Grid, earth: EarthFiles | None = None) -
                 f"{name} velocity", keys.velocity, survey.directory, grid, rotation, "velocity", keys.units
             )
     else:
-        if not SLOWEST <= keys.velocity <= FASTEST:
-            hint = "; is it in km/s?" if keys.velocity < SLOWEST / 4 else ""
-            raise InputError(
-                f"{name} velocity: found {keys.velocity:g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} m/s{hint}"
-            )
         rms = Number(keys.velocity, samples)
 
     eta: Source | None = None

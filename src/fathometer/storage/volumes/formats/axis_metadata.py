@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError, naming, shortened
 from fathometer.storage.volumes.axis_labels import VALUE_UNIT, nameless
 from fathometer.storage.volumes.block import VolumeInfo
-from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of
+from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of, text_of
 from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed_axes, together
 from fathometer.storage.volumes.stored import Stored
 
@@ -163,15 +163,6 @@ def _stated_axis(
         rounding = 2.0**-24 if values.dtype.kind == "f" and values.dtype.itemsize <= 4 else 0.0
     ours = step is not None
     return StatedAxis(label, coordinates, first=first, step=step, cells=cells, rounding=rounding, ours=ours, **words)
-
-
-def text_of(value: Any) -> str:
-    """The text of an attribute; "" of anything else. HDF5 and MATLAB have bytes, and arrays of one text."""
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.reshape(-1)[0]
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    return value.strip("\0 ") if isinstance(value, str) else ""
 
 
 def _unit(attributes: Mapping[str, Any]) -> str:

@@ -39,11 +39,10 @@ from fathometer.storage.volumes.formats.axis_metadata import (
     axis_names,
     coordinates,
     stated,
-    text_of,
 )
 from fathometer.storage.volumes.formats.dataset_key import choose_key
 from fathometer.storage.volumes.formats.hdf5_files import check_complete, files_of_dataset
-from fathometer.storage.volumes.formats.place_metadata import mapped_crs, with_crs
+from fathometer.storage.volumes.formats.place_metadata import mapped_crs, text_of, with_crs
 from fathometer.storage.volumes.spot_check import SpotCheck
 from fathometer.storage.volumes.strategy import COLLECTIVE, ROOT, SHARED, Strategy
 

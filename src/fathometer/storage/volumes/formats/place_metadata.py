@@ -32,6 +32,15 @@ MAPPING = "grid_mapping"
 TOLERANCE = 1e-8  # of a transform beside origin and azimuth, relative
 
 
+def text_of(value: Any) -> str:
+    """The text of an attribute; "" of anything else. HDF5 and MATLAB have bytes, and arrays of one text."""
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(-1)[0]
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "replace")
+    return value.strip("\0 ") if isinstance(value, str) else ""
+
+
 def place_attributes(place: Place) -> dict[str, Any]:
     """The attributes: lists of floats, a float, a text. Empty where nothing is known."""
     attributes: dict[str, Any] = {}
@@ -50,7 +59,7 @@ def place_of(attributes: Any) -> Place:
 
     InputError where they are no numbers, one is missing, the transform contradicts the others or is no shift and turn.
     """
-    crs = tidy_crs(_text(attributes.get(CRS)))
+    crs = tidy_crs(text_of(attributes.get(CRS)))
     there = [name for name in (ORIGIN, TRANSFORM) if attributes.get(name) is not None]
     if not there:
         return Place(None, crs)
@@ -91,13 +100,13 @@ def mapped_crs(attributes: Any, variable: Callable[[str], Any], of_file: Any) ->
         attributes: of the volume. variable: the attributes of a variable by its name; None: there is none.
         of_file: attributes of the file or group.
     """
-    if text := tidy_crs(_text(attributes.get(CRS))):
+    if text := tidy_crs(text_of(attributes.get(CRS))):
         return text
-    named = _text(attributes.get(MAPPING)).split(":")[0].split()
+    named = text_of(attributes.get(MAPPING)).split(":")[0].split()
     for source in (*(variable(name) for name in named[:1]), attributes, variable("crs"), variable("spatial_ref")):
         if source is not None and (text := _system(source)):
             return text
-    return tidy_crs(_text(of_file.get(CRS))) or _system(of_file)
+    return tidy_crs(text_of(of_file.get(CRS))) or _system(of_file)
 
 
 def with_crs(info: VolumeInfo, crs: str) -> VolumeInfo:
@@ -110,19 +119,10 @@ def _system(attributes: Any) -> str:
         value = attributes.get(name)
         if value is None:
             continue
-        text = tidy_crs(_text(value) or str(np.asarray(value).reshape(-1)[0] if np.size(value) else ""))
+        text = tidy_crs(text_of(value) or str(np.asarray(value).reshape(-1)[0] if np.size(value) else ""))
         if text:
             return f"EPSG:{text}" if text.isdigit() else text
     return ""
-
-
-def _text(value: Any) -> str:
-    """An attribute's text; "" where it is none."""
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.reshape(-1)[0]
-    if isinstance(value, bytes):
-        value = value.decode("utf-8", "replace")
-    return value if isinstance(value, str) else ""
 
 
 def _numbers(attributes: Any, key: str, count: int) -> list[float]:
@@ -130,7 +130,7 @@ def _numbers(attributes: Any, key: str, count: int) -> list[float]:
 
     InputError where there are others, or not so many."""
     value = attributes[key]
-    if text := _text(value):
+    if text := text_of(value):
         value = text.split(",")
     numbers: list[float] = []
     with contextlib.suppress(TypeError, ValueError):
