@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.base.errors import InputError
-from fathometer.seismic.shots.conditioning import Conditioning, conditioning_of
+from fathometer.seismic.shots.conditioning import Conditioning, check_deghost, conditioning_of
 from fathometer.seismic.shots.gathers import Recording, recording_of
 from fathometer.seismic.shots.geometry import shots_of_geometry
 from fathometer.seismic.shots.selection import selected
@@ -98,6 +98,7 @@ def acquisition_of(survey: Survey, dimension: int | None = None) -> Acquisition:
             )
         return Acquisition(str(survey.path), shots, keys.sample_interval, samples, 0.0, notes)
     shots, recording, selection = selected(survey, *recording_of(survey, flat=dimension == 2))
+    check_deghost(survey, shots)
     samples, note = _samples_used(survey, recording)
     conditioning = conditioning_of(survey, recording.interval, recording.delay, dimension, selection)
     return Acquisition(

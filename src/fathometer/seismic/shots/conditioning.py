@@ -5,6 +5,7 @@ In this order, each optional step where the survey has its key:
     shots, offsets    selection by headers                            traces left out   selection.py
     loud traces       those with a spike too: muted or clipped        trace by trace    loud_traces.py
     dead traces       detected by RMS amplitude, set to zero          trace by trace    here
+    deghost           ghosts of the sea surface removed               trace by trace    deghost.py
     polarity          sign reversed                                   trace by trace    here
     band-pass         zero-phase filter                               trace by trace    bandpass.py
     line source       3D data for 2D propagation                      trace by trace    linesource.py
@@ -21,7 +22,7 @@ traces may be compared: every rank reads the whole shot for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -32,9 +33,10 @@ from fathometer.base.errors import InputError
 from fathometer.seismic.shots.loud_traces import LoudTraces
 from fathometer.seismic.shots.selection import StepRecords
 from fathometer.seismic.shots.shot import Shot
-from fathometer.seismic.survey import AgcBalanceTable, Survey
+from fathometer.seismic.survey import AgcBalanceTable, DeghostTable, Survey
 from fathometer.seismic.traces.balance import Agc, Rms
 from fathometer.seismic.traces.bandpass import BandPass
+from fathometer.seismic.traces.deghost import Deghost
 from fathometer.seismic.traces.linesource import LineSource
 from fathometer.seismic.traces.mute import TopMute
 
@@ -111,10 +113,11 @@ class Conditioning:
     dead: DeadTraces | None = None
     steps: tuple[Step, ...] = ()
     loud: LoudTraces | None = None
+    deghost: Deghost | None = None
 
     def __bool__(self) -> bool:
         """Whether any step changes traces."""
-        return self.dead is not None or bool(self.steps) or self.loud is not None
+        return self.dead is not None or bool(self.steps) or self.loud is not None or self.deghost is not None
 
     def reads(self, shot: Shot, receivers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Receivers of a shot whose traces are read for those of some receivers (n,)."""
@@ -124,7 +127,8 @@ class Conditioning:
     @property
     def summary(self) -> str:
         """The change of the traces in one word, for a caption: "muted", "conditioned" or ""."""
-        only_muted = self.dead is None and all(isinstance(step, TopMute) for step in self.steps) and self.loud is None
+        others = self.dead, self.loud, self.deghost
+        only_muted = others == (None, None, None) and all(isinstance(step, TopMute) for step in self.steps)
         return "" if not self else "muted" if only_muted else "conditioned"
 
     def __call__(self, shot: Shot, receivers: npt.NDArray[np.int64], read: Read) -> npt.NDArray[np.float32]:
@@ -135,12 +139,14 @@ class Conditioning:
         traces = read(receivers)
         if self.loud is not None:
             traces = self.loud(shot.index, receivers, traces)
-        offset = shot.offsets[receivers]
+        offset, depth = shot.offsets[receivers], shot.receivers[receivers, 2]
         for first in range(0, len(traces), _TRACES_AT_ONCE):
             part = slice(first, first + _TRACES_AT_ONCE)
             values = traces[part].astype(np.float64)
             if self.dead is not None:
                 values[self.dead.detect(shot, receivers[part], traces[part], read)] = 0.0
+            if self.deghost is not None:
+                values = self.deghost(values, float(shot.source[2]), depth[part])
             for step in self.steps:
                 values = step(values, offset[part])
             traces[part] = values
@@ -163,6 +169,8 @@ class Conditioning:
             records.append(
                 {"step": "dead traces", "below": self.dead.below, "traces_left_out": len(ordered), "first": names}
             )
+        if self.deghost is not None:
+            records.append(self.deghost.record())
         for step in self.steps:
             counts: dict[str, Any] = {}
             if isinstance(step, TopMute):
@@ -205,4 +213,28 @@ def conditioning_of(
     elif keys.balance is not None:
         steps.append(Rms())
     dead = None if keys.dead_below is None else DeadTraces(keys.dead_below)
-    return Conditioning(selection, dead, tuple(steps))
+    return Conditioning(selection, dead, tuple(steps), deghost=_deghost_of(keys.deghost, interval))
+
+
+def _deghost_of(keys: DeghostTable | None, interval: float) -> Deghost | None:
+    """The removal of ghosts that the survey asks for."""
+    if keys is None:
+        return None
+    return Deghost(interval, keys.source, keys.receiver, keys.velocity, keys.reflection, keys.gain)
+
+
+def check_deghost(survey: Survey, shots: Sequence[Shot]) -> None:
+    """Raises InputError where ghosts are to be removed by depths of headers that are no depths below the surface."""
+    keys = survey.acquisition.conditioning.deghost
+    if keys is None:
+        return
+    given = (("source", keys.source), ("receiver", keys.receiver))
+    for name in (name for name, depth in given if depth is None):
+        for shot in shots:
+            depths = shot.source[2:] if name == "source" else shot.receivers[:, 2]
+            wrong = depths[~(depths > 0.0)]
+            if wrong.size:
+                raise InputError(
+                    f"{survey.path}: [acquisition] conditioning.deghost.{name}: missing, and {shot.name} has a {name} "
+                    f"at a depth of {wrong[0]:.6g} m; allowed: depths above 0, or {name} = the depth here (0: none)"
+                )

@@ -2,11 +2,11 @@
 
 from typing import Annotated, Literal, Self, get_args
 
-from annotated_types import Ge, Le, MinLen
+from annotated_types import Ge, Gt, Le, MinLen
 from pydantic import Field, model_validator
 
 from fathometer.config.constraints import Allowed
-from fathometer.config.quantities import Coordinate, Ramp, Range, TraceLength, Velocity
+from fathometer.config.quantities import Coordinate, Distance, Ramp, Range, TraceLength, Velocity
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FileName, Loose
 from fathometer.seismic.survey.types import Corners, Numbers, Offsets, SampleInterval
@@ -42,6 +42,22 @@ class AgcBalanceTable(Table):
 BalanceTable = Annotated[RmsBalanceTable | AgcBalanceTable, Field(discriminator="kind")]
 
 
+class DeghostTable(Table):
+    """Removal of the ghosts of the sea surface, at vertical incidence, by the depths of sources and receivers."""
+
+    source: Distance | None = key(
+        "depth of the sources below the surface; 0: no ghost of theirs is removed; left out: that of the headers",
+        "m",
+        None,
+    )
+    receiver: Distance | None = key("the same of the receivers", "m", None)
+    velocity: Velocity = key("of the water", "m/s", 1500.0)
+    reflection: Annotated[float, Gt(0), Le(1)] = key("reflection coefficient of the surface, without its sign", "", 1.0)
+    gain: Annotated[float, Ge(1), Le(100)] = key(
+        "largest amplification, of each side: near its notches the ghost is not removed wholly", "", 4.0
+    )
+
+
 class ConditioningTable(Table):
     """Conditioning of recorded traces, in the order of these keys; `mute` is between the last two."""
 
@@ -58,6 +74,12 @@ class ConditioningTable(Table):
     dead_below: Annotated[float, Ge(0), Le(1)] | None = key(
         "traces with an RMS amplitude of at most this fraction of the median of their shot are left out; 0: traces of "
         "zeros only; left out: none",
+        "",
+        None,
+    )
+    deghost: DeghostTable | None = key(
+        "the ghosts of the sea surface are removed, so that traces fit an absorbing top and a wavelet without ghosts; "
+        "left out: they stay",
         "",
         None,
     )
