@@ -136,7 +136,7 @@ def test_cells_by_the_command(tmp_path: Path) -> None:
     long = 1e-4 * np.cos(2 * np.pi * x / 400) * np.cos(2 * np.pi * z / 400)
     short = 1e-4 * (np.cos(2 * np.pi * x / 37) + np.cos(2 * np.pi * z / 37))
     model = rsf(tmp_path, 1 / (5e-4 + long + short), (10.0, 5.0), (100.0, 0.0))
-    got = 1 / prepared(tmp_path, model, spacing=(20.0,))
+    got = 1 / prepared(tmp_path, model, spacing=(20.0,), mean="slowness")
     assert got.shape == (101, 101)
     assert info(tmp_path / "out.rsf").origin == (100.0, 0.0)
     np.testing.assert_allclose(got[30:70, 30:70], (5e-4 + long)[::2, ::4][30:70, 30:70], rtol=1e-4)
@@ -163,28 +163,34 @@ def test_a_sea_floor_stays_sharp_between_cells_of_another_size(tmp_path: Path) -
 # --- smoothing
 
 
-def test_smoothing_keeps_the_vertical_travel_time(tmp_path: Path) -> None:
-    """Of columns that are constant at their ends, as far as the Gaussian reaches; velocity itself does not keep."""
+@pytest.mark.parametrize(("mean", "power"), [(None, -2), ("slowness-squared", -2), ("slowness", -1), ("velocity", 1)])
+def test_smoothing_keeps_the_integral_of_its_mean(tmp_path: Path, mean: str | None, power: int) -> None:
+    """Of columns that are constant at their ends, as far as the Gaussian reaches. The integrals of other powers change
+    as the inequality of power means has it: the mean of a smaller power is slower."""
     side = reach(40.0 / 5.0)
     values = np.pad(velocities(1, 60), [(0, 0), (side, side)], mode="edge").repeat(2, axis=0)
-    got = prepared(tmp_path, rsf(tmp_path, values, 5.0), smooth=(0.0, 40.0)).astype(np.float64)
-    before, after = ((1 / v.astype(np.float64)).sum(axis=1) for v in (values, got))
-    np.testing.assert_allclose(after, before, rtol=1e-6)
-    assert np.all(got.sum(axis=1) < values.sum(axis=1))
+    got = prepared(tmp_path, rsf(tmp_path, values, 5.0), smooth=(0.0, 40.0), mean=mean).astype(np.float64)
+    for other in (-2, -1, 1):
+        before, after = ((v.astype(np.float64) ** other).sum(axis=1) for v in (values, got))
+        if other == power:
+            np.testing.assert_allclose(after, before, rtol=1e-6)
+        else:
+            slower = other > power
+            assert np.all((after < before) == (slower == (other > 0)))
     slowness = 1 / values.astype(np.float64)
     np.testing.assert_allclose(smoothed(slowness, [0, 8.0]).sum(axis=1), slowness.sum(axis=1), rtol=1e-14)
 
 
 @pytest.mark.parametrize("axis", [0, 1])
 def test_the_deviation_is_in_metres_along_each_axis(tmp_path: Path, axis: int) -> None:
-    """A line of slowness becomes a Gaussian of this deviation: its second moment, cut off at four of them."""
+    """A line of squared slowness becomes a Gaussian of this deviation: its second moment, cut off at four of them."""
     spacing = (10.0, 5.0)
-    values = np.full((101, 101), 2e-4)
-    values[(50, slice(None)) if axis == 0 else (slice(None), 50)] = 4e-4
+    values = np.full((101, 101), 4e-8)
+    values[(50, slice(None)) if axis == 0 else (slice(None), 50)] = 16e-8
     deviation = [0.0, 0.0]
     deviation[axis] = 60.0
-    got = 1 / prepared(tmp_path, rsf(tmp_path, 1 / values, spacing), smooth=tuple(deviation)).astype(np.float64)
-    bell = np.take(got, 50, 1 - axis) - 2e-4
+    got = prepared(tmp_path, rsf(tmp_path, values**-0.5, spacing), smooth=tuple(deviation)).astype(np.float64) ** -2
+    bell = np.take(got, 50, 1 - axis) - 4e-8
     x = spacing[axis] * (np.arange(101) - 50)
     assert np.sqrt((bell * x**2).sum() / bell.sum()) == pytest.approx(60.0, rel=2e-3)
 
@@ -208,7 +214,7 @@ def test_averages_below_the_sea_floor_are_weighted_by_rock_alone(tmp_path: Path)
     got = prepared(tmp_path, rsf(tmp_path, values), smooth=(0.0, 30.0), sea_floor=SeaFloor(depth=200.0))
     away = np.arange(20, 60)[:, None] - np.arange(20, 60)
     weights = np.where(np.abs(away) <= 12, np.exp(-0.5 * (away / 3) ** 2), 0.0)
-    wanted = weights.sum(axis=1) / (weights @ (1 / values[:, 20:].T.astype(np.float64))).T
+    wanted = (weights.sum(axis=1) / (weights @ values[:, 20:].T.astype(np.float64) ** -2).T) ** 0.5
     np.testing.assert_allclose(got[:, 20:48], wanted[:, :28], rtol=1e-5)  # the last see the bottom repeated
 
 

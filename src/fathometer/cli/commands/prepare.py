@@ -15,15 +15,17 @@ from fathometer.cli.output import printer, require_writable
 
 DESCRIPTION = """\
 Read a volume or velocity picks, and write a model for `model` and `migrate`. In this order, as asked for:
-units to m/s and axes to x, y, z; smoothing and new cells (of slowness, where it is a velocity), which see
-what lies around a crop; crop; extension; epsilon and delta by rules, as OUT-epsilon and OUT-delta beside
-OUT. Picks become their interval velocities (Dix) over depth, in cells of --spacing between the outermost
+units to m/s and axes to x, y, z; smoothing and new cells (of a velocity's squared slowness, or as --mean
+says), which see what lies around a crop; crop; extension; epsilon and delta, by rules of the velocities that
+come out, or of volumes, which are smoothed with the velocity, as OUT-epsilon and OUT-delta beside OUT. Picks
+become their interval velocities (Dix) over depth, in cells of --spacing between the outermost
 places, or where --crop says. Lists of lengths are along x,y,z (x,z in 2D); one length stands for all axes.
 Prints the cells that come out."""
 
 EXAMPLES = """\
   fathometer prepare vp.segy --input-spacing 25,25,10 --units km/s -o vp.rsf
   fathometer prepare vp.rsf --smooth 150,150,75 --below-water 1520 -o smooth.rsf
+  fathometer prepare vp.rsf --epsilon eps.rsf --delta del.rsf --smooth 50 -o smooth.rsf
   fathometer prepare models.npz:vp --input-spacing 12.5,12.5 --spacing 20,20 --crop 1000:8000,: -o vp.nc
   fathometer prepare vp.rsf --extend 500,0:800 -o wide.rsf
   fathometer prepare picks.txt --spacing 25,10 -o vp.rsf
@@ -47,6 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--input-spacing", type=lengths, metavar="DX,..", help="of MODEL's cells, m, if it has none")
     parser.add_argument("--input-origin", type=lengths, metavar="X,..", help="of its first cell, m, if it has none")
     parser.add_argument("--smooth", type=lengths, metavar="M,..", help="standard deviations of a Gaussian, m")
+    parser.add_argument(
+        "--mean",
+        choices=("slowness-squared", "slowness", "velocity"),
+        help="what smoothing and new cells average: slowness-squared keeps waves' times through layers thin beside the "
+        "wavelength, slowness those of rays (of picks slowness, else slowness-squared)",
+    )
     parser.add_argument("--spacing", type=lengths, metavar="DX,..", help="of new cells, m; low-passed where larger")
     parser.add_argument(
         "--crop",
@@ -60,13 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="B:A,..",
         help="m before and after, or cells: 20c; one number stands for both; edge values repeat",
     )
-    parser.add_argument("--epsilon", type=RULE, metavar="RULE", help="a number, or velocity:V=VALUE,V=VALUE,..")
+    parser.add_argument(
+        "--epsilon", type=RULE, metavar="RULE", help="a number, velocity:V=VALUE,V=VALUE,.. or a volume"
+    )
     parser.add_argument("--delta", type=RULE, metavar="RULE", help="the same")
     parser.add_argument(
         "--below-water",
         type=read_by(f"{ROOM}.thomsen", "sea_floor_of"),
         metavar="V|depth:Z",
-        help="epsilon and delta are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
+        help="rules are 0 and nothing is smoothed above the first cell faster than V m/s, or above Z m",
     )
     argument_groups.add_quiet(parser)
 
@@ -100,6 +110,7 @@ def run(options: Options) -> None:
         options.epsilon,
         options.delta,
         options.below_water,
+        options.mean,
     )
     if not is_picks_file(request.model):
         prepare_volume(request, printer(options.quiet))

@@ -1,8 +1,8 @@
-"""Gaussian smoothing of a property; a velocity model is to be smoothed as slowness.
+"""Gaussian smoothing of a property. What of a velocity model is smoothed, so that reflectors keep their depths, is in
+means.py.
 
-The vertical travel time is the integral of slowness. Smoothing slowness preserves it, because the weights of the
-Gaussian sum to one; smoothing velocity would make waves too fast (Versteeg 1993, Geophysics 58(6), on how smooth a
-model may be).
+The weights of the Gaussian sum to one: what is smoothed keeps its integral (Versteeg 1993, Geophysics 58(6), on how
+smooth a model may be).
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from fathometer.seismic.model import means
 from fathometer.seismic.model.smoothing import smoothed
 
 Floats = npt.NDArray[np.float32]
@@ -150,7 +151,8 @@ def _rock(
 
 
 def smooth(model: DemoModel, radius: float) -> DemoModel:
-    """The model for migration: all three parameters smoothed by a Gaussian of standard deviation `radius` (m).
+    """The model for migration, smoothed by a Gaussian of standard deviation `radius` (m) as `prepare` does by default
+    (means.SLOWNESS_SQUARED).
 
     Only rock is smoothed, with averages normalised by the weight of rock, so the sea floor stays sharp. Ranges and
     epsilon >= delta are kept. Raises ValueError for a negative radius.
@@ -161,9 +163,12 @@ def smooth(model: DemoModel, radius: float) -> DemoModel:
     if radius == 0.0 or not rock.any():
         return model
     sigma = [radius / d for d in model.spacing]
-    epsilon = smoothed(model.epsilon.astype(np.float64), sigma, rock)
-    delta = np.minimum(smoothed(model.delta.astype(np.float64), sigma, rock), epsilon)
-    vp = 1.0 / smoothed(1.0 / model.vp.astype(np.float64), sigma, rock)
+    mean = means.SLOWNESS_SQUARED
+    true_vp, true_epsilon, true_delta = (values.astype(np.float64) for values in (model.vp, model.epsilon, model.delta))
+    vp = means.to_velocity(mean, smoothed(means.of_velocity(mean, true_vp), sigma, rock))
+    delta = smoothed(true_delta, sigma, rock)
+    excess = smoothed(means.excess(mean, true_vp, true_epsilon, true_delta), sigma, rock)
+    epsilon = means.to_epsilon(mean, vp, delta, excess)
     return replace(
         model,
         vp=np.where(rock, vp, model.vp).astype(np.float32),

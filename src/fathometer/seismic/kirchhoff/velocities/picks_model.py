@@ -22,7 +22,9 @@ from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.velocities.picks import PlacesUnder
 from fathometer.seismic.kirchhoff.velocities.picks_file import Location, Picks, read_picks
 from fathometer.seismic.kirchhoff.velocities.source import Floats
+from fathometer.seismic.model.axes import natural_axes
 from fathometer.seismic.model.limits import FASTEST, SLOWEST
+from fathometer.seismic.model.means import SLOWNESS
 from fathometer.seismic.model.prepare.extent import Span, along
 from fathometer.seismic.model.prepare.input_volume import check_spacing
 from fathometer.seismic.model.prepare.request import PreparationRequest
@@ -33,11 +35,13 @@ class PicksModel:
     """Interval velocities of picks over the cells of a depth model (model.prepare.driver.Source).
 
     Attributes:
+        mean: of what averages are, where the request does not say. axes: x, y, z, or x, z.
         grid: from the first to the last place of the picks and from 0 to the deepest pick, its last
             cells beyond these, or between the ends of a crop. notes: what a user should know of it. paths: of the file.
     """
 
     velocity, unit, itemsize = True, "m/s", 8
+    mean = SLOWNESS  # vertical times through the model stay those of the picks
 
     def __init__(self, request: PreparationRequest) -> None:
         """Of the request count model, spacing and crop; the others are done to the model. InputError as of
@@ -59,6 +63,7 @@ class PicksModel:
             np.stack([np.pad(values, (0, most - len(values)), mode="edge") for values in table])
             for table in zip(*layers, strict=True)
         )
+        self.axes = natural_axes(self._picks.dimension)
         self.grid = self._grid(request)
         self._under = PlacesUnder(f"{self._picks.path}: the model's", self._picks, self.grid)
         self.place = Place()  # picks are in the coordinates of an image

@@ -4,22 +4,24 @@ In this order, each optional step where it is requested:
 
     read      the part that the crop leaves, and the cells around it that smoothing and regridding need
     units     to m/s; axes to x, y, z
-    smooth    by a Gaussian, of slowness instead of velocity; only below the sea floor, where it is given
-    regrid    to another spacing, of slowness instead of velocity, low-passed where cells are larger; water and rock are
-              regridded separately
+    smooth    by a Gaussian, of what --mean says (means.py) instead of velocity; only below the sea floor, where it is
+              given
+    regrid    to another spacing, of the same, low-passed where cells are larger; water and rock are regridded
+              separately
     crop      cells outside are cut off
     extend    the edge cells repeat
-    epsilon, delta   by rules, from the resulting velocities
+    epsilon, delta   by rules, from the resulting velocities; those of volumes take part in all steps before
 
-The whole model is held in memory, three to five times in float32.
+The whole model is held in memory, three to five times in float32, up to nine times with epsilon and delta of volumes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -28,12 +30,13 @@ from mpi4py import MPI
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
-from fathometer.seismic.model import smoothing
+from fathometer.seismic.model import means, smoothing
 from fathometer.seismic.model.prepare import regridding
+from fathometer.seismic.model.prepare.anisotropy import GivenParameter, given_parameters, within_limits
 from fathometer.seismic.model.prepare.input_volume import InputVolume, times
 from fathometer.seismic.model.prepare.plan import PreparationPlan
 from fathometer.seismic.model.prepare.request import PreparationRequest
-from fathometer.seismic.model.prepare.thomsen import Constant, check_well_posed, rock
+from fathometer.seismic.model.prepare.thomsen import Constant, Given, Rule, check_well_posed, rock
 from fathometer.storage import atomic
 from fathometer.storage.volumes.place import Place
 from fathometer.storage.volumes.registry import require_replaceable
@@ -50,12 +53,15 @@ class Source(Protocol):
     Attributes:
         grid: of the whole. velocity: whether its values are velocities. unit: of the values that `read` returns.
         notes: for the user. paths: of its files. itemsize: bytes of a value as it is read.
+        mean: of what smoothing and new cells are the mean, where the request does not say (means.MEANS).
+        axes: of its files, slowest first.
         place: of the grid's x and y in the world.
     """
 
     grid: Grid
     notes: tuple[str, ...]
     place: Place
+    axes: str
 
     @property
     def velocity(self) -> bool: ...
@@ -65,6 +71,8 @@ class Source(Protocol):
     def paths(self) -> tuple[Path, ...]: ...
     @property
     def itemsize(self) -> int: ...
+    @property
+    def mean(self) -> str: ...
 
     def read(self, box: list[tuple[int, int]]) -> Floats:
         """Values, float32 [x, y, z], of the cells in half-open ranges along x, y, z. InputError for wrong ones."""
@@ -79,6 +87,9 @@ def prepare_volume(request: PreparationRequest, say: Callable[[str], None]) -> d
 def prepare_model(request: PreparationRequest, source: Source, say: Callable[[str], None]) -> dict[str, Path]:
     """Prepare a model on one rank. Returns the files written, by name: model, epsilon, delta.
 
+    With epsilon or delta as a volume the other one, too, is averaged with the velocity: as a volume or by its rule of
+    the velocities as they came.
+
     say: prints a line about the grid or a file.
 
     Raises InputError for an error in the request or the model, or too little memory, FathometerError where the system
@@ -92,8 +103,40 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
         check_writable(path, Strategy(), 1)
         require_replaceable(path)
         for read in source.paths:
-            if atomic.replaces(path, read):
-                raise InputError(f"{path}: would replace {read}, which is read; allowed: another name")
+            _require_other(path, read)
+    _check_mean(request, source)
+    with given_parameters(request, source.grid, source.axes) as given:
+        for path, parameter in itertools.product(files.values(), given.values()):
+            _require_other(path, parameter.path)
+        properties, plan = _prepared(request, source, given, say)
+    for name, path in files.items():
+        unit = (source.unit or "") if name == "model" else ""
+        info = replace(volume_info(plan.result, properties[name].dtype, unit, source.place), unit=unit or None)
+        block = properties[name].reshape(info.shape)
+        write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF)
+        low, high = properties[name].min(), properties[name].max()
+        say(f"{path}: {_description(plan.result)}, {low:g} to {high:g} {unit}".rstrip())
+    return files
+
+
+def _require_other(path: Path, read: Path) -> None:
+    """Raises InputError where a file that is written would replace one that is read."""
+    if atomic.replaces(path, read):
+        raise InputError(f"{path}: would replace {read}, which is read; allowed: another name")
+
+
+def _check_mean(request: PreparationRequest, source: Source) -> None:
+    """Raises InputError for a mean of no velocity, and for one of which nothing is the mean."""
+    if request.mean is not None and not source.velocity:
+        raise InputError("--mean: found with --units none; needed: a velocity")
+    if request.mean is not None and not (request.smooth or request.spacing):
+        raise InputError(f"--mean: found {request.mean}, but nothing is averaged; needed: --smooth or --spacing")
+
+
+def _prepared(
+    request: PreparationRequest, source: Source, given: Mapping[str, GivenParameter], say: Callable[[str], None]
+) -> tuple[dict[str, Floats], PreparationPlan]:
+    """The properties by name on the resulting grid, float32 [x, y, z], and the plan that has this grid."""
     say(f"{request.model}: {_description(source.grid)}")
     for note in source.notes:
         say(f"note: {note}")
@@ -105,54 +148,59 @@ def prepare_model(request: PreparationRequest, source: Source, say: Callable[[st
     values = source.read(plan.box)
     for note in source.notes[told:]:
         say(f"note: {note}")
-    properties = _properties(request, source, plan, values, say)
-    for name, path in files.items():
-        unit = (source.unit or "") if name == "model" else ""
-        info = replace(volume_info(plan.result, properties[name].dtype, unit, source.place), unit=unit or None)
-        block = properties[name].reshape(info.shape)
-        write_volume(path, info, block, [0] * block.ndim, MPI.COMM_SELF)
-        low, high = properties[name].min(), properties[name].max()
-        say(f"{path}: {_description(plan.result)}, {low:g} to {high:g} {unit}".rstrip())
-    return files
-
-
-def _properties(
-    request: PreparationRequest, source: Source, plan: PreparationPlan, values: Floats, say: Callable[[str], None]
-) -> dict[str, Floats]:
-    """The properties by name on the resulting grid, float32 [x, y, z]."""
     floor = None
     if request.sea_floor is not None:
         floor = request.sea_floor.depths(values, plan.read)
         finite = floor[np.isfinite(floor)]
         say(f"sea floor at {finite.min():g} to {finite.max():g} m")
+    wanted: dict[str, Rule | Given | None] = {"epsilon": request.epsilon, "delta": request.delta}
+    medium = {"model": values}
+    if given:
+        below = rock(floor, plan.read) if floor is not None else True
+        rules = {name: rule for name, rule in wanted.items() if not isinstance(rule, Given)}
+        medium |= _by_rules(rules, values, below) | {name: one.read(plan.box) for name, one in given.items()}
     if any(plan.deviation) or plan.inner.spacing != plan.read.spacing:
-        quantity: Floats = _reciprocal(values) if source.velocity else values
-        quantity = _on_inner_grid(quantity, floor, plan)
-        # Low-passed edges overshoot; the result stays within the range of the input.
-        low, high = values.min(), values.max()
-        if source.velocity:  # as slowness: an overshoot below 0 would turn the fastest into the slowest
-            quantity = _reciprocal(np.clip(quantity, 1 / high, 1 / low))
-        values = np.clip(quantity, low, high)
+        medium = _averaged(medium, (request.mean or source.mean) if source.velocity else means.VELOCITY, floor, plan)
     else:
-        values = values[tuple(slice(*ends) for ends in plan.core)]
-    properties = {"model": np.pad(values, plan.pad, mode="edge")}
-    rules = {"epsilon": request.epsilon, "delta": request.delta}
-    if any(rules.values()):
-        below: Any = True
-        if floor is not None:
-            below = rock(_floor_on(plan.result, floor, plan), plan.result)
-        parameters = {
-            name: np.where(below, (rule or Constant(0.0))(properties["model"]), np.float32(0))
-            for name, rule in rules.items()
-        }
-        check_well_posed(parameters["epsilon"], parameters["delta"], plan.result)
-        properties |= {name: parameters[name] for name, rule in rules.items() if rule is not None}
-    return properties
+        medium = {name: part[tuple(slice(*ends) for ends in plan.core)] for name, part in medium.items()}
+    properties = {name: np.pad(part, plan.pad, mode="edge") for name, part in medium.items()}
+    if given:
+        properties["epsilon"], notes = within_limits(properties["epsilon"], properties["delta"])
+        for note in notes:
+            say(f"note: {note}")
+    elif any(wanted.values()):
+        below = rock(_floor_on(plan.result, floor, plan), plan.result) if floor is not None else True
+        rules = {name: rule for name, rule in wanted.items() if not isinstance(rule, Given)}
+        properties |= _by_rules(rules, properties["model"], below)
+        check_well_posed(properties["epsilon"], properties["delta"], plan.result)
+    return properties, plan
 
 
-def _reciprocal(values: Floats) -> Floats:
-    """Slowness of velocity, or velocity of slowness."""
-    return np.asarray(1 / values, np.float32)
+def _by_rules(rules: Mapping[str, Rule | None], vp: Floats, below: npt.NDArray[np.bool_] | bool) -> dict[str, Floats]:
+    """Parameters by name, float32 [x, y, z], of velocities (m/s) by rules, 0 by none, and 0 where not `below` the sea
+    floor."""
+    return {name: np.where(below, (rule or Constant(0.0))(vp), np.float32(0)) for name, rule in rules.items()}
+
+
+def _averaged(
+    medium: dict[str, Floats], mean: str, floor: npt.NDArray[np.float64] | None, plan: PreparationPlan
+) -> dict[str, Floats]:
+    """The medium (model, or model, epsilon and delta; float32 [x, y, z] of the box) smoothed and regridded to the inner
+    grid, as one of the means (means.MEANS) of what it consists of."""
+
+    def average(quantity: Floats) -> Floats:
+        """Within the range of the quantity: low-passed edges overshoot, and a slowness below 0 has no velocity."""
+        result = _on_inner_grid(quantity, floor, plan)
+        return np.clip(result, quantity.min(), quantity.max(), out=result)
+
+    vp = medium["model"]
+    velocity = means.to_velocity(mean, average(means.of_velocity(mean, vp)))
+    result = {"model": np.clip(velocity, vp.min(), vp.max(), out=velocity)}
+    if "delta" in medium:
+        result["delta"] = average(medium["delta"])
+        excess = average(means.excess(mean, vp, medium["epsilon"], medium["delta"]))
+        result["epsilon"] = means.to_epsilon(mean, result["model"], result["delta"], excess)
+    return result
 
 
 def _on_inner_grid(values: Floats, floor: npt.NDArray[np.float64] | None, plan: PreparationPlan) -> Floats:

@@ -14,6 +14,7 @@ from fathometer.grid.grid import Grid
 from fathometer.seismic.model.axes import assumed_axes, assumption, labelled_axes, natural_axes
 from fathometer.seismic.model.axis_order import depth_first
 from fathometer.seismic.model.limits import CELLS, velocity_range
+from fathometer.seismic.model.means import SLOWNESS_SQUARED
 from fathometer.seismic.model.placement import WORDS, Placement, placement_of
 from fathometer.seismic.model.prepare.extent import along
 from fathometer.seismic.model.prepare.request import PreparationRequest
@@ -31,8 +32,11 @@ class InputVolume:
     Attributes:
         name: reference of the volume, for messages. units: of its values; "none": not a velocity.
         axes: of the file, slowest first. grid: of the whole volume.
+        mean: of what averages are, where the request does not say.
         notes: where the options contradict the file's trace headers. place: of the grid's x and y in the world.
     """
+
+    mean = SLOWNESS_SQUARED
 
     def __init__(self, request: PreparationRequest, volume: Volume) -> None:
         """Raises InputError where units, axes or cells are unknown or contradict each other."""

@@ -30,7 +30,7 @@ class PreparationPlan:
     """
 
     def __init__(self, request: PreparationRequest, grid: Grid) -> None:
-        """Raises InputError for a crop outside the model, and for spacings out of range."""
+        """Raises InputError for a crop outside the model, and for spacings and smoothing out of range."""
         axes = grid.axes
         crop = along(axes, request.crop, "--crop") if request.crop else {}
         deviation = along(axes, request.smooth, "--smooth") if request.smooth else {}
@@ -47,6 +47,7 @@ class PreparationPlan:
                     f"--crop: leaves {max(0, hi - lo)} cells along {'xyz'[axis]}; allowed: two or more of those from "
                     f"{origin:g} to {origin + (n - 1) * spacing:g} m, every {spacing:g} m"
                 )
+            _check_smoothing(axis, deviation.get(axis, 0.0), (n - 1) * spacing)
             length = new_spacing.get(axis, spacing)
             check_spacing("--spacing", axis, length)
             margin = smoothing.reach(self.deviation[axis]) + regridding.reach(spacing, length)
@@ -72,14 +73,26 @@ class PreparationPlan:
         )
         self._separate = request.sea_floor is not None  # water and rock are two arrays
         self._properties = 1 + sum(rule is not None for rule in (request.epsilon, request.delta))
+        self._averaged = 3 if request.anisotropy_given else 1
 
     def require_memory(self, itemsize: int) -> None:
         """Raises InputError where the host's memory does not suffice; itemsize: bytes of a value in the file."""
         parts = {
-            "model as it is read": math.prod(self.read.shape) * (itemsize + 4 * (3 + 2 * self._separate)),
-            "model as it is written": math.prod(self.result.shape) * 4 * (self._properties + 1 + self._separate),
+            "model as it is read": math.prod(self.read.shape)
+            * (itemsize + 4 * (1 + 2 * self._averaged + 2 * self._separate)),
+            "model as it is written": math.prod(self.result.shape)
+            * 4
+            * (self._properties + self._averaged + self._separate),
         }
         require_memory(parts, usable_memory(MPI.COMM_SELF, 1.0), MPI.COMM_SELF, ADVICE)
+
+
+def _check_smoothing(axis: int, metres: float, extent: float) -> None:
+    """Raises InputError where a standard deviation along an axis (0, 1, 2) is longer than the model, both in m."""
+    if not 0 <= metres <= extent:
+        raise InputError(
+            f"--smooth: found {metres:g} m along {'xyz'[axis]}; allowed: 0 to {extent:g} m, as long as the model is"
+        )
 
 
 def _part_of(grid: Grid, box: list[tuple[int, int]]) -> Grid:

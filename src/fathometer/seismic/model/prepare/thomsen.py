@@ -1,9 +1,10 @@
-"""Epsilon and delta by rules of thumb, from velocity and the depth of the sea floor, where no measurement exists."""
+"""Epsilon and delta of a volume, or by rules of thumb from velocity and the depth of the sea floor."""
 
 from __future__ import annotations
 
 import itertools
 import math
+import os.path
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -45,9 +46,17 @@ class ByVelocity:
         return np.asarray(np.interp(vp, self.velocities, self.values), np.float32)
 
 
-def rule_of(text: str) -> Constant | ByVelocity:
-    """The rule written as a number, or as velocity:V=VALUE,V=VALUE,... with V in m/s. Raises InputError."""
-    allowed = "allowed: a number, or velocity:V=VALUE,V=VALUE,... with increasing V in m/s"
+@dataclass(frozen=True)
+class Given:
+    """Values of a volume on the model's cells, by its reference."""
+
+    reference: str
+
+
+def rule_of(text: str) -> Constant | ByVelocity | Given:
+    """The rule written as a number, as velocity:V=VALUE,V=VALUE,... with V in m/s, or as the reference of a volume.
+    Raises InputError."""
+    allowed = "allowed: a number, velocity:V=VALUE,V=VALUE,... with increasing V in m/s, or a volume"
     kind, colon, rest = text.partition(":")
     velocities: tuple[float, ...] = ()
     try:
@@ -59,6 +68,8 @@ def rule_of(text: str) -> Constant | ByVelocity:
         else:
             raise ValueError
     except ValueError:
+        if _names_file(text):
+            return Given(text)
         raise InputError(f"found {text}; {allowed}") from None
     if not all(a < b for a, b in itertools.pairwise(velocities)) or not all(map(math.isfinite, velocities)):
         raise InputError(f"found {text}; {allowed}")
@@ -66,6 +77,12 @@ def rule_of(text: str) -> Constant | ByVelocity:
     if not all(low < value <= high for value in values):
         raise InputError(f"found {text}; allowed: values above {low:g}, up to {high:g}: fractions, not percent")
     return ByVelocity(velocities, values) if colon else Constant(values[0])
+
+
+def _names_file(text: str) -> bool:
+    """Whether there is a file or folder of this name, or of its part before a colon."""
+    ends = [len(text), *(i for i, letter in enumerate(text) if letter == ":")]
+    return any(os.path.exists(text[:end]) for end in ends)  # False also of names that no file can have
 
 
 @dataclass(frozen=True)
