@@ -19,7 +19,7 @@ from fathometer.seismic.model.prepare.extent import crop_of, extension_of
 from fathometer.seismic.model.prepare.input_volume import InputVolume
 from fathometer.seismic.model.prepare.regridding import regrid
 from fathometer.seismic.model.prepare.request import PreparationRequest
-from fathometer.seismic.model.prepare.thomsen import Constant, SeaFloor, rule_of, sea_floor_of
+from fathometer.seismic.model.prepare.thomsen import Constant, Given, SeaFloor, rule_of, sea_floor_of
 from fathometer.seismic.model.smoothing import reach, smoothed
 from fathometer.storage.volumes.registry import format_of, writable_suffixes
 from fathometer.storage.volumes.volume import VolumeInfo, open_volume, write_volume
@@ -382,12 +382,16 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_read(
         {"smooth": (30.0,)},
         {"spacing": (15.0,)},
         {"spacing": (8.0,), "smooth": (30.0,), "sea_floor": SeaFloor(depth=55.0), "epsilon": Constant(0.1)},
+        {"smooth": (30.0,), "epsilon": "volume"},
+        {"spacing": (8.0,), "sea_floor": SeaFloor(depth=55.0), "epsilon": "volume", "delta": Constant(-0.1)},
     ],
 )
 def test_it_takes_no_more_memory_than_was_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: dict[str, Any]
 ) -> None:
     model, asked = rsf(tmp_path, velocities(70, 60, 80)), []
+    if keys.get("epsilon") == "volume":
+        keys = keys | {"epsilon": Given(rsf(tmp_path, np.full((70, 60, 80), 0.1), name="epsilon.rsf"))}
     monkeypatch.setattr(plan, "require_memory", lambda parts, *_: asked.append(sum(parts.values())))
     prepared(tmp_path, model, **keys)  # what is imported on the way does not count
     tracemalloc.start()
