@@ -21,6 +21,7 @@ sys.path += [
         "tests/grid",
         "tests/seismic/elastic",
         "tests/seismic/kirchhoff",
+        "tests/seismic/model",
         "tests/seismic/rtm",
         "tests/seismic/waves",
     )
@@ -31,6 +32,7 @@ import test_analytic
 import test_anisotropy
 import test_convergence
 import test_imaging
+import test_means
 import test_moveout
 import test_operator
 import test_reflector_depths
@@ -166,6 +168,21 @@ def smoothing() -> None:
                 print(f"  {depth:6g}: " + " ".join(f"{value:6.1f}" for value in row))
 
 
+def means() -> None:
+    """Verification 7: depths below layers, in m, by what is smoothed: exactly, then in images."""
+    m, t = test_means, test_reflector_depths
+    for count in (4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0):
+        cases = [m.depth_errors(count, seed) for seed in range(10)]
+        found = {mean: [errors[mean] for errors in cases] for mean in m.means.MEANS}
+        words = ", ".join(f"{mean} {np.mean(v):.1f} +- {np.std(v):.1f}" for mean, v in found.items())
+        print(f"normal incidence, {count:g} layers a wavelength: m deeper: {words}")
+    for seed in range(3):
+        with TemporaryDirectory() as folder:
+            errors = t.smoothed_errors(t.DEEP, seed, Path(folder), ("exact", *m.means.MEANS))
+            words = ", ".join(f"{kind} {metres:.1f}" for kind, metres in errors.items())
+            print(f"reflector at {t.DEEP.reflectors[0]:g} m below thin VTI layers, medium {seed}: m deeper: {words}")
+
+
 def time_migration() -> None:
     """Verification 10: time migration against analytic traces."""
     t, o, m, w = test_time_images, test_operator, test_moveout, test_weights
@@ -230,7 +247,20 @@ def loh1_picture() -> None:
 
 
 PARTS = (
-    *(analytic, steps, weights, anisotropy, convergence, adjoint, absorption, grazing, imaging, depths, smoothing),
+    *(
+        analytic,
+        steps,
+        weights,
+        anisotropy,
+        convergence,
+        adjoint,
+        absorption,
+        grazing,
+        imaging,
+        depths,
+        smoothing,
+        means,
+    ),
     time_migration,
     reactive,
     ocean,

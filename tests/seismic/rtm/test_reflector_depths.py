@@ -12,6 +12,9 @@ it there are no layers, whose reflections the step would delay.
 those of all layers less those of the top layer alone (the direct wave). The image in the exact medium, in one whose
 slowness is smoothed and in one whose velocity is smoothed is compared with the reflectivity in depth, by local
 correlation; beside it stands what the smoothed model's vertical time explains.
+
+**Layers thin beside the wavelength**, of velocity, epsilon and delta, above a single reflector; migrated in what
+`prepare --smooth` makes of them by each of its means.
 """
 
 from __future__ import annotations
@@ -20,11 +23,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from cli_support import here
 from scipy.ndimage import gaussian_filter1d
 from scipy.signal import resample
 from support import FULL
 from survey_support import load, migrate, model
 
+from fathometer.seismic.model import means as averages
 from fathometer.seismic.model.synthetic import reflectivity
 from fathometer.storage.traces.segy import GatherWriter, read_traces, scan
 
@@ -193,7 +198,8 @@ def test_flat_reflectors_image_at_their_depths(tmp_path, name):
     assert np.abs(measured).max() <= (0.1 if FULL else 0.25) * size.spacing, errors
 
 
-SMOOTHED = ("exact", *((kind, width) for kind in ("slowness", "velocity") for width in (125.0, 250.0)))
+KINDS = {"slowness-squared": -2, "slowness": -1, "velocity": 1}  # and the power of velocity that is smoothed
+SMOOTHED = ("exact", *((kind, width) for kind in KINDS for width in (125.0, 250.0)))
 
 
 def smoothed(size, medium, case):
@@ -202,11 +208,11 @@ def smoothed(size, medium, case):
     if case == "exact":
         return medium
     kind, width = case
-    vp, epsilon, delta = (
+    power, epsilon, delta = (
         gaussian_filter1d(values, width / size.spacing, mode="nearest")
-        for values in ((1 / medium[0] if kind == "slowness" else medium[0]), *medium[1:])
+        for values in (medium[0] ** KINDS[kind], *medium[1:])
     )
-    return (1 / vp if kind == "slowness" else vp), epsilon, delta
+    return power ** (1 / KINDS[kind]), epsilon, delta
 
 
 def lag(size, trace, reference, depth):
@@ -259,3 +265,59 @@ def test_thin_layers_image_where_the_velocity_of_the_migration_puts_them(tmp_pat
     deeper = shifts["velocity", 125.0]
     assert deeper[-1, 1] >= 20.0
     np.testing.assert_allclose(deeper[:, 1], deeper[:, 0], atol=6.0)  # as its vertical time says
+
+
+# --- layers thin beside the wavelength, smoothed by the command
+
+DEEP = Size(15.0, 8.0, (2092.5,), 2595.0, 1320.0, 2.7)
+SHALLOW = Size(15.0, 8.0, (1492.5,), 1800.0, 840.0, 1.9)
+DEVIATION = 50.0  # m, of the Gaussian
+
+
+def thinner_layers(size, seed):
+    """vp, epsilon and delta (z,) of layers of 15 to 60 m from 300 m to 200 m above the reflector, 10 % (RMS) about a
+    gradient, epsilon and delta of their own."""
+    z, (depth,) = cells(size), size.reflectors
+    rng = np.random.default_rng(seed)
+    thickness = size.spacing * rng.integers(1, round(60.0 / size.spacing) + 1, len(z))
+    layer = np.searchsorted(300.0 + np.cumsum(thickness), z - 0.5 * size.spacing, side="right")
+    inside = (layer > 0) & (z < depth - 200.0)
+    change = 0.1 * np.clip(rng.standard_normal(len(z)), -2, 2)[layer]
+    delta, more = rng.uniform(-0.05, 0.15, len(z))[layer], rng.uniform(0.0, 0.2, len(z))[layer]
+    vp = (2600.0 + 0.6 * np.minimum(z, depth - 200.0)) * np.exp(np.where(inside, change, 0.0))
+    return vp, np.where(inside, delta + more, 0.15), np.where(inside, delta, 0.05)
+
+
+def prepared(size, medium, mean, folder):
+    """What the command makes of vp, epsilon and delta (z,), smoothed by DEVIATION along z."""
+    for name, values in zip(("vp", "epsilon", "delta"), medium, strict=True):
+        np.save(folder / f"{name}.npy", np.tile(np.asarray(values, np.float32), (3, 1)))
+    parameters = ("--epsilon", folder / "epsilon.npy", "--delta", folder / "delta.npy")
+    words = ("--smooth", f"0,{DEVIATION}", "--mean", mean, "--input-spacing", size.spacing)
+    done = here("prepare", folder / "vp.npy", *words, *parameters, "-o", folder / "smooth.npy")
+    assert done.code == 0, done.err
+    return [np.load(folder / f"smooth{name}.npy")[0] for name in ("", "-epsilon", "-delta")]
+
+
+def smoothed_errors(size, seed, folder, kinds):
+    """Errors in m of the reflector's depth in the stack, by "exact" or mean."""
+    (depth,) = size.reflectors
+    vp, *anisotropy = medium = thinner_layers(size, seed)
+    table, below = shot(size, (np.where(cells(size) > depth, STEP * vp, vp), *anisotropy), folder)
+    write(folder, table, below - shot(size, medium, folder)[1])
+    errors = {}
+    for kind in kinds:
+        image = image_of(size, medium if kind == "exact" else prepared(size, medium, kind, folder), folder)
+        errors[kind] = peak(size, means(size, image, depth)[0], depth) - depth
+    return errors
+
+
+@pytest.mark.parametrize("seed", range(3 if FULL else 1))
+def test_a_reflector_below_thin_layers_keeps_its_depth_in_what_prepare_makes_of_them(tmp_path, seed):
+    """To a quarter of a cell by squared slowness; by slowness it lies deeper, by velocity most of a cell or more. The
+    wavelength is ten of the layers."""
+    size = DEEP if FULL else SHALLOW
+    errors = smoothed_errors(size, seed, tmp_path, averages.MEANS)
+    assert abs(errors["slowness-squared"]) <= 0.25 * size.spacing, errors
+    assert errors["slowness"] >= 0.25 * size.spacing, errors
+    assert errors["velocity"] >= 0.7 * size.spacing, errors
