@@ -1,4 +1,4 @@
-"""Ghosts of the sea surface: removed from traces where they are known exactly, and from modelled ones before imaging."""
+"""Ghosts of the sea surface: removed from traces where they are known exactly, and from modelled ones before images."""
 
 from __future__ import annotations
 

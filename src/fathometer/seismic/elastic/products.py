@@ -29,7 +29,12 @@ def write_traces(run: Setup, folder: Path, components: Sequence[str], traces_of:
     with ExitStack() as stack:
         files = [
             stack.enter_context(
-                TraceFiles(run.acquisition, modelled_traces(run.acquisition, folder, name), run.layout.place)
+                TraceFiles(
+                    run.acquisition,
+                    modelled_traces(run.acquisition, folder, name),
+                    run.layout.place,
+                    run.survey.propagation.top,
+                )
             )
             for name in components
         ]

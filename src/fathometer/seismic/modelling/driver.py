@@ -102,7 +102,9 @@ def _model_shots(
         files = None
         with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):
             if comm.rank == 0:
-                files = stack.enter_context(TraceFiles(setup.acquisition, modelled, setup.layout.place))
+                files = stack.enter_context(
+                    TraceFiles(setup.acquisition, modelled, setup.layout.place, setup.survey.propagation.top)
+                )
         with shot_progress(setup, context, "model") as progress:
             for shot, all_traces in model_shots(setup, wavefield, cone, saved, progress):
                 with ledger.phase("write traces"), ledger.file("traces", "write"), collective_errors(comm):

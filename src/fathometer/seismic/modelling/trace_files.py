@@ -12,6 +12,7 @@ import numpy as np
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.modelled import ModelledTraces
 from fathometer.seismic.shots.shot import Shot
+from fathometer.storage.traces.modelled_top import line_of_top
 from fathometer.storage.traces.recorded_headers import NewGathers, RecordedHeadersWriter
 from fathometer.storage.traces.segy import GatherWriter
 from fathometer.storage.volumes.formats.segy_place import lines_of_gathers
@@ -22,12 +23,12 @@ class TraceFiles:
     """Modelled traces being written by one rank, shot by shot; the files appear if the `with` block ends well.
 
     place: of the grid's x and y in the world, which the textual header of a geometry's traces tells; recorded headers
-    have their own.
+    have their own. top: of the model, which it tells too.
 
     Raises InputError and FathometerError as the writers do.
     """
 
-    def __init__(self, acquisition: Acquisition, modelled: ModelledTraces, place: Place) -> None:
+    def __init__(self, acquisition: Acquisition, modelled: ModelledTraces, place: Place, top: str) -> None:
         self._modelled = modelled
         self._stack = ExitStack()
         samples, interval = acquisition.samples, acquisition.sample_interval
@@ -36,11 +37,12 @@ class TraceFiles:
         if modelled.recorded:
             pairs = zip(modelled.files, modelled.recorded, modelled.traces, strict=True)
             self._recorded = RecordedHeadersWriter(
-                [NewGathers(*new) for new in pairs], samples, interval, acquisition.start
+                [NewGathers(*new) for new in pairs], samples, interval, acquisition.start, top
             )
         else:
             traces = sum(len(shot.receivers) for shot in acquisition.shots)
-            self._geometry = GatherWriter(modelled.result, samples, interval, traces, lines_of_gathers(place))
+            remarks = [*lines_of_gathers(place), line_of_top(top)]
+            self._geometry = GatherWriter(modelled.result, samples, interval, traces, remarks)
 
     def __enter__(self) -> Self:
         if self._geometry is not None:

@@ -24,6 +24,7 @@ from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.medium import scaled_medium
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, weak_epsilon_notes
 from fathometer.seismic.setup.checks import check_amplitude, check_sampling, points_per_wavelength, time_step
+from fathometer.seismic.setup.ghosts import ghost_notes
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout, surface_of, survey_layout
 from fathometer.seismic.setup.rank_groups import ranks_of_a_shot
@@ -180,11 +181,12 @@ def prepare(
     with ledger.phase("read model"):
         earth = layout.files.read(grid, block, layout.radius, comm)
     frequency = peak_frequency(wavelet)
+    ghosts = ghost_notes(layout, comm) if imaging else ()
     room = memory_of_rank(comm, usable)
     with collective_errors(comm):
         dt = time_step(survey, earth.time_step_limit)
         warnings = check_sampling(survey, earth.slowest, grid, wavelet, acquisition, dt)
-        warnings += grazing_notes(layout, earth.slowest, earth.fastest, frequency)
+        warnings += grazing_notes(layout, earth.slowest, earth.fastest, frequency) + ghosts
         warnings += check_bins(survey, acquisition.shots) if imaging else ()
         time, more = layout.time(dt)
         largest = layout.largest if imaging else layout

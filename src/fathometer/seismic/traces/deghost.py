@@ -29,7 +29,7 @@ import numpy.typing as npt
 from fathometer.seismic.traces.lengths import fast_length
 
 Doubles = npt.NDArray[np.float64]
-Complexes = npt.NDArray[np.complex128]
+Complexes = npt.NDArray[np.complexfloating[Any, Any]]
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,12 @@ class Deghost:
         """
         n, ns = traces.shape
         period = fast_length(2 * ns)
-        frequency = np.fft.rfftfreq(period, self.interval)
+        frequency = np.asarray(np.fft.rfftfreq(period, self.interval), np.float64)
         of_source = self._inverse(frequency, source if self.source is None else self.source)
         result = np.empty_like(traces)
         for row in range(n):
             depth = float(receivers[row]) if self.receiver is None else self.receiver
-            response = of_source * self._inverse(frequency, depth)
+            response = np.asarray(of_source * self._inverse(frequency, depth))
             result[row] = np.fft.irfft(response * np.fft.rfft(traces[row], period), period)[:ns]
         return result
 

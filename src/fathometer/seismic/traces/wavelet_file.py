@@ -14,6 +14,9 @@ from fathometer.storage.volumes.formats.npy import read_npy_header
 from fathometer.storage.volumes.formats.rsf import FORMATS, MARK, parse
 
 Series = npt.NDArray[np.float64]
+# What a text of a series may say in a comment of the ghosts of the sea surface.
+GHOSTS = "# ghosts: "
+KEPT, REMOVED, NO_GHOSTS = "kept", "removed", "none"
 
 
 def read_series(path: Path) -> Series:
@@ -35,6 +38,20 @@ def read_series(path: Path) -> Series:
     if not np.any(series):
         raise InputError(f"{path}: found a series that is zero throughout; allowed: any other")
     return series
+
+
+def ghosts_of_series(path: Path) -> str | None:
+    """What a text of a series says of ghosts: KEPT, REMOVED or NO_GHOSTS; None where it says nothing. InputError where
+    it cannot be read."""
+    if path.suffix.lower() in (".npy", ".rsf"):
+        return None
+    with reading(path):
+        lines = readable(path).read_text(encoding="utf-8", errors="replace").splitlines()
+    for line in lines:
+        if line.startswith(GHOSTS):
+            word = line[len(GHOSTS) :].partition(" ")[0]
+            return word if word in (KEPT, REMOVED, NO_GHOSTS) else None
+    return None
 
 
 def series_files(path: Path) -> list[Path]:

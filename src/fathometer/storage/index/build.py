@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +37,11 @@ from fathometer.storage.traces.amplitudes import limits_of
 from fathometer.storage.traces.detect import tolerant_layout_of
 from fathometer.storage.traces.doubts import Doubts
 from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.notches import Notch, notches_of, spread
 from fathometer.storage.traces.purpose import looks_like_volume
-from fathometer.storage.traces.segy import PRESSURE, SAME_PLACE, VERTICAL, check_units
+from fathometer.storage.traces.segy import PRESSURE, SAME_PLACE, VERTICAL, check_units, decode_traces
 
+MOST_DEPTHS = 1 << 14  # traces of which some are looked at for ghosts
 PROGRESS_SECONDS = 10.0  # between lines of progress
 MIXED_SENSORS = (
     "holds traces of vertical sensors (trace identification code 12), and there are others of pressure (11): they are "
@@ -102,6 +105,8 @@ class _Builder:
         self.samplings: Counter[tuple[int, int, float, float]] = Counter()  # by file, samples, interval, delay
         self.sources: dict[int, NDArray[np.float64]] = {}  # (3,) m by shot
         self.moved: set[int] = set()  # shots whose source moves
+        self.depths: list[tuple[int, int, float, float]] = []  # of some traces: file, trace, source's, receiver's, m
+        self.notches: tuple[Notch, ...] = ()
         self.kinds: dict[int, Path] = {}  # first file of each trace identification code
 
     # --- the files
@@ -197,6 +202,7 @@ class _Builder:
         flags[np.isin(usable_rows, self.duplicates)] |= np.uint16(Flag.DUPLICATE)
         self._find_loud(usable_rows[flags & np.uint16(UNUSABLE) == 0], first)
         self.usable = int(np.count_nonzero(flags & np.uint16(UNUSABLE) == 0))
+        self._find_notches()
         if {PRESSURE, VERTICAL} <= self.kinds.keys():
             self.findings.note(MIXED_SENSORS, self.kinds[VERTICAL])
 
@@ -210,6 +216,21 @@ class _Builder:
             file = int(np.searchsorted(first, self.loud[0], "right")) - 1
             what = f"its largest sample is {peaks[loud[0]]:.4g}, where {limits[loud[0]]:.4g} fits"
             self.findings.add(Flag.LOUD, len(loud), self.trace(file, int(self.loud[0] - first[file]), what))
+
+    def _find_notches(self) -> None:
+        """Look for ghosts in some traces of the file with the most of them, since others may be sampled otherwise."""
+        files = Counter(file for file, *_ in self.depths if file not in self.refused)
+        if not files:
+            return
+        file = files.most_common(1)[0][0]
+        own = [values for values in self.depths if values[0] == file]
+        some = np.array([own[n][1:] for n in spread(len(own))])
+        layout = self.layouts[file]
+        if not layout.interval > 0.0 or not some[:, 1:].any():
+            return
+        with suppress(InputError):  # a file that has become shorter: reading it says so
+            traces = decode_traces(layout, some[:, 0].astype(np.int64))
+            self.notches = notches_of(traces, layout.interval, some[:, 1], some[:, 2])
 
     def needs_rewriting(self) -> bool:
         """Whether rows must be changed or left out."""
@@ -265,6 +286,7 @@ class _Builder:
             anomalies=self.findings.anomalies(),
             notes=self.findings.notes(),
             judged=True,
+            notches=self.notches,
         )
 
     def _indexed(self, number: int) -> IndexedFile:
@@ -346,6 +368,12 @@ class _FileTotals:
                 builder.findings.add(flag, 1, builder.trace(self.file, trace, what))
             self.counts[flag] += int(np.count_nonzero(flags & np.uint16(flag)))
             self.examples.setdefault(flag, builder.trace(self.file, trace, what))
+        sound = np.flatnonzero(flags & np.uint16(UNUSABLE | Flag.LOUD) == 0)
+        for row in sound[spread(len(sound))] if len(sound) else ():
+            above, below = (float(chunk.columns[f"{what}_z"][row]) for what in ("source", "receiver"))
+            builder.depths.append((self.file, int(chunk.columns["trace"][row]), above, below))
+        if len(builder.depths) > MOST_DEPTHS:
+            del builder.depths[::2]
         for sampling, count in chunk.samplings.items():
             builder.samplings[(self.file, *sampling)] += count
         for trace, shot, source in chunk.sources:

@@ -58,6 +58,7 @@ class IndexDescription:
             for point, extents in (("source", self.source), ("receiver", self.receiver)):
                 rows += [(f"{point} {axis}", _extent(ends)) for axis, ends in zip("xyz", extents, strict=True)]
             rows.append(("offset", _extent(self.offset)))
+        rows += [("ghosts", str(notch)) for notch in summary.notches]
         rows += [("sampling", text) for text in sampling_lines(summary.samplings)]
         rows += [
             ("anomaly", f"{anomaly.count} {anomaly.words}: {anomaly.made}; first: {anomaly.first}")
@@ -98,6 +99,15 @@ class IndexDescription:
                     "first_file": sampling.file,
                 }
                 for sampling in summary.samplings
+            ],
+            "ghosts": [
+                {
+                    "of": notch.of,
+                    "depth_metres": notch.depth,
+                    "expected_hertz": notch.expected,
+                    "notch_hertz": notch.found or None,
+                }
+                for notch in summary.notches
             ],
             "anomalies": [anomaly.as_dict() for anomaly in summary.anomalies],
             "header_words": dict(summary.words),
@@ -168,6 +178,7 @@ def table_of(index: TraceIndex) -> str:
     lines += [f"sampling: {text}" for text in sampling_lines(summary.samplings)]
     if len(summary.samplings) > 1:
         lines.append("sampling: `migrate` takes the traces of the most frequent kind, and leaves the others out")
+    lines += [f"ghosts: {notch}" for notch in summary.notches]
     lines += [f"note: {note}" for note in summary.notes]
     if not summary.anomalies:
         return "\n".join([*lines, "no anomaly"])

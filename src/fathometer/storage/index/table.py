@@ -24,6 +24,7 @@ from fathometer.storage.probe import PARQUET, probe
 from fathometer.storage.reading import decoding, readable, reading
 from fathometer.storage.traces.headers import HEADER
 from fathometer.storage.traces.layout import Layout
+from fathometer.storage.traces.notches import Notch
 from fathometer.storage.traces.sample_formats import SAMPLE_FORMATS
 
 METADATA_KEY = b"fathometer.survey"
@@ -141,6 +142,7 @@ class Summary:
     anomalies: tuple[Anomaly, ...] = ()
     notes: tuple[str, ...] = ()
     judged: bool = False  # whether loud traces were looked for
+    notches: tuple[Notch, ...] = ()  # what traces show of ghosts at the depths of their headers
     version: int = field(default=VERSION)
 
     def text(self) -> bytes:

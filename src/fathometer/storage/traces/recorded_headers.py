@@ -27,6 +27,7 @@ from fathometer.storage.traces.headers import (
     fields_of,
 )
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
+from fathometer.storage.traces.modelled_top import with_top
 from fathometer.storage.traces.segy import delays_of
 from fathometer.storage.traces.segy_writer import IEEE_FLOAT, LARGEST_SHORT, require_all
 
@@ -53,13 +54,14 @@ class RecordedHeadersWriter:
     The file header, textual extensions included, and each trace's headers are those of the recorded file, in its byte
     order; samples are IEEE floats. Only words that would be wrong are changed: the sample format, and the number of
     samples, the sample interval (s) and the time of the first sample (s) where these are not what is recorded or said.
+    top: of the model, which a blank line of the textual header then says; left out: none does.
 
     FathometerError where writing fails or, at the end, traces are missing; InputError where a recorded file cannot be
     read.
     """
 
-    def __init__(self, files: Sequence[NewGathers], samples: int, interval: float, start: float) -> None:
-        self._files = files
+    def __init__(self, files: Sequence[NewGathers], samples: int, interval: float, start: float, top: str = "") -> None:
+        self._files, self._top = files, top
         self._samples, self._interval, self._start = samples, interval, start
         self._parts = atomic.Parts()
         self._part_paths: list[Path] = []
@@ -208,7 +210,7 @@ class RecordedHeadersWriter:
             _put(head, TRAILERS, "i4", order, 0)
             if changed:
                 _put(head, EXTENDED_INTERVAL, "f8", order, self._interval * 1e6)
-        return head.tobytes()
+        return with_top(head.tobytes(), self._top) if self._top else head.tobytes()
 
     @property
     def _microseconds(self) -> int:
