@@ -30,6 +30,7 @@ sys.path += [
 import test_adjoint
 import test_analytic
 import test_anisotropy
+import test_both_migrations
 import test_convergence
 import test_imaging
 import test_means
@@ -191,9 +192,13 @@ def time_migration() -> None:
             missed = ", ".join(f"{one:.3f}" for one in t.diffractor_errors(dimensions, offset))
             print(f"diffractor, {dimensions}D, offset {offset:g} m: bins and samples off: {missed}")
         cases = [(offset, *t.reflector(dimensions, offset)) for offset in t.OFFSETS]
-        late = max(abs(time - t.T0) / t.INTERVAL for _, time, _ in cases)
-        heights = ", ".join(f"{height:.3f} at {offset:g} m" for offset, _, height in cases)
-        print(f"plane reflector, {dimensions}D: samples off {late:.3f}, amplitude over R {heights}")
+        if dimensions == 2:
+            cases += [(offset, *t.reflector(2, offset, True)) for offset in t.OFFSETS]
+        late = max(abs(time - t.T0) / t.INTERVAL for _, time, *_ in cases)
+        heights = ", ".join(f"{height:.3f} at {offset:g} m" for offset, _, height, _ in cases)
+        turned = max(abs(phase) for *_, phase in cases)
+        words = f"samples off {late:.3f}, degrees {turned:.1f}, amplitude over R {heights}"
+        print(f"plane reflector, {dimensions}D{', then of line sources' * (dimensions == 2)}: {words}")
         print(f"one trace, {dimensions}D: samples off {np.abs(t.impulse_errors(dimensions)).max():.3f}")
     for offset in (0.0, 1000.0):
         for filtered in ("none", "triangle"):
@@ -201,9 +206,17 @@ def time_migration() -> None:
             words = f"bins off {bins:.3f}, amplitude over R {min(heights):.3f} to {max(heights):.3f}"
             print(f"dip of 30 degrees, offset {offset:g} m, anti-alias filter {filtered}: {words}")
     for eta in m.ETAS:
-        known = 1000 * max(abs(m.approximation_error(eta, offset)) for offset in m.OFFSETS)
         found, hyperbola = (1000 * np.abs(m.moveout(eta, used)).max() for used in (eta, None))
-        print(f"VTI layer, eta {eta:g}: ms off {found:.2f} (known {known:.2f}), hyperbola {hyperbola:.1f}")
+        print(f"VTI layer, eta {eta:g}: ms off {found:.2f}, hyperbola {hyperbola:.1f}")
+    for degrees in m.DIPS:
+        found = ", ".join(f"{1000 * error:.2f}" for error in m.dip_errors(degrees))
+        print(f"VTI, eta 0.125, dip of {degrees} degrees, offsets 0, 900, 1800 m: ms off {found}")
+    with TemporaryDirectory() as name:
+        (depth, phase), (depth_in_time, phase_in_time) = test_both_migrations.events(Path(name))
+        words = f"in time {depth_in_time:.2f} m, {phase_in_time:.1f} degrees"
+        print(
+            f"2D, reflector at {test_both_migrations.DEPTH:g} m: in depth {depth:.2f} m, {phase:.1f} degrees; {words}"
+        )
     print(f"adjoint: dot product, the worst of {len(o.CASES)} cases: {max(map(o.dot_product_error, o.CASES)):.1e}")
     plainly = max(o.plain_error(name, **o.PLAIN) for name in o.CASES)
     print(f"plain loop: weights {100 * plainly:.2f} %, all {100 * max(map(o.plain_error, o.CASES)):.1f} %")
@@ -215,7 +228,7 @@ def time_migration() -> None:
             file = volume if volume == "image" else f"image-{volume}"
             heights = test_time_command.reflector_of(folder, file)[1] / test_time_command.REFLECTION
             print(f"by the command, {file}: amplitude over R {heights.min():.3f} to {heights.max():.3f}")
-    print(f"half derivative, derivative: {w.filter_error(True):.1e}, {w.filter_error(False):.1e}")
+    print("derivatives: " + ", ".join(f"{w.filter_error(summed):.1e} of {summed}" for summed in w.SUMMED))
 
 
 def reactive() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fathometer.grid.grid import Grid
-from fathometer.seismic.kirchhoff.operator import OperatorSettings, TileOperator, segments
+from fathometer.seismic.kirchhoff.operator import OperatorSettings, TileOperator, segments, summed_of
 from fathometer.seismic.kirchhoff.series import SeriesFilter
 from fathometer.seismic.survey.time_migration import TimeMigrationTable
 
@@ -37,7 +37,8 @@ class Experiment:
 
     @property
     def series(self) -> SeriesFilter:
-        return SeriesFilter(self.interval, self.samples, self.grid.two_dimensional)
+        summed = summed_of(TimeMigrationTable(**self.keys), self.grid)
+        return SeriesFilter(self.interval, self.samples, summed)
 
     @property
     def operator(self) -> TileOperator:

@@ -46,10 +46,14 @@ class TimeOperator {
                 nullptr,
                 nullptr,
                 nullptr,
+                nullptr,
                 nullptr};
         node_slowness2 = at_nodes(slowness2.data());
         if (eta)
-            node_eta = at_nodes(eta->data());
+            for (const float e : at_nodes(eta->data())) {
+                node_g.push_back(1.0f / (1.0f + 2.0f * e));
+                node_b.push_back(0.25f / (1.0f + e));
+            }
     }
 
     int64_t migrate(Input<float, 2> traces, Input<double, 2> geometry, Input<int32_t, 1> volume, double first,
@@ -117,7 +121,8 @@ class TimeOperator {
             require(set.volume[t] < int64_t(image.shape(0)), "a trace of no volume");
         Tile here = tile;
         here.node_slowness2 = node_slowness2.data();
-        here.node_eta = node_eta.data();
+        here.node_g = node_g.data();
+        here.node_b = node_b.data();
         here.volumes = int64_t(image.shape(0));
         here.image = image.data();
         return here;
@@ -135,7 +140,7 @@ class TimeOperator {
 
     Input<float, 3> slowness2;
     std::optional<Input<float, 3>> eta;
-    std::vector<float> node_slowness2, node_eta;
+    std::vector<float> node_slowness2, node_g, node_b;
     Operator op;
     int64_t rows, unit;
     Tile tile;

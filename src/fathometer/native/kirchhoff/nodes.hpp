@@ -49,10 +49,11 @@ class Nodes {
     // Weights and rows at all nodes of a column. Returns the first segment with a weight, or all.
     int64_t evaluate(const Legs &legs, int64_t column) {
         const float *slowness2 = tile.node_slowness2 + column * (tile.segments + 1);
+        const int64_t at = column * (tile.segments + 1);
         if (tile.eta)
-            evaluate_with<true>(legs, slowness2, tile.node_eta + column * (tile.segments + 1));
+            evaluate_with<true>(legs, slowness2, tile.node_g + at, tile.node_b + at);
         else
-            evaluate_with<false>(legs, slowness2, nullptr);
+            evaluate_with<false>(legs, slowness2, nullptr, nullptr);
         const int64_t nodes = int64_t(time.size());
         int64_t first = 0;
         while (first < nodes && weight[std::size_t(first)] == 0.0f)
@@ -68,20 +69,22 @@ class Nodes {
   private:
     static std::size_t size(const Tile &tile) { return std::size_t(tile.segments + 1); }
 
-    template <bool has_eta> void evaluate_with(const Legs &l, const float *slowness2, const float *eta) {
+    template <bool has_eta>
+    void evaluate_with(const Legs &l, const float *slowness2, const float *flat, const float *part) {
         switch (op.weights) {
         case Weights::none:
-            return evaluate_with<has_eta, Weights::none>(l, slowness2, eta);
+            return evaluate_with<has_eta, Weights::none>(l, slowness2, flat, part);
         case Weights::point_3d:
-            return evaluate_with<has_eta, Weights::point_3d>(l, slowness2, eta);
+            return evaluate_with<has_eta, Weights::point_3d>(l, slowness2, flat, part);
         case Weights::point_2d:
-            return evaluate_with<has_eta, Weights::point_2d>(l, slowness2, eta);
+            return evaluate_with<has_eta, Weights::point_2d>(l, slowness2, flat, part);
         case Weights::line_2d:
-            return evaluate_with<has_eta, Weights::line_2d>(l, slowness2, eta);
+            return evaluate_with<has_eta, Weights::line_2d>(l, slowness2, flat, part);
         }
     }
 
-    template <bool has_eta, Weights kind> void evaluate_with(const Legs &l, const float *slowness2, const float *eta) {
+    template <bool has_eta, Weights kind>
+    void evaluate_with(const Legs &l, const float *slowness2, const float *flat, const float *part) {
         const int64_t nodes = int64_t(time.size());
         const float tan_dip = float(op.tan_dip), width = tan_dip * float(op.taper);
         const float inverse_width = width > 0 ? 1.0f / width : 1e30f;
@@ -96,13 +99,14 @@ class Nodes {
             float S = l.s2 * u, R = l.r2 * u, slope_s = 1.0f, slope_r = 1.0f;
             float a = q + S, b = q + R;
             if constexpr (has_eta) {
-                const float e = eta[n], e2 = 1.0f + 2.0f * e;
-                const float ds = q + e2 * S + least, dr = q + e2 * R + least;
-                const float fs = S / ds, fr = R / dr;
-                a -= 2.0f * e * S * fs;
-                b -= 2.0f * e * R * fr;
-                slope_s -= 2.0f * e * fs * (2.0f - e2 * fs);
-                slope_r -= 2.0f * e * fr * (2.0f - e2 * fr);
+                const float g = flat[n], c = part[n], d = 1.0f - c, k = g * (1.0f - 4.0f * c) * q;
+                const float hs = q + g * S + least, hr = q + g * R + least, bs = c * hs, br = c * hr;
+                const float root_s = std::sqrt(bs * bs + k * S), root_r = std::sqrt(br * br + k * R);
+                const float inverse = 1.0f / (root_s * root_r); // one division for both: it is most of the time
+                a = d * hs + root_s;
+                b = d * hr + root_r;
+                slope_s = g * d + (bs * c * g + 0.5f * k) * (inverse * root_r);
+                slope_r = g * d + (br * c * g + 0.5f * k) * (inverse * root_s);
             }
             a = a > least ? a : least;
             b = b > least ? b : least;
@@ -124,10 +128,10 @@ class Nodes {
                 w *= 2.0f * h * sum * (is * is + ir * ir);
                 if constexpr (kind == Weights::point_3d)
                     w *= std::sqrt(u);
-                else
+                else if constexpr (kind == Weights::point_2d)
                     w *= std::sqrt(ts * tr / sum);
-                if constexpr (kind == Weights::line_2d)
-                    w *= std::sqrt(std::sqrt(u) / sum);
+                else
+                    w *= std::sqrt(u * ts * tr) / sum;
             }
             values[n] = w;
         }

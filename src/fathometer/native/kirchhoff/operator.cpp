@@ -73,26 +73,65 @@ struct Axis {
     }
 };
 
-// Square of the time of a leg, s².
-template <bool has_eta>
-[[gnu::always_inline]] inline Floats squared(Floats quarter, Floats X, [[maybe_unused]] const float *eta) {
-    const Floats sum = quarter + X;
-    if constexpr (has_eta) {
-        const Floats e = load(eta), two = e + e;
-        const Floats square = sum - two * X * X / madd(two, X, sum);
-        return square > 1e-12f ? square : all_lanes(1e-12f);
-    } else {
-        return sum;
+// What of the square of a leg's time depends on eta and t0 alone, of some columns. As arrays, since one trace after
+// another needs it: the division and what follows take a third of the time of a sample.
+class Anelliptic {
+  public:
+    struct Samples {
+        const float *g, *b, *k; // k: g (1 - 4 b) (t0/2)²
+    };
+
+    void fill(const Tile &tile, const Axis &axis, int64_t begin, int64_t end) {
+        if (!tile.eta)
+            return;
+        const int64_t length = tile.segments * segment;
+        first = begin;
+        values.resize(std::size_t(3 * (end - begin) * length));
+        for (int64_t c = begin; c < end; ++c) {
+            const float *const eta = tile.eta + c * length;
+            float *const of = values.data() + 3 * (c - begin) * length;
+            for (int64_t n = 0; n < length; ++n) {
+                const float g = 1.0f / (1.0f + 2.0f * eta[n]), b = 0.25f / (1.0f + eta[n]);
+                of[n] = g;
+                of[length + n] = b;
+                of[2 * length + n] = g * (1.0f - 4.0f * b) * axis.quarter[std::size_t(n)];
+            }
+        }
     }
+
+    Samples of(const Tile &tile, int64_t column) const {
+        if (!tile.eta)
+            return {nullptr, nullptr, nullptr};
+        const int64_t length = tile.segments * segment;
+        const float *const from = values.data() + 3 * (column - first) * length;
+        return {from, from + length, from + 2 * length};
+    }
+
+  private:
+    std::vector<float> values;
+    int64_t first = 0;
+};
+
+// Square of the time of a leg, s². Both roots are of what is above 0, for eta > -1/2.
+[[gnu::always_inline]] inline Floats squared(Floats quarter, Floats X, Floats g, Floats b, Floats k) {
+    const Floats H = madd(g, X, quarter), bH = b * H;
+    return H - bH + root(madd(bH, bH, k * X));
 }
 
-// Operator times of `width` samples as places in a row.
+// Operator times of `width` samples as places in a row; at: index of the first.
 template <bool has_eta>
-[[gnu::always_inline]] inline Floats place(const float *quarter, const float *slowness2, const float *eta, float s2,
+[[gnu::always_inline]] inline Floats place(const float *quarter, const float *slowness2,
+                                           [[maybe_unused]] const Anelliptic::Samples &of, int64_t at, float s2,
                                            float r2, float inverse, float offset) {
-    const Floats q = load(quarter), u = load(slowness2);
-    const Floats a = squared<has_eta>(q, u * s2, eta), b = squared<has_eta>(q, u * r2, eta);
-    return madd(root(a) + root(b), all_lanes(inverse), all_lanes(offset));
+    const Floats q = load(quarter + at), u = load(slowness2 + at);
+    Floats sum;
+    if constexpr (has_eta) {
+        const Floats g = load(of.g + at), b = load(of.b + at), k = load(of.k + at);
+        sum = root(squared(q, u * s2, g, b, k)) + root(squared(q, u * r2, g, b, k));
+    } else {
+        sum = root(q + u * s2) + root(q + u * r2);
+    }
+    return madd(sum, all_lanes(inverse), all_lanes(offset));
 }
 
 template <int n> [[gnu::always_inline]] inline Floats steps() {
@@ -103,7 +142,8 @@ template <int n> [[gnu::always_inline]] inline Floats steps() {
 }
 
 struct Column {
-    const float *slowness2, *eta;
+    const float *slowness2;
+    Anelliptic::Samples of;
     float *image, *fold;
 };
 
@@ -117,8 +157,8 @@ int64_t add_trace(const Column &column, const Axis &axis, const Nodes &nodes, co
         const float *row = rows + nodes.row_of_segment(s) * bank.length();
         for (int n = 0; n < segment; n += width) {
             const int64_t k = s * segment + n;
-            const Floats at = place<has_eta>(axis.quarter.data() + k, column.slowness2 + k,
-                                             has_eta ? column.eta + k : nullptr, legs.s2, legs.r2, inverse, offset);
+            const Floats at =
+                place<has_eta>(axis.quarter.data(), column.slowness2, column.of, k, legs.s2, legs.r2, inverse, offset);
             const Floats u = interpolated(row, at, last), part = steps<0>() + float(n) / float(segment);
             store(column.image + k, madd(madd(part, all_lanes(dw), all_lanes(w0)), u, load(column.image + k)));
         }
@@ -140,9 +180,9 @@ struct Clock {
     }
 };
 
-Column column_of(const Tile &tile, int64_t column, int32_t volume) {
+Column column_of(const Tile &tile, const Anelliptic &anelliptic, int64_t column, int32_t volume) {
     const int64_t length = tile.segments * segment, at = column * length;
-    return {tile.slowness2 + at, tile.eta ? tile.eta + at : nullptr,
+    return {tile.slowness2 + at, anelliptic.of(tile, column),
             tile.image + (volume * tile.nx * tile.ny + column) * length,
             tile.fold ? tile.fold + column * (tile.segments + 1) : nullptr};
 }
@@ -159,23 +199,27 @@ int64_t migrate(const Tile &tile, const Traces &traces, const Operator &op) {
         const FlushDenormals flush;
         Nodes nodes(tile, op, traces.bank);
         nodes.unit(double(traces.bank.unit) * traces.interval);
+        Anelliptic anelliptic;
+        const auto add = tile.eta ? add_trace<true> : add_trace<false>;
 #pragma omp for schedule(dynamic, 1)
-        for (int64_t begin = 0; begin < columns; begin += chunk)
+        for (int64_t begin = 0; begin < columns; begin += chunk) {
+            const int64_t end = std::min(begin + chunk, columns);
+            anelliptic.fill(tile, axis, begin, end);
             for (int64_t t = 0; t < traces.count; ++t) {
                 if (traces.volume[t] < 0)
                     continue;
                 const double *geometry = traces.geometry + 5 * t;
-                for (int64_t c = begin; c < std::min(begin + chunk, columns); ++c) {
+                for (int64_t c = begin; c < end; ++c) {
                     const Legs legs = nodes.legs(geometry, tile.column_x(c), tile.column_y(c));
                     if (legs.near == 0.0f)
                         continue;
-                    const Column column = column_of(tile, c, traces.volume[t]);
+                    const Column column = column_of(tile, anelliptic, c, traces.volume[t]);
                     const int64_t first = nodes.evaluate(legs, c);
-                    const auto add = column.eta ? add_trace<true> : add_trace<false>;
                     samples += add(column, axis, nodes, legs, traces.bank, traces.rows + t * size, clock.inverse,
                                    clock.offset(geometry), first, tile.segments);
                 }
             }
+        }
     }
     return samples;
 }
@@ -185,6 +229,9 @@ void demigrate(const Tile &tile, const Traces &traces, const Operator &op, float
     const Axis axis(tile);
     const Clock clock(traces);
     const float last = float(length - 2);
+    Anelliptic anelliptic;
+    anelliptic.fill(tile, axis, 0, columns);
+    const auto places = tile.eta ? place<true> : place<false>;
 #pragma omp parallel
     {
         const FlushDenormals flush;
@@ -199,17 +246,15 @@ void demigrate(const Tile &tile, const Traces &traces, const Operator &op, float
                 const Legs legs = nodes.legs(geometry, tile.column_x(c), tile.column_y(c));
                 if (legs.near == 0.0f)
                     continue;
-                const Column column = column_of(tile, c, traces.volume[t]);
+                const Column column = column_of(tile, anelliptic, c, traces.volume[t]);
                 const int64_t first = nodes.evaluate(legs, c);
                 for (int64_t s = first; s < tile.segments; ++s) {
                     const float w0 = nodes.weights()[s], dw = nodes.weights()[s + 1] - w0;
                     float *row = rows + t * size + nodes.row_of_segment(s) * length;
                     for (int n = 0; n < segment; n += width) {
                         const int64_t k = s * segment + n;
-                        const auto places = column.eta ? place<true> : place<false>;
-                        const Floats at =
-                            places(axis.quarter.data() + k, column.slowness2 + k, column.eta ? column.eta + k : nullptr,
-                                   legs.s2, legs.r2, clock.inverse, clock.offset(geometry));
+                        const Floats at = places(axis.quarter.data(), column.slowness2, column.of, k, legs.s2, legs.r2,
+                                                 clock.inverse, clock.offset(geometry));
                         for (int l = 0; l < width; ++l) {
                             const float p = std::min(std::max(at[l], 0.0f), last);
                             const int32_t i = int32_t(p);

@@ -9,8 +9,8 @@ namespace fathometer::kirchhoff {
 namespace {
 
 float leg(float quarter, float X, float eta) {
-    const float below = quarter + (1.0f + 2.0f * eta) * X;
-    const float square = quarter + X - (below > 0.0f ? 2.0f * eta * X * X / below : 0.0f);
+    const float g = 1.0f / (1.0f + 2.0f * eta), b = 0.25f / (1.0f + eta), H = quarter + g * X;
+    const float square = (1.0f - b) * H + std::sqrt(b * b * H * H + g * (1.0f - 4.0f * b) * quarter * X);
     return std::sqrt(std::max(square, 1e-12f));
 }
 
@@ -34,7 +34,7 @@ float weight(Weights kind, float t0, float ts, float tr, float slowness) {
     case Weights::point_2d:
         return full * std::sqrt(ts * tr / (ts + tr));
     case Weights::line_2d:
-        return full * std::sqrt(ts * tr / (ts + tr)) * std::sqrt(slowness / (ts + tr));
+        return full * std::sqrt(ts * tr) * slowness / (ts + tr);
     }
     return 0.0f;
 }

@@ -14,7 +14,7 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
-from fathometer.seismic.kirchhoff.operator import OperatorSettings, segments
+from fathometer.seismic.kirchhoff.operator import OperatorSettings, segments, summed_of
 from fathometer.seismic.kirchhoff.series import SeriesFilter
 from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
@@ -60,7 +60,8 @@ class TimeLayout:
     @property
     def series(self) -> SeriesFilter:
         """The filter of the traces."""
-        return SeriesFilter(self.acquisition.sample_interval, self.acquisition.samples, self.grid.two_dimensional)
+        summed = summed_of(self.survey.time_migration, self.grid)
+        return SeriesFilter(self.acquisition.sample_interval, self.acquisition.samples, summed)
 
     @property
     def settings(self) -> OperatorSettings:

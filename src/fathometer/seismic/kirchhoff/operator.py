@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from fathometer import _native
 from fathometer.grid.grid import Grid
-from fathometer.seismic.kirchhoff.series import FINER, SeriesFilter
+from fathometer.seismic.kirchhoff.series import FINER, SeriesFilter, Summed
 from fathometer.seismic.survey.time_migration import TimeMigrationTable
 
 WORKSPACE_BYTES = 1 << 26  # of the filter banks of some traces
 EVERYWHERE = 1e9  # m, an aperture that leaves nothing out
 VERTICAL = 1e18  # a tangent that leaves no dip out
+WEIGHTS: dict[Summed, int] = {"space": 1, "points": 2, "lines": 3}  # native/kirchhoff/operator.hpp
 SLOPES = 3.25  # above the largest slope of the operator times the velocity: 1 for each leg, 1.6 at eta = -0.3
 
 Floats = npt.NDArray[np.float32]
@@ -42,11 +43,12 @@ class OperatorSettings:
     def of(cls, keys: TimeMigrationTable, grid: Grid) -> OperatorSettings:
         """The settings of a survey for an image on `grid`.
 
-        The weights' constants: 1/4π in 3D, √2π/4π in 2D (docs/theory.md)."""
+        The weights' constants: 1/4π in 3D and of line sources, √2π/4π of points in 2D (docs/theory.md)."""
         flat = grid.two_dimensional
-        weights, scale = 1, 1 / (4 * math.pi)
-        if flat:
-            weights, scale = (2 if keys.sources == "point" else 3), math.sqrt(2 * math.pi) / (4 * math.pi)
+        summed = summed_of(keys, grid)
+        weights, scale = WEIGHTS[summed], 1 / (4 * math.pi)
+        if summed == "points":
+            scale *= math.sqrt(2 * math.pi)
         if keys.weights == "none":
             weights, scale = 0, 1.0
         spacing = keys.alias_spacing or grid.spacing[: 1 if flat else 2]
@@ -59,6 +61,13 @@ class OperatorSettings:
             keys.taper,
             alias,
         )
+
+
+def summed_of(keys: TimeMigrationTable, grid: Grid) -> Summed:
+    """What the sum for an image on `grid` is over."""
+    if not grid.two_dimensional:
+        return "space"
+    return "points" if keys.sources == "point" else "lines"
 
 
 def segments(samples: int) -> int:

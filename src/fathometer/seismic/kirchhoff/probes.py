@@ -62,7 +62,7 @@ class SumCase:
         n, nt = self.sizes.columns, self.sizes.samples
         shape = (n, n, nt) if self.dimensions == 3 else (n * n, 1, nt)
         self.grid = Grid(shape, (SPACING, SPACING, INTERVAL), (0.0, 0.0, 0.0), vertical="time")
-        self.series = SeriesFilter(INTERVAL, nt, self.dimensions == 2)
+        self.series = SeriesFilter(INTERVAL, nt, "points" if self.dimensions == 2 else "space")
         rng = np.random.default_rng(1)
         count, extent = self.sizes.traces, SPACING * np.array(shape[:2])
         middle = rng.uniform(-0.5, 1.5, (count, 2)) * extent
@@ -138,7 +138,7 @@ def time_migration_figures(
 def filter_seconds(sizes: Sizes, seconds_of: SecondsOf) -> float:
     """Seconds of the filter for a sample of a trace, on one core."""
     traces = np.random.default_rng(1).standard_normal((sizes.traces, sizes.samples)).astype(np.float32)
-    return seconds_of(partial(SeriesFilter(INTERVAL, sizes.samples, False), traces)) / traces.size
+    return seconds_of(partial(SeriesFilter(INTERVAL, sizes.samples, "space"), traces)) / traces.size
 
 
 def velocity_seconds(folder: Path, sizes: Sizes, seconds_of: SecondsOf) -> float:

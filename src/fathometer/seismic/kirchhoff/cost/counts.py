@@ -266,7 +266,9 @@ def _samples(
     inverse = []
     for dx, dy in legs:
         moved = (dx**2 + dy**2)[:, None] * u
-        square = half**2 + moved - 2 * eta * moved**2 / (half**2 + (1 + 2 * eta) * moved + LEAST)
+        flat, part = half**2 + moved / (1 + 2 * eta), 0.25 / (1 + eta)
+        bent = (part * flat) ** 2 + (1 - 4 * part) / (1 + 2 * eta) * half**2 * moved
+        square = (1 - part) * flat + np.sqrt(bent)
         inverse.append(1 / np.sqrt(np.maximum(square, LEAST)))
     qx, qy = (legs[0][axis][:, None] * inverse[0] + legs[1][axis][:, None] * inverse[1] for axis in (0, 1))
     tangent = np.sqrt(u * (qx**2 + qy**2)) / (half * (inverse[0] + inverse[1]) + 1e-20)
