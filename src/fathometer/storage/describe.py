@@ -167,6 +167,7 @@ class GathersDescription:
     offset: tuple[float, float]  # m, horizontal, unsigned
     values: ValueRange
     notes: tuple[str, ...]
+    intervals: tuple[float, float]  # s, least and largest of live traces
 
     @property
     def kind(self) -> str:
@@ -182,6 +183,7 @@ class GathersDescription:
         """Label and text of each line of a table."""
         fewest, most = self.channels
         last = self.delay + (self.samples - 1) * self.interval
+        shortest, longest = self.intervals
         return [
             ("file", str(self.path)),
             ("kind", "gathers"),
@@ -191,6 +193,7 @@ class GathersDescription:
             ("channels per shot", f"{fewest}" if fewest == most else f"{fewest} to {most}"),
             ("samples", f"{self.samples} every {self.interval:g} s, from {self.delay:g} to {last:g} s"),
             *([("delays", f"of later traces up to {self.latest:g} s")] if self.latest > self.delay else []),
+            *([("sample intervals", f"of the traces {shortest:g} to {longest:g} s")] if shortest < longest else []),
             *((f"source {axis}", _extent(ends)) for axis, ends in zip("xyz", self.source, strict=True)),
             *((f"receiver {axis}", _extent(ends)) for axis, ends in zip("xyz", self.receiver, strict=True)),
             ("offset", _extent(self.offset)),
@@ -209,6 +212,7 @@ class GathersDescription:
             "traces": self.traces,
             "samples": self.samples,
             "interval_seconds": self.interval,
+            "trace_intervals_seconds": list(self.intervals),
             "delay_seconds": self.delay,
             "latest_delay_seconds": self.latest,
             "channels_per_shot": list(self.channels),
@@ -310,6 +314,7 @@ def _describe_gathers(table: TraceTable) -> GathersDescription:
         traces=layout.traces,
         samples=table.samples,
         interval=table.interval,
+        intervals=_ends(table.intervals[table.live] if table.live.any() else table.intervals[:1]),
         delay=table.delay,
         latest=float(table.delays[table.live].max() if table.live.any() else table.delays[0]),
         channels=(int(channels.min()), int(channels.max())),
@@ -369,7 +374,11 @@ def value_range(blocks: Iterable[NDArray[Any]]) -> ValueRange:
 
 
 def _extents(points: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
-    return tuple((float(axis.min()), float(axis.max())) for axis in points.T)
+    return tuple(_ends(axis) for axis in points.T)
+
+
+def _ends(values: NDArray[np.float64]) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
 
 
 def _extent(ends: tuple[float, float]) -> str:

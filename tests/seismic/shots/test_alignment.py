@@ -122,6 +122,21 @@ def test_another_sample_interval_is_resampled(folder: Path) -> None:
     np.testing.assert_allclose(all_traces(got)[2], expected, atol=2e-4)
 
 
+def test_intervals_that_differ_within_a_file_hold_without_an_index(folder: Path) -> None:
+    """No interval in the file's header: of the second shot, the traces' own is half that of the first's."""
+    write(folder / "own.segy", SOURCES, SAMPLES, INTERVAL, 0.0)
+    set_words(folder / "own.segy", range(40, 80), SAMPLES, {117: round(5e5 * INTERVAL)})
+    data = bytearray((folder / "own.segy").read_bytes())
+    data[3216:3218] = bytes(2)
+    (folder / "own.segy").write_bytes(data)
+    got = acquired(folder, "own.segy")
+    assert "40 of 80 traces have a sample interval of 2000 µs: resampled to the 4000 µs of most" in " ".join(got.notes)
+    assert not np.array_equal(all_traces(got)[1], all_traces(acquired(folder, "whole.segy"))[1])
+    direct = migrated(folder, "own.segy", "direct")
+    index_of(folder / "own.segy")
+    assert migrated(folder, "survey.parquet", "indexed") == direct
+
+
 def test_modelled_traces_say_when_they_begin(folder: Path) -> None:
     keys = {key: value for key, value in MIGRATE.items() if not key.startswith("acquisition")}
     path = survey(folder, keys | {"acquisition.gathers": "late/*.segy", "output.directory": "model"}, "model.toml")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntFlag
 
+from fathometer.storage.traces.intervals import ALLOWED as INTERVALS
+from fathometer.storage.traces.intervals import LONGEST_SECONDS
+
 
 class Flag(IntFlag):
     """Bits of `flags`, which are stored in index files."""
@@ -64,12 +67,11 @@ TREATMENTS = {
 
 
 FARTHEST = 1e15  # m: coordinates of the standard's words with any scalar are less
-LONGEST_SECONDS = 1e9
 # Least and largest value of a column in rows that can be used; no NaN is between them.
 RANGES = {
     **{f"{what}_{axis}": (-FARTHEST, FARTHEST) for what in ("source", "receiver") for axis in "xyz"},
     "offset": (0.0, 4 * FARTHEST),
-    "interval": (1e-12, LONGEST_SECONDS),
+    "interval": INTERVALS,
     "delay": (-LONGEST_SECONDS, LONGEST_SECONDS),
     "samples": (1, 2**31 - 1),
     "trace": (0, 2**53),

@@ -19,7 +19,8 @@ from fathometer.storage.reading import reading
 from fathometer.storage.traces.amplitudes import peaks_of
 from fathometer.storage.traces.doubts import RANGED, SCALARS, Doubts
 from fathometer.storage.traces.extension import extension_fields, overridden
-from fathometer.storage.traces.headers import FIELDS, HEADER, INTERVAL_TOLERANCE, fields_of, swap_pairs
+from fathometer.storage.traces.headers import FIELDS, HEADER, fields_of, swap_pairs
+from fathometer.storage.traces.intervals import contradicting, intervals_of
 from fathometer.storage.traces.layout import Layout
 from fathometer.storage.traces.segy import FOOT, LIVE, SAME_PLACE, positions, scaled
 
@@ -185,7 +186,7 @@ def _chunk(
         "channel": head["channel"].astype(np.int64),
         **coordinates,
         "offset": np.sqrt(dx * dx + dy * dy),
-        "interval": _interval(layout, head["interval"]),
+        "interval": intervals_of(layout, head["interval"]),
         "samples": np.full(span.count, layout.samples, np.int32),
         "delay": delay,
     }
@@ -194,9 +195,7 @@ def _chunk(
         Flag.ZERO: states & SOUND == 0,
         Flag.NO_NUMBER: states & NO_NUMBER != 0,
         Flag.SAMPLES: (head["samples"] != 0) & (head["samples"] != layout.samples) & (layout.samples < 65536),
-        Flag.INTERVAL: (head["interval"] != 0) & (np.abs(head["interval"] - 1e6 * layout.interval) > INTERVAL_TOLERANCE)
-        if not (layout.own_intervals or layout.given_interval)
-        else np.zeros(span.count, bool),
+        Flag.INTERVAL: contradicting(layout, head["interval"]),
         Flag.NO_INTERVAL: columns["interval"] <= 0,
         Flag.NO_PLACE: ~all_valid,
     }
@@ -253,15 +252,6 @@ def _sources(columns: dict[str, NDArray[Any]], usable: NDArray[np.int64]) -> lis
         (int(columns["trace"][usable[row]]), int(shot[row]), np.array([coordinate[row] for coordinate in source]))
         for row in np.flatnonzero(begins)
     ]
-
-
-def _interval(layout: Layout, own: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sample intervals (n,) in s: the file's, or where it has none the traces' own (n,), µs; 0 for none."""
-    if not layout.own_intervals:
-        return np.full(len(own), layout.interval)
-    least, most = RANGES["interval"]
-    usable = (least <= own / 1e6) & (own / 1e6 <= most)
-    return np.asarray(np.where(usable, own / 1e6, np.where(own == 0, layout.interval, 0.0)))
 
 
 def _hash(columns: list[NDArray[Any]], seed: int) -> NDArray[np.uint64]:

@@ -15,6 +15,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.traces.detect import layout_of
 from fathometer.storage.traces.doubts import WORDS, Doubts
 from fathometer.storage.traces.extension import extension_of, overridden
+from fathometer.storage.traces.intervals import interval_notes, intervals_of
 from fathometer.storage.traces.layout import CHUNK_BYTES, Layout
 from fathometer.storage.traces.segy_writer import GatherWriter
 
@@ -37,7 +38,7 @@ ANGLE_UNITS = {
 }
 
 GEOMETRY = (
-    *("ffid", "channel", "kind", "delay", "time_scalar"),
+    *("ffid", "channel", "kind", "delay", "time_scalar", "interval"),
     *("receiver_elevation", "source_elevation", "source_depth", "elevation_scalar"),
     *("coordinate_scalar", "source_x", "source_y", "group_x", "group_y", "coordinate_units"),
 )
@@ -51,12 +52,12 @@ class TraceTable:
     layout: Layout
     samples: int  # of each trace
     delays: NDArray[np.float64]  # (n,) s, time of the first sample
-    intervals: NDArray[np.float64]  # (n,) s
+    intervals: NDArray[np.float64]  # (n,) s, 0 for none
     ffid: NDArray[np.int64]  # (n,) field record number
     channel: NDArray[np.int64]  # (n,) trace number within the field record
     source: NDArray[np.float64]  # (n, 3) m: x, y, z; z is positive down from the elevation datum
     receiver: NDArray[np.float64]  # (n, 3) m, likewise
-    live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all)
+    live: NDArray[np.bool_]  # (n,) marked as seismic data (or not marked at all), with a sample interval
     notes: tuple[str, ...]  # contradictions between headers and how they were resolved, one line each
     suspects: NDArray[np.bool_] | None = None  # (n,) loud traces by an index; None: nobody has looked
 
@@ -100,6 +101,8 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
     doubts = Doubts()
     doubts.add(head, {"source": source[:, 2], "receiver": receiver[:, 2]})
     notes += doubts.notes(layout)
+    notes += interval_notes(layout, head["interval"])
+    intervals = intervals_of(layout, head["interval"])
     if not (source[:, :2].any() or receiver[:, :2].any()):
         notes.append("the trace headers carry no coordinates: every source and receiver is at the origin")
     if dead := int(np.count_nonzero(~np.isin(head["kind"], LIVE))):
@@ -109,8 +112,8 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         layout=layout,
         samples=layout.samples,
         delays=delays_of(layout, head),
-        intervals=np.full(layout.traces, layout.interval),
-        live=np.isin(head["kind"], LIVE),
+        intervals=intervals,
+        live=np.isin(head["kind"], LIVE) & (intervals > 0),
         ffid=overridden("shot", head["ffid"], extension),
         channel=head["channel"],
         source=source,
