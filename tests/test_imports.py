@@ -33,7 +33,7 @@ FLOORS = {
         demo plan job probes
         cost
         rtm kirchhoff elastic
-        modelling
+        modelling signature
         setup
         page
         history

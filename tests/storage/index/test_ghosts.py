@@ -11,9 +11,9 @@ INTERVAL, NS, N = 0.004, 500, 40
 
 
 def written(path, depths, ghosts):
-    """A gather of noise up to 90 Hz, with headers of these depths and the ghosts of others."""
+    """A gather of noise up to 80 Hz, with headers of these depths and the ghosts of others."""
     frequency = np.fft.rfftfreq(2 * NS, INTERVAL)
-    spectra = np.fft.rfft(np.random.default_rng(2).standard_normal((N, 2 * NS))) * (frequency < 90)
+    spectra = np.fft.rfft(np.random.default_rng(2).standard_normal((N, 2 * NS))) * (frequency < 80)
     for depth in ghosts:
         spectra *= 1 - np.exp(-2j * np.pi * frequency * 2 * depth / 1500.0)
     receivers = np.stack((25.0 * np.arange(N), np.zeros(N), np.full(N, depths[1])), axis=1)

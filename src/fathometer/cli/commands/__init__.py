@@ -8,6 +8,7 @@ NAMES = (
     "info",
     "prepare",
     "survey_build",
+    "survey_wavelet",
     "demo",
     "reactive",
     "ocean",

@@ -1,0 +1,116 @@
+"""`fathometer survey wavelet`: the source wavelet, estimated from recorded traces."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from fathometer.base.errors import InputError
+from fathometer.cli import argument_groups
+from fathometer.cli.command import Command, Options
+from fathometer.cli.output import print_text, require_png, require_writable
+
+DESCRIPTION = """\
+Estimate the source wavelet from the sea-floor reflections of a survey's near offsets: aligned, stacked, and
+of the minimum phase that belongs to their amplitude spectrum. Says the polarity of the traces, the depth of
+the sea floor, and which top the wavelet fits: with the ghosts of the sea surface it is for an absorbing top,
+without them, divided out by the depths of sources and receivers, for a free surface. Writes a text that
+[wavelet] kind = "file" reads, and prints that section. The survey file needs no [wavelet]."""
+
+EXAMPLES = """\
+  fathometer survey wavelet line.toml -o wavelet.txt --picture wavelet.png
+  fathometer survey wavelet line.toml --ghosts removed --velocity 1480
+  fathometer survey wavelet line.toml --sea-floor 0.471 --length 0.15 --max-frequency 50"""
+
+
+def _number(low: float, high: float, unit: str) -> Callable[[str], float]:
+    """An option type: a number above `low`, up to `high`."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low < value <= high:
+            raise argparse.ArgumentTypeError(f"found {text!r}; allowed: above {low:g} up to {high:g} {unit}".rstrip())
+        return value
+
+    return read
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """See `fathometer survey wavelet --help`."""
+    parser.add_argument("survey", type=Path, metavar="SURVEY", help="survey file (TOML) with gathers")
+    parser.add_argument("-o", "--output", type=Path, default=Path("wavelet.txt"), metavar="FILE", help="(wavelet.txt)")
+    parser.add_argument("--picture", type=Path, metavar="PNG", help="draw reflections, wavelet and spectra")
+    parser.add_argument(
+        "--ghosts",
+        choices=("kept", "removed", "none"),
+        help="in the wavelet; none: the traces have none (what fits the survey's top and conditioning)",
+    )
+    parser.add_argument("--velocity", type=_number(100, 20_000, "m/s"), default=1500.0, help="of the water (1500 m/s)")
+    parser.add_argument(
+        "--reflection",
+        type=_number(0, 1, ""),
+        default=0.95,
+        metavar="R",
+        help="of the surface, without its sign (0.95)",
+    )
+    parser.add_argument("--length", type=_number(0, 10, "s"), default=0.2, metavar="S", help="of the wavelet (0.2 s)")
+    parser.add_argument(
+        "--sea-floor", type=_number(0, 100, "s"), metavar="S", help="its time at zero offset (looked for)"
+    )
+    parser.add_argument(
+        "--offset", type=_number(0, 1e6, "m"), metavar="M", help="largest that is looked at (the nearest quarter)"
+    )
+    parser.add_argument(
+        "--max-frequency",
+        type=_number(0, 1e6, "Hz"),
+        metavar="HZ",
+        help="of [wavelet] maximum_frequency (where amplitudes fall below 3 %%)",
+    )
+    argument_groups.add_quiet(parser)
+
+
+def run(options: Options) -> None:
+    """Estimate the wavelet, in this process. Raises InputError where the traces do not show it."""
+    from fathometer.launch.mpirun import launched
+
+    world = launched(os.environ)
+    if world is not None and world.size != 1:
+        raise InputError(f"survey wavelet: started as {world.size} ranks by {world.launcher}; allowed: one rank")
+    require_png(options.picture)
+    require_writable(options.output, options.picture)
+    from fathometer.seismic.signature.driver import Request, survey_to_estimate, survey_wavelet, write_wavelet
+
+    survey = survey_to_estimate(options.survey)
+    request = Request(
+        options.ghosts,
+        options.velocity,
+        options.reflection,
+        options.length,
+        options.sea_floor,
+        options.offset,
+        options.max_frequency,
+    )
+    wavelet = survey_wavelet(survey, request)
+    write_wavelet(wavelet, options.output)
+    if options.picture is not None:
+        from fathometer.seismic.signature.picture import wavelet_picture
+
+        wavelet_picture(wavelet, options.picture)
+    if not options.quiet:
+        print_text("\n".join([*wavelet.lines(), "", *wavelet.section(options.output)]))
+
+
+COMMAND = Command(
+    "survey wavelet",
+    "estimate the source wavelet from sea-floor reflections",
+    DESCRIPTION,
+    EXAMPLES,
+    add_arguments,
+    run=run,
+)

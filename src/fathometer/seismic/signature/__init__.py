@@ -1,0 +1,1 @@
+"""The source wavelet estimated from recorded traces: `fathometer survey wavelet`."""
