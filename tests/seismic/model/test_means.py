@@ -382,7 +382,7 @@ def refused(done: Any, words: str) -> None:
         (["--smooth", "nan"], "--smooth: found nan; allowed: numbers with commas between, in m"),
         (["--smooth=-5"], "--smooth: found a negative length"),
         (["--smooth", "20", "--mean", "slownes"], "--mean: invalid choice: .*slowness-squared.*slowness.*velocity"),
-        (["--mean", "slowness"], "--mean: found slowness, but nothing is averaged; needed: --smooth or --spacing"),
+        (["--mean", "slowness"], "--mean: found slowness, but nothing is averaged; needed: --smooth, or --spacing"),
         (["--smooth", "20", "--mean", "slowness", "--units", "none"], "--mean: found with --units none"),
         (
             ["--smooth", "20", "--epsilon", "no.rsf"],

@@ -109,6 +109,24 @@ def test_smoothing_extension_and_rules_follow(tmp_path: Path) -> None:
     assert (tmp_path / "vp-epsilon.rsf").exists()
 
 
+def test_smoothing_keeps_the_times_of_the_picks(tmp_path: Path) -> None:
+    """As slowness does, unless another mean is asked for; epsilon of a volume on the same cells comes with it."""
+    name = picks(tmp_path, {(0.0,): (LAYERS, ENDS), (400.0,): (LAYERS, ENDS)})
+    times = {}
+    for mean in ("none", "slowness", "slowness-squared", "left out"):
+        np.save(tmp_path / "epsilon.npy", np.full((9, 301), 0.1, np.float32))
+        words = ["--spacing", "50,10", "--crop", "0:400,0:3000", "--epsilon", tmp_path / "epsilon.npy"]
+        words += [] if mean == "none" else ["--smooth", "0,40"]
+        words += ["--mean", mean] if mean.startswith("slowness") else []
+        done = here("prepare", name, *words, "-o", tmp_path / "vp.rsf")
+        assert done.code == 0, done.err
+        with open_volume(str(tmp_path / "vp.rsf"), Path()) as volume:
+            times[mean] = float((1 / volume.read((0, 0), volume.info.shape)[3].astype(float)).sum())
+    assert times["left out"] == times["slowness"] == pytest.approx(times["none"], rel=1e-5)
+    assert times["slowness-squared"] > times["none"] * 1.0005
+    assert (tmp_path / "vp-epsilon.rsf").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [

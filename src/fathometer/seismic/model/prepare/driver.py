@@ -130,7 +130,9 @@ def _check_mean(request: PreparationRequest, source: Source) -> None:
     if request.mean is not None and not source.velocity:
         raise InputError("--mean: found with --units none; needed: a velocity")
     if request.mean is not None and not (request.smooth or request.spacing):
-        raise InputError(f"--mean: found {request.mean}, but nothing is averaged; needed: --smooth or --spacing")
+        raise InputError(
+            f"--mean: found {request.mean}, but nothing is averaged; needed: --smooth, or --spacing of a volume"
+        )
 
 
 def _prepared(
