@@ -142,9 +142,9 @@ def test_smoothing_keeps_the_times_of_the_picks(tmp_path: Path) -> None:
             "line 2: at x = 0 m the interval velocity from 0.5",
         ),
         (
-            "0 1 200\n9 1 2000\n",
+            "x t v(m/s)\n0 1 200\n9 1 2000\n",
             ["--spacing", "9,5"],
-            "line 1: at x = 0 m the interval velocity down to 1 s is 200 m/s",
+            "line 2: at x = 0 m the interval velocity down to 1 s is 200 m/s",
         ),
         ("0 1 2000\n9 1 2000\n", ["--spacing", "0,5"], "--spacing: found 0 m along x"),
     ],

@@ -8,7 +8,9 @@ from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.seismic.kirchhoff.velocities.description import describe_picks
 from fathometer.seismic.kirchhoff.velocities.picks_file import read_picks
+from fathometer.seismic.kirchhoff.velocities.picks_model import PicksModel
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, times_of
+from fathometer.seismic.model.prepare.request import PreparationRequest
 
 TWO = """\
 # x   t    v
@@ -125,8 +127,8 @@ def test_coordinates_far_from_zero(tmp_path):
         ("0 -1 2000\n", "line 1: found a time of -1 s; allowed: 0 s or later"),
         ("0 1500 2000\n", "line 1: found a time of 1500 s; allowed: up to 60 s; is it in milliseconds?"),
         ("0 1 0\n", "line 1: found a velocity of 0 m/s; allowed: above 0"),
-        ("0 1 2.5\n", r"line 1: found a velocity of 2.5 m/s; allowed: 100 to 20000 m/s; is it in km/s\?"),
-        ("0 1 25000\n", r"line 1: found a velocity of 25000 m/s; allowed: 100 to 20000 m/s; is it in ft/s\?"),
+        ("0 1 2.5\n", r"line 1: found a velocity of 2.5 m/s; allowed: 300 to 9000 m/s; is it in km/s\?"),
+        ("0 1 25000\n", r"line 1: found a velocity of 25000 m/s; allowed: 300 to 9000 m/s; is it in ft/s\?"),
         ("# nothing\n", "holds no picks; needed: lines of x y t v"),
         (
             "0 1 3000\n0 1.21 2500\n0 2 2600\n",
@@ -139,6 +141,77 @@ def test_coordinates_far_from_zero(tmp_path):
 def test_wrong_lines(tmp_path, text, words):
     with pytest.raises(InputError, match=rf"p\.txt: {words}"):
         picked(tmp_path, text)
+
+
+FEET = "0 1640.4199475 500 6561.6797900\n1312.3359580 0 1500 7874.0157480\n"
+METRES = "0 500 0.5 2000\n400 0 1.5 2400\n"
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "x(ft) y(ft) t(ms) v(ft/s)",
+        "x (ft) y (ft) time (ms) Vrms (ft/s)",
+        "# x, ft  y, ft  t, ms  v, ft/s",
+        "# x y t v\nx_ft,y_ft,t_ms,v_ft/s",
+        "X[feet] Y[feet] TWT[msec] Velocity[feet/sec]",
+    ],
+)
+def test_units_of_the_columns_are_obeyed(tmp_path, names):
+    (tmp_path / "p.txt").write_text(f"{names}\n{FEET}")
+    found = read_picks(tmp_path / "p.txt")
+    for place, expected in zip(found.locations, ((0, 500, 0.5, 2000), (400, 0, 1.5, 2400)), strict=True):
+        said = place.x, place.y, place.times[0], place.velocities[0]
+        np.testing.assert_allclose(said, expected, rtol=1e-8)
+    assert found.notes() == ()
+
+
+@pytest.mark.parametrize("names", ["x y t v", "x(m) y(m) t(s) v(m/s)", "# x y t(twt) v(rms)", "picks of line A", "# v"])
+def test_names_that_change_nothing(tmp_path, names):
+    (tmp_path / "p.txt").write_text(f"{names}\n{METRES}")
+    found = read_picks(tmp_path / "p.txt")
+    assert [(place.x, place.y, place.times[0]) for place in found.locations] == [(0, 500, 0.5), (400, 0, 1.5)]
+    assert [place.velocities[0] for place in found.locations] == [2000, 2400]
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ("x owt v", "names the column owt; needed: two-way time, twice that"),
+        ("# x one-way-time v", "names the column one-way-time; needed: two-way time"),
+        ("x t vint", "names the column vint; needed: RMS"),
+        ("cdp t v", "names the column cdp, which counts; needed: x and y in m"),
+        ("x z v", "names the columns x z v; needed: x t v"),
+        ("x t v(furlongs)", r"names the column v\(furlongs\); known units: m/s, km/s, ft/s"),
+        ("x(s) t v", r"names the column x\(s\); known units: m, km, ft"),
+        ("x t(m) v", r"names the column t\(m\); known units: s, ms"),
+        ("place when fast(ft/s)", "needed: x t v"),
+        ("# t x v", "names the columns t x v; needed: x t v"),
+    ],
+)
+def test_columns_that_picks_do_not_have(tmp_path, names, words):
+    with pytest.raises(InputError, match=f"line 1 {words}" if words.startswith("names") else words):
+        picked(tmp_path, f"{names}\n0 0.5 2000\n0 1 2400\n")
+
+
+def test_velocities_of_rocks_only_where_no_unit_is_said(tmp_path):
+    text = "0 1 200\n400 1 12000\n"
+    with pytest.raises(InputError, match=r"line 1: found a velocity of 200 m/s; allowed: 300 to 9000 m/s.*v\(ft/s\)"):
+        picked(tmp_path, text)
+    (tmp_path / "p.txt").write_text(f"x t v(m/s)\n{text}")
+    assert [place.velocities[0] for place in read_picks(tmp_path / "p.txt").locations] == [200, 12000]
+
+
+def test_fast_picks_are_told_in_a_description_and_a_model(tmp_path):
+    path = tmp_path / "p.txt"
+    path.write_text("0 0.5 5200\n0 1 6600\n400 1 6000\n")
+    told = "no velocity below 5200 m/s: picks are in m/s; are these ft/s? Then a line before the first numbers names"
+    assert told in dict(describe_picks(path).rows())["note"]
+    assert told in describe_picks(path).as_dict()["notes"][0]
+    request = PreparationRequest(str(path), tmp_path / "p.npy", spacing=(100.0, 50.0))
+    assert any(told in note for note in PicksModel(request).notes)
+    path.write_text("x t v(m/s)\n0 0.5 5200\n0 1 6600\n")
+    assert "note" not in dict(describe_picks(path).rows())
 
 
 def test_what_is_proposed_is_enough(tmp_path):

@@ -41,6 +41,7 @@ class PicksDescription:
             ("times", _range(self.times, "s")),
             ("velocities", _range(self.velocities, "m/s")),
             ("Dix velocities", f"{_range(self.intervals, 'm/s')} in intervals"),
+            *(("note", note) for note in self.picks.notes()),
         ]
 
     def as_dict(self) -> dict[str, Any]:
@@ -57,6 +58,7 @@ class PicksDescription:
             "times_seconds": list(self.times),
             "velocity_metres_per_second": list(self.velocities),
             "interval_metres_per_second": list(self.intervals),
+            "notes": list(self.picks.notes()),
         }
 
 

@@ -19,7 +19,6 @@ from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.velocities.picks_file import Picks, read_picks
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
-from fathometer.seismic.model.velocity_units import HARD
 
 Numbers = NDArray[np.int64]
 ON_A_LINE = 1e-6  # width of the places' hull beside its length, at most, that counts as none
@@ -50,10 +49,7 @@ class PicksSource:
 
     def hard_notes(self) -> tuple[str, ...]:
         """A note where the picks are so fast that they may be in ft/s."""
-        least = float(self._table.min())
-        if not least > HARD:
-            return ()
-        return (f"{self.picks.path.name}: no velocity below {least:g} m/s: picks are in m/s; are these ft/s?",)
+        return self.picks.notes()
 
     def files(self) -> list[Path]:
         """See Source.files."""

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.seismic.kirchhoff.velocities.dix import interval_squares, require_interval_velocities
-from fathometer.seismic.kirchhoff.velocities.limits import FASTEST, LATEST, SLOWEST
+from fathometer.seismic.kirchhoff.velocities.limits import LATEST
+from fathometer.seismic.kirchhoff.velocities.picks_columns import COLUMNS, Units, units_of_names
+from fathometer.seismic.model.limits import GIVEN, velocity_range
+from fathometer.seismic.model.velocity_units import HARD
 from fathometer.seismic.survey.time_migration import PICKS_SUFFIXES
 from fathometer.storage.reading import readable, reading
 
-COLUMNS = {3: ("x", "t", "v"), 4: ("x", "y", "t", "v")}
-# First letters of names in a header line that say which column it is.
-NAMED = {"x": "x", "y": "y", "t": "t", "v": "v", "time": "t", "twt": "t", "t0": "t", "vrms": "v", "vnmo": "v"} | {
-    "velocity": "v"
-}
+NEEDED_UNIT = "a line before the first numbers names the columns, as x t v(ft/s)"
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,21 @@ class Location:
 
 @dataclass(frozen=True)
 class Picks:
-    """The picks of a file; dimension: 2 or 3."""
+    """The picks of a file; dimension: 2 or 3. units: that the file says of its velocities."""
 
     path: Path
     dimension: int
     locations: tuple[Location, ...]
+    units: str | None = None
+
+    def notes(self) -> tuple[str, ...]:
+        """A note where velocities without a unit are so fast that they may be in ft/s."""
+        least = min(float(location.velocities.min()) for location in self.locations)
+        if self.units is not None or not least > HARD:
+            return ()
+        return (
+            f"{self.path.name}: no velocity below {least:g} m/s: picks are in m/s; are these ft/s? Then {NEEDED_UNIT}",
+        )
 
     @property
     def places(self) -> NDArray[np.float64]:
@@ -74,11 +83,12 @@ def is_picks_file(reference: str) -> bool:
 def read_picks(path: Path, dimension: int | None = None) -> Picks:
     """The picks of a file.
 
-    Lines hold numbers separated by commas or blanks; # begins a comment; before the first numbers a line may name the
-    columns. dimension: 2 or 3; None: by the columns of the first line.
+    Lines hold numbers separated by commas or blanks; # begins a comment; before the first numbers a line, also a
+    comment, may name the columns and their units. dimension: 2 or 3; None: by the columns of the first line.
 
-    InputError, with file and line: an unreadable line, a wrong number of columns, velocities out of range, times that
-    are negative or do not ascend at a place, two picks at one place and time, interval velocities that do not exist.
+    InputError, with file and line: an unreadable line, a wrong number of columns, columns that picks do not have,
+    velocities out of range, times that are negative or do not ascend at a place, two picks at one place and time,
+    interval velocities that do not exist.
     """
     readable(path)
     with reading(path), ledger.io(bytes=path.stat().st_size):
@@ -89,20 +99,24 @@ def read_picks(path: Path, dimension: int | None = None) -> Picks:
         raise InputError(f"{path}: is not text in UTF-8; needed: a text of picks, x y t v (2D: x t v)") from None
     found: dict[tuple[float, float], list[tuple[int, float, float]]] = {}
     width = None if dimension is None else dimension + 1
-    named = False
+    named, units = False, Units({})
     for number, line in enumerate(text.splitlines(), start=1):
-        words = line.partition("#")[0].replace(",", " ").split()
+        text, _, comment = line.partition("#")
+        words = text.replace(",", " ").split()
         if not words:
+            if not found and comment:
+                units = units.joined(units_of_names(path, number, comment, width, comment=True))
             continue
         if not found and not named and not any(_is_number(word) for word in words):
-            _check_names(path, number, words, width)
+            units = units.joined(units_of_names(path, number, text, width))
             named = True
             continue
         values = _numbers(path, number, words, width)
         width = len(values)
         *place, t, v = values
-        x, y = place[0], place[1] if len(place) == 2 else 0.0
-        _check(path, number, t, v)
+        x, y = units.in_metres("x", place[0]), units.in_metres("y", place[1]) if len(place) == 2 else 0.0
+        t, v = units.in_seconds(t), units.in_metres_per_second(v)
+        _check(path, number, t, v, units)
         picks = found.setdefault((x, y), [])
         if picks:
             _check_ascent(path, number, t, *picks[-1][:2])
@@ -116,7 +130,7 @@ def read_picks(path: Path, dimension: int | None = None) -> Picks:
         where = f"x = {x:.10g} m" + (f", y = {y:.10g} m" if width == 4 else "")
         require_interval_velocities(str(path), where, location.times, location.velocities, lines)
         locations.append(location)
-    return Picks(path, width - 1, tuple(locations))
+    return Picks(path, width - 1, tuple(locations), units.velocity)
 
 
 def _is_number(word: str) -> bool:
@@ -125,15 +139,6 @@ def _is_number(word: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _check_names(path: Path, number: int, words: list[str], width: int | None) -> None:
-    """InputError where a line of names says another order of columns."""
-    names = [NAMED.get(word.lower().partition("(")[0].partition("_")[0].partition("[")[0], "?") for word in words]
-    known = [COLUMNS[width]] if width else list(COLUMNS.values())
-    if "?" not in names and tuple(names) not in known:
-        allowed = " or ".join(" ".join(columns) for columns in known)
-        raise InputError(f"{path}: line {number} names the columns {' '.join(words)}; needed: {allowed}")
 
 
 def _numbers(path: Path, number: int, words: list[str], width: int | None) -> list[float]:
@@ -149,7 +154,7 @@ def _numbers(path: Path, number: int, words: list[str], width: int | None) -> li
     return values
 
 
-def _check(path: Path, number: int, t: float, v: float) -> None:
+def _check(path: Path, number: int, t: float, v: float, units: Units) -> None:
     if t < 0:
         raise InputError(f"{path}: line {number}: found a time of {t:g} s; allowed: 0 s or later")
     if t > LATEST:
@@ -158,10 +163,12 @@ def _check(path: Path, number: int, t: float, v: float) -> None:
         )
     if not v > 0:
         raise InputError(f"{path}: line {number}: found a velocity of {v:g} m/s; allowed: above 0")
-    if not SLOWEST <= v <= FASTEST:
-        unit = "; is it in km/s?" if v < SLOWEST / 4 else "; is it in ft/s?" if v > FASTEST else ""
+    least, most = velocity_range(units.velocity)
+    if not least <= v <= most:
+        unit = "; is it in km/s?" if v < least / 12 else "; is it in ft/s?" if v > most else ""
+        given = "" if units.velocity else f"; it may be from {GIVEN[0]:g} to {GIVEN[1]:g} m/s where {NEEDED_UNIT}"
         raise InputError(
-            f"{path}: line {number}: found a velocity of {v:g} m/s; allowed: {SLOWEST:g} to {FASTEST:g} m/s{unit}"
+            f"{path}: line {number}: found a velocity of {v:g} m/s; allowed: {least:g} to {most:g} m/s{unit}{given}"
         )
 
 

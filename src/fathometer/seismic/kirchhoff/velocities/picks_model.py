@@ -70,6 +70,7 @@ class PicksModel:
         self.notes = (
             "depths count from 0, where the picks' times begin; Dix velocities are those of NMO: in VTI media they and "
             "depths are too large by a factor of about sqrt(1 + 2 delta)",
+            *self._picks.notes(),
             *self._under.notes,
         )
 
