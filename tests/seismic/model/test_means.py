@@ -357,6 +357,26 @@ def test_volumes_that_do_not_fit(
     assert not list(tmp_path.glob("out*"))
 
 
+def test_files_of_other_axes_in_three_dimensions(tmp_path: Path) -> None:
+    """A file that does not name its axes has the model's; one that does, its own."""
+    vp, epsilon, delta = random_medium(8, 6, 10)
+    np.save(tmp_path / "vp.npy", vp.transpose(2, 1, 0).astype(np.float32))
+    np.save(tmp_path / "epsilon.npy", epsilon.transpose(2, 1, 0).astype(np.float32))
+    info = VolumeInfo((6, 8, 10), np.dtype(np.float32), (10.0,) * 3, (0.0,) * 3, ("y", "x", "z"), None)
+    write_volume(tmp_path / "d.rsf", info, delta.transpose(1, 0, 2).astype(np.float32), [0] * 3, MPI.COMM_SELF)
+    words = ("--axes", "zyx", "--input-spacing", "10", "--smooth", "15")
+    parameters = ("--epsilon", tmp_path / "epsilon.npy", "--delta", tmp_path / "d.rsf")
+    done = here("prepare", tmp_path / "vp.npy", *words, *parameters, "-o", tmp_path / "out.rsf")
+    assert done.code == 0, done.err
+    wanted = averaged(means.SLOWNESS_SQUARED, (vp, epsilon, delta), lambda values: smoothed(values, [1.5] * 3))
+    for got, expected in zip(results(tmp_path), wanted, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=2e-5, atol=2e-6)
+    refused(
+        here("prepare", tmp_path / "vp.npy", *words, "--epsilon", volume(tmp_path, "flat.rsf", vp[0]), "-o", "o.rsf"),
+        "--epsilon: .*flat.rsf has 6 x 10 cells, the model 10 x 6 x 8 along z, y, x",
+    )
+
+
 def test_percent_are_taken_by_their_unit(tmp_path: Path) -> None:
     _, epsilon, _ = files(tmp_path)
     volume(tmp_path, "epsilon.rsf", 100 * epsilon, unit="%")
