@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cli_support import here
 from mpi4py import MPI
 from stated_volumes import WRITERS, Stated, Truth, array_of, lacking
 
@@ -165,6 +166,46 @@ def test_what_is_not_understood_is_refused(tmp_path, attributes, coordinates, of
         open_volume(reference, tmp_path)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("labels", "read"),
+    [
+        (np.array([b"x", b"z"]), ("x", "z")),  # of fixed length: the library's own reader ends the process
+        (["x", "z"], ("x", "z")),
+        ([b"\xff\xfez", b"x"], ("??z", "x")),
+        (np.arange(2), None),
+        ("far too long a text for a label", None),
+        (["x"], None),
+    ],
+    ids=str,
+)
+def test_labels_of_any_type(tmp_path, labels, read):
+    h5py = pytest.importorskip("h5py")
+    reference = hdf5_with(tmp_path, {})
+    with h5py.File(tmp_path / "v.h5", "r+") as file:
+        kind = h5py.string_dtype("ascii") if isinstance(labels, list) else None
+        file["vp"].attrs.create("DIMENSION_LABELS", labels, dtype=kind)
+    with open_volume(reference, tmp_path) as volume:
+        labels = volume.info.labels
+        assert (labels and tuple(label.replace("\ufffd", "?") for label in labels)) == read
+    done = here("info", tmp_path / "v.h5")
+    assert done.code == 0, done.err
+    done.out.encode("utf-8")
+
+
+@pytest.mark.parametrize("value", ["abc", np.arange(2), np.array([b"z", b"x"]), None], ids=str)
+def test_scales_of_another_type_are_none(tmp_path, value):
+    """A text, or references that are no lists: the library's own reader ends the process."""
+    h5py = pytest.importorskip("h5py")
+    reference = hdf5_with(tmp_path, {})
+    with h5py.File(tmp_path / "v.h5", "r+") as file:
+        if value is None:
+            file["vp"].attrs.create("DIMENSION_LIST", [file["vp"].ref] * 2, dtype=h5py.ref_dtype)
+        else:
+            file["vp"].attrs["DIMENSION_LIST"] = value
+    with open_volume(reference, tmp_path) as volume:
+        assert volume.info.spacing is None
 
 
 def test_values_out_of_their_valid_range_are_missing(tmp_path):

@@ -13,7 +13,7 @@ import itertools
 import math
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import sleep
@@ -55,6 +55,7 @@ LARGEST_CALL = 1 << 30  # bytes
 MOST_CHUNKS = 1 << 14  # of a call: the library takes some 7 kB of memory for each
 DATASET = "values"
 NO_VARIABLE = "This is a netCDF dimension but not a netCDF variable"  # as NetCDF-4 names such a scale
+LABELS, SCALES = "DIMENSION_LABELS", "DIMENSION_LIST"  # attributes of a dataset, by the dimension scales' standard
 ABORT_SECONDS = 5.0  # that a rank whose write failed waits for the others to return from theirs
 CHUNK_BYTES = 1 << 20
 CHUNK_CELLS = {1: 1 << 18, 2: 512, 3: 64}  # along each axis but that of steps, at most, by dimensions: 1 MiB of float32
@@ -276,8 +277,10 @@ class Hdf5Volume(BlockReader):
                 check_values(name, self._values.dtype)
                 fills = check_complete(self._values, self.key)  # before a shape that depends on other files
                 shape = check_shape(name, self._values.shape or ())
-                dimensions = [_dimension(axis) for axis in self._values.dims]
-                info, stored = stated(name, shape, self._values.dtype, dict(self._values.attrs), dimensions)
+                attributes = dict(self._values.attrs)
+                info, stored = stated(
+                    name, shape, self._values.dtype, attributes, _dimensions(self._values, attributes)
+                )
                 super().__init__(path, replace(with_crs(info, self._crs()), fills=fills), stored)
         except BaseException:
             self._file.close()
@@ -318,13 +321,37 @@ class Hdf5Volume(BlockReader):
         self._file.close()
 
 
-def _dimension(axis: Any) -> Dimension:
+def _dimensions(values: Any, attributes: Mapping[str, Any]) -> list[Dimension]:
+    """The dimensions of a dataset. The library's own readers of labels and scales end the process where the attributes
+    of these are of another type than it would write."""
+    said = attributes.get(LABELS)
+    labels = [""] * values.ndim
+    if isinstance(said, np.ndarray) and said.shape == (values.ndim,):
+        labels = [text_of(label) for label in said]
+    if not _has_scales(values):
+        return [Dimension(label) for label in labels]
+    return [_dimension(axis, label) for axis, label in zip(values.dims, labels, strict=True)]
+
+
+def _has_scales(values: Any) -> bool:
+    """Whether a dataset has scales of its axes in an attribute of the type that is theirs."""
+    import h5py
+
+    if SCALES not in values.attrs:
+        return False
+    attribute = values.attrs.get_id(SCALES)
+    kind = attribute.get_type()
+    is_list = isinstance(kind, h5py.h5t.TypeVlenID) and isinstance(kind.get_super(), h5py.h5t.TypeReferenceID)
+    return bool(is_list and attribute.shape == (values.ndim,))
+
+
+def _dimension(axis: Any, label: str) -> Dimension:
     """A dimension with its first scale; NetCDF-4 has scales that stand for a name alone."""
     scales = list(axis.values())
     if not scales:
-        return Dimension(str(axis.label or ""))
+        return Dimension(label)
     scale = scales[0]
-    name = str(axis.label or "") or os.path.basename(str(scale.name))
+    name = label or os.path.basename(str(scale.name))
     attributes = dict(scale.attrs)
     alone = scale.ndim != 1 or text_of(attributes.get("NAME")).startswith(NO_VARIABLE)
     return Dimension(name) if alone else Dimension(name, scale[:], attributes)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,8 @@ def text_of(value: Any) -> str:
     """The text of an attribute; "" of anything else. HDF5 and MATLAB have bytes, and arrays of one text."""
     if isinstance(value, np.ndarray) and value.size == 1:
         value = value.reshape(-1)[0]
+    if isinstance(value, str):  # bytes that are no UTF-8 come as lone surrogates, which no terminal can show
+        value = re.sub("[\ud800-\udfff]", "\ufffd", value)
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return value.strip("\0 ") if isinstance(value, str) else ""
