@@ -69,9 +69,10 @@ def write_survey(
     return path
 
 
-def run(command: str, survey: Path) -> None:
-    """Run `fathometer COMMAND SURVEY` and end with its exit code if it fails."""
-    done = subprocess.run([sys.executable, "-m", "fathometer", command, str(survey)], check=False)
+def run(command: str, survey: Path, *options: str) -> None:
+    """Run `fathometer COMMAND SURVEY OPTIONS` and end with its exit code if it fails."""
+    words = [sys.executable, "-m", "fathometer", *command.split(), str(survey), *options]
+    done = subprocess.run(words, check=False)
     if done.returncode:
         sys.exit(done.returncode)
 

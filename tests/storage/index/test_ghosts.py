@@ -5,6 +5,8 @@ import pytest
 from index_support import index_of
 
 from fathometer.storage.index.summary import describe_index, table_of
+from fathometer.storage.traces.notches import notches_of, spread
+from fathometer.storage.traces.segy import read_traces, scan
 from fathometer.storage.traces.segy_writer import GatherWriter
 
 INTERVAL, NS, N = 0.004, 500, 40
@@ -41,3 +43,11 @@ def test_what_is_told_of_ghosts(tmp_path, depths, ghosts, wanted):
     for line in lines:
         assert ("hold the ghost" in line) == bool(ghosts)
     assert dict(description.rows())["source z"] == f"{depths[0]:g} m"
+
+
+def test_a_spectrum_that_falls_across_a_notch_tells_nothing(shared_data):
+    """The Viking Graben line has receivers at 10 m, with a notch at 75 Hz, where its spectrum has fallen by 30 dB."""
+    file = shared_data / "viking_graben" / "viking_small.segy"
+    table = scan(file)
+    traces, interval = read_traces(file, spread(480)), table.interval
+    assert notches_of(traces, interval, table.source[spread(480), 2], table.receiver[spread(480), 2]) == ()

@@ -19,6 +19,7 @@ from fathometer.seismic.signature.sea_floor import Aligned, Near, aligned, near_
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.seismic.traces.wavelet_file import GHOSTS, KEPT, NO_GHOSTS, REMOVED
 from fathometer.storage import atomic
+from fathometer.storage.traces.doubts import polarity_of
 from fathometer.storage.traces.modelled_top import top_of
 
 Doubles = npt.NDArray[np.float64]
@@ -49,6 +50,7 @@ class SurveyWavelet:
         ghosts: KEPT, REMOVED or NO_GHOSTS. source, receiver: median depths, m.
         t0, depth: (n,) of the traces that took part, s and m: of the sea floor at vertical incidence, below z = 0.
         reversed: whether the survey's conditioning changes the sign, which is in the wavelet too.
+        codes: impulse polarity codes of the files: 1: an increase of pressure is a negative number, 2: positive.
     """
 
     survey: Survey
@@ -62,6 +64,7 @@ class SurveyWavelet:
     depth: Doubles
     highest: float
     reversed: bool
+    codes: frozenset[int]
 
     @property
     def polarity(self) -> str:
@@ -69,7 +72,17 @@ class SurveyWavelet:
         fits = f"correlation {self.estimate.fit:.2f}; with the other sign {self.estimate.other_fit:.2f}"
         if not self.estimate.sign_is_told:
             return f"cannot be told ({fits}); taken is {self._convention}"
-        return f"{self._convention} ({fits})"
+        return f"{self._convention} ({fits}){self._of_headers}"
+
+    @property
+    def _of_headers(self) -> str:
+        """Whether headers say the same of the sign; "" where they do not say."""
+        if len(self.codes) != 1 or not self.codes <= {1, 2}:
+            return ""
+        [code] = self.codes
+        in_files = -self.estimate.sign if self.reversed else self.estimate.sign
+        same = (in_files < 0.0) == (code == 1)
+        return f"; the impulse polarity code, {code}, says {'the same' if same else 'the opposite'}"
 
     @property
     def _convention(self) -> str:
@@ -152,6 +165,7 @@ def survey_wavelet(survey: Survey, request: Request) -> SurveyWavelet:
     _check(near, request, name)
     assert acquisition.recording is not None
     tops = {top_of(layout) for layout in acquisition.recording.layouts}
+    codes = frozenset(polarity_of(layout) for layout in acquisition.recording.layouts)
     ghosts = _ghosts(survey, request.ghosts, source, receiver, tops, name)
     tows = None if ghosts == NO_GHOSTS else Tows(source, receiver, request.velocity, request.reflection)
     t0 = request.sea_floor or reflection_time(near, request.velocity, name)
@@ -165,7 +179,9 @@ def survey_wavelet(survey: Survey, request: Request) -> SurveyWavelet:
     vertical = np.sqrt(onset**2 - (offset / request.velocity) ** 2)
     depth = 0.5 * (request.velocity * vertical + near.source[rows] + near.receiver[rows])
     highest = request.highest or min(math.ceil(estimate.highest), 0.45 / near.interval)
-    return SurveyWavelet(survey, near, pieces, estimate, ghosts, source, receiver, vertical, depth, highest, sign < 0.0)
+    return SurveyWavelet(
+        survey, near, pieces, estimate, ghosts, source, receiver, vertical, depth, highest, sign < 0.0, codes
+    )
 
 
 def _check(near: Near, request: Request, name: str) -> None:

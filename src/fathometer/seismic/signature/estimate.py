@@ -6,7 +6,8 @@ band where it stands above the noise before the reflection (minimum_phase.py). W
 that of the traces, without them that of the source: both are of minimum phase. Where traces are those of line sources
 (2D modelling), the half integral of their propagation, whose amplitude falls as f^(-1/2), is taken out in the same way.
 
-The sign and the onset are those with which the wavelet of the traces fits the stack best.
+The sign and the onset are those with which the wavelet of the traces fits the stack best, with an onset no later than
+the first break: of two signs, half a period apart, one would need a signal before its onset.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ ABOVE_NOISE = 3.0
 HIGHEST = 0.8  # of the Nyquist frequency: the end of the band at most, since recorders filter
 NEGLIGIBLE = 0.03  # of the largest amplitude: a Ricker wavelet's at 2.5 times its peak frequency
 TAPER = 0.25  # of the length, at its end
-REACH = 0.05  # s, by which the onset may lie beside the reference time
+REACH = 0.05  # s, by which the first break may lie beside the reference time, and the onset before it
+BREAK, BREAK_NOISE = 0.03, 5.0  # of the largest amplitude, and of the noise's RMS: a first break is louder than both
 CLOSE = 0.05  # difference of correlations below which the sign cannot be told
 
 
@@ -175,12 +177,13 @@ def _tapered(series: Doubles) -> Doubles:
 
 def _matched(stack: Doubles, wavelet: Doubles, interval: float) -> tuple[float, float, float, float]:
     """Sign, onset (s behind the reference time) and correlation with which a wavelet (n,) fits a stack best, and the
-    correlation of the other sign."""
-    begin, reach = round(BEFORE / interval), round(REACH / interval)
-    padded = np.concatenate([stack, np.zeros(len(wavelet))])
-    first = begin - reach
+    correlation of the other sign. No onset is later than the stack's first break: before it there is nothing."""
+    last = _first_break(stack, interval)
+    reach = round(REACH / interval)
+    first = max(0, last - reach)
+    padded = np.concatenate([stack, np.zeros(len(wavelet) + 2)])
     energy = float(np.sum(wavelet**2))
-    fit = np.empty(2 * reach + 1)
+    fit = np.empty(last - first + 2)  # with one beyond, for the parabola
     for n in range(len(fit)):
         piece = padded[first + n : first + n + len(wavelet)]
         size = np.sqrt(max(float(np.sum(piece**2)) * energy, np.finfo(np.float64).tiny))
@@ -190,3 +193,11 @@ def _matched(stack: Doubles, wavelet: Doubles, interval: float) -> tuple[float, 
     k = 1 + int(np.argmax(sign * fit[inner]))
     onset = interval * (first + k + parabola(sign * fit, k)) - BEFORE
     return sign, onset, float(sign * fit[k]), float(np.max(-sign * fit[inner]))
+
+
+def _first_break(stack: Doubles, interval: float) -> int:
+    """The first sample of a stack that is neither noise nor small beside the reflection."""
+    begin, near = round((BEFORE - REACH) / interval), round((BEFORE + REACH) / interval)
+    noise = float(np.sqrt(np.mean(stack[:begin] ** 2)))
+    level = max(BREAK * float(np.abs(stack[:near]).max()), BREAK_NOISE * noise)
+    return begin + int(np.argmax(np.abs(stack[begin:]) >= level))

@@ -4,7 +4,8 @@ At a depth d the reflection from the surface cancels the frequencies n c / (2 d)
 look; of a notch there, three things can be told:
 
     found     the spectrum falls by NOTCH_DB or more below both of its shoulders, within NEAR of the first notch
-    none      it falls by less than FLAT_DB
+    none      it falls by less than FLAT_DB, and both shoulders are within STRONG_DB of the largest amplitude, so that
+              neither a slope nor noise can have hidden a notch
     nothing   anything between; or a shoulder is more than BAND_DB below the largest amplitude or above HIGHEST of the
               Nyquist frequency, so that there is no signal that could be missing; or too few traces, or too short ones
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 WATER = 1500.0  # m/s
-NOTCH_DB, FLAT_DB, BAND_DB = 6.0, 3.0, 30.0
+NOTCH_DB, FLAT_DB, BAND_DB, STRONG_DB = 6.0, 3.0, 30.0, 15.0
 NEAR, SHOULDER = 0.1, (0.6, 1.4)  # of the notch's frequency: how far from it it may lie; where its shoulders end
 SMOOTH = 0.06  # of the notch's frequency
 HIGHEST = 0.9  # of the Nyquist frequency: above, recorders have filtered
@@ -82,6 +83,7 @@ def _notch(traces: Floats, interval: float, expected: float) -> float | None:
     below, above = (frequency >= low) & (frequency < expected), (frequency > expected) & (frequency <= high)
     if not near.any():
         return None
+    # The weaker shoulder, also where the spectrum slopes: half of a steep slope is not taken for a notch.
     shoulder = min(float(decibels[below & ~near].max()), float(decibels[above & ~near].max()))
     if shoulder < -BAND_DB:
         return None
@@ -89,7 +91,7 @@ def _notch(traces: Floats, interval: float, expected: float) -> float | None:
     fall = shoulder - float(decibels[lowest])
     if fall >= NOTCH_DB:
         return float(frequency[lowest])
-    return 0.0 if fall < FLAT_DB else None
+    return 0.0 if fall < FLAT_DB and shoulder >= -STRONG_DB else None
 
 
 def _spectrum(traces: Floats, width: int) -> Floats:
