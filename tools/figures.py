@@ -28,6 +28,7 @@ sys.path += [
 ]
 
 import test_adjoint
+import test_amplitudes
 import test_analytic
 import test_anisotropy
 import test_both_migrations
@@ -144,6 +145,19 @@ def imaging() -> None:
         for label, parameters in (("VTI", vti), ("isotropic", (0.0, 0.0))):
             image = t.image_of(folder, label, overburden, parameters, folder / "reflected.segy")
             print(f"reflector at 64.5 cells, migrated as {label}: {t.reflector_depth(image):.2f}")
+
+
+def amplitudes() -> None:
+    """Verification 7: source-normalised images over what they must be, by cells, shots and angles."""
+    a = test_amplitudes
+    cases = [(a.line, shots, cells) for shots in (1, 5) for cells in (20.0, 10.0, 5.0)]
+    cases += [(a.square, 1, 25.0), (a.square, 1, 12.5), (a.square, 3, 25.0)]
+    with TemporaryDirectory() as name:
+        for kind, shots, cells in cases:
+            over_sum, over_coefficient = a.shares(Path(name), kind(shots), cells)
+            print(f"{kind.__name__}, {shots} shots, cells of {cells:g} m: {over_sum:.3f}, {over_coefficient:.3f}")
+        for angle, (over_sum, over_coefficient) in zip(a.ANGLES, a.shares_at_angles(Path(name)), strict=True):
+            print(f"line, {angle:g} degrees: {over_sum:.3f}, {over_coefficient:.3f}")
 
 
 def depths() -> None:
@@ -270,6 +284,7 @@ PARTS = (
         absorption,
         grazing,
         imaging,
+        amplitudes,
         depths,
         smoothing,
         means,

@@ -103,19 +103,21 @@ class SeismicApplication:
     def summary(self, outcome: Outcome) -> list[str]:
         """See Application."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
-        empty = [f"note: {note}" for note in outcome.record["results"].get("same_everywhere", [])]
+        results = outcome.record["results"]
+        weak = results.get("illumination", {}).get("note")
+        notes = [f"note: {note}" for note in [*results.get("same_everywhere", []), *([weak] if weak else [])]]
         if "samples summed" in figures:
             rate = f" at {figures['samples summed'] / 1e6:.0f} million samples a second" if figures["kernel"] else ""
             return [
                 f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s sums over traces{rate}; "
                 f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
-                *empty,
+                *notes,
             ]
         return [
             f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
             f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
             f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
-            *empty,
+            *notes,
         ]
 
     def failure(self, outcome: Outcome) -> str:

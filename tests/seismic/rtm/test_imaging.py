@@ -123,7 +123,8 @@ def test_a_deep_reflector_keeps_its_depth_in_large_steps(tmp_path):
 
 
 def test_source_normalisation_balances_without_moving(tmp_path):
-    """Divided by illumination, the image keeps the reflector's place; it is image / (energy + floor) exactly."""
+    """Divided by illumination, the image keeps the reflector's place; it is image / (energy + lambda) exactly, times
+    what the time steps take from that."""
     true = np.full((NX, NZ), 2000.0)
     true[:, 65:] = 2600.0
     overburden = np.full((NX, NZ), 2000.0)
@@ -132,14 +133,16 @@ def test_source_normalisation_balances_without_moving(tmp_path):
     np.save(tmp_path / "smooth.npy", overburden.astype(np.float32))
     values = survey("smooth.npy", acquisition={"gathers": str(tmp_path / "reflected.segy")})
     values["imaging"] = {"condition": "source-normalised"}
-    files = migrate(tmp_path, values).files
-    assert reflector_depth(load(files["laplacian"])) == pytest.approx(64.5, abs=0.5)
-    normalised = load(files["image"])
+    outcome = migrate(tmp_path, values)
+    assert reflector_depth(load(outcome.files["laplacian"])) == pytest.approx(64.5, abs=0.5)
+    normalised, level = load(outcome.files["image"]), outcome.record["results"]["illumination"]
     values["imaging"] = {"condition": "cross-correlation"}
     plain = migrate(tmp_path, values).files  # in the place of the first
     image, energy = load(plain["image"]), load(plain["illumination"])
-    expected = image / (energy + np.float32(1e-3 * energy.max()))
-    np.testing.assert_allclose(normalised, expected, rtol=1e-5, atol=0)
+    assert level["stabilisation"] == pytest.approx(1e-3 * np.median(energy), rel=0.01)  # all cells are lit
+    quotient = image / (energy + np.float32(level["stabilisation"]))
+    np.testing.assert_allclose(normalised, level["time_step_gain"] * quotient, rtol=1e-5, atol=0)
+    assert 1.0 < level["time_step_gain"] < 1.01
 
 
 def test_laplacian_of_a_paraboloid():

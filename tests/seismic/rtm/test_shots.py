@@ -115,7 +115,7 @@ def test_sums_in_between_change_nothing(recorded, tmp_path, monkeypatch):
         (0.95, {}, 1),  # of four contributions of 4 bytes a cell
         (0.1, {}, 6),
         (0.1, {"imaging.gathers": "offset", "imaging.offset_bins": [0.0, 100.0, 200.0, 1000.0]}, 6),
-        (0.1, {"imaging.condition": "inverse-scattering"}, 6),
+        (0.1, {"imaging.condition": "source-normalised"}, 6),
         (0.45, {}, 3),
     ],
 )

@@ -358,6 +358,10 @@ OTHERS = [
         {"imaging.condition": "x"},
         '[imaging] condition: found "x"; "cross-correlation" or "source-normalised"',
     ),
+    (
+        {"imaging.condition": "inverse-scattering"},
+        '[imaging] condition: found "inverse-scattering", which was half the Laplacian-filtered image; use "cross-corr',
+    ),
     ({"imaging.every": 0}, '[imaging] every: found 0; allowed: "auto" or an integer from 1 (time steps)'),
     ({"imaging.every": 1.5}, "[imaging] every: found 1.5; allowed"),
     ({"imaging.laplacian": "yes"}, '[imaging] laplacian: found "yes"; allowed: true or false'),

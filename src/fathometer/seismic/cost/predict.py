@@ -29,7 +29,6 @@ from fathometer.seismic.cost.workload import Workload
 from fathometer.seismic.history.choice import HistoryChoice, Rates
 from fathometer.seismic.history.encoding import SPEED
 from fathometer.seismic.history.strategies import PLANNED_STORES
-from fathometer.seismic.rtm.conditions import condition_of
 from fathometer.seismic.rtm.image_sum import image_sum_bytes
 from fathometer.seismic.rtm.products import products_of
 from fathometer.seismic.setup.layout import SurveyLayout
@@ -205,11 +204,10 @@ def _image(run: Workload) -> tuple[list[Phase], float]:
     partial_bytes = len(volumes) * run.shots * contribution
     cells = math.prod(survey.grid.shape)
     products = len(products_of(survey.survey.imaging))
-    filtered = products - 1 if condition_of(survey.survey.imaging).laplacian else 0  # all but the illumination
-    image_bytes = (products + filtered) * cells * itemsize
+    image_bytes = products * cells * itemsize
     most, left = (run.groups * len(volumes) * n for n in on_disk(cells, contribution, -(-run.shots // run.groups)))
     phases = [
         Phase("write partial image", run.moved_seconds(partial_bytes / run.size), partial_bytes, run.shots),
         Phase("write image", run.stored_seconds(image_bytes, run.machine.write_bytes_per_second), image_bytes),
     ]
-    return phases, max(most, left + (products + bool(filtered)) * cells * itemsize)
+    return phases, max(most, left + image_bytes)

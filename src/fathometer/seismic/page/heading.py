@@ -50,11 +50,18 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
                 "the shortest wavelength",
             )
         )
+    if results.get("illumination"):
+        facts.append(("Illumination", _illumination(results["illumination"])))
     if {"groups", "ranks_per_shot", "migrated_shots", "earlier_shots", "failed_shots"} <= results.keys():
         facts.append(("Shared", _distribution(results)))
     if "history" in results:
         facts.append(("Source wavefield", _history(results["history"])))
     return {"title": title, "subject": Path(str(keys.get("survey", ""))).stem, "facts": facts}
+
+
+def _illumination(level: Mapping[str, Any]) -> str:
+    """Where a source-normalised image can be trusted, as text."""
+    return str(level["note"] or f"everywhere above {level['weak_share_of_median']:g} of its median")
 
 
 def _distribution(results: Mapping[str, Any]) -> str:

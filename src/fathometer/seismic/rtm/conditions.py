@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from mpi4py import MPI
 
 from fathometer.grid.arrays import allocate
-from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.survey import ImagingTable
 from fathometer.seismic.waves.propagator import Correlation
@@ -22,8 +20,7 @@ class ImagingCondition(Protocol):
         volumes: what a shot adds to each volume by name, on this rank's cells of the model; the illumination is last.
     """
 
-    laplacian: ClassVar[float]  # times -∇² of what `image` gives is the image; 0: that is the image
-    makes_new_image: ClassVar[bool]  # whether `image` returns a new array, beside the sums
+    by_illumination: ClassVar[bool]  # whether `image` divides by the illumination, into a new array
     volumes: dict[str, np.ndarray]
 
     def begin(self) -> None:
@@ -39,18 +36,19 @@ class ImagingCondition(Protocol):
         """
 
     @classmethod
-    def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
-        """Collective. The image from the sums over all shots, on this rank's cells.
+    def image(cls, product: np.ndarray, illumination: np.ndarray, stabilisation: float, gain: float) -> np.ndarray:
+        """The image from the sums over all shots, on this rank's cells.
 
         product, illumination: sums of p_s p_r and of p_s^2, (nx, ny, nz) in the propagation's dtype; so is the image.
+        stabilisation: added to an illumination that is divided by (illumination.py); above 0. gain: for the error of
+        the time steps in such a quotient (steps_gain.py).
         """
 
 
 class CrossCorrelation:
     """Zero lag: I(x) = sum over shots and time of p_s p_r (Claerbout 1971, Geophysics 36(3)). In arbitrary units."""
 
-    laplacian: ClassVar[float] = 0.0
-    makes_new_image: ClassVar[bool] = False
+    by_illumination: ClassVar[bool] = False
 
     def __init__(self, names: Sequence[str], shape: Index3, dtype: np.dtype[Any]) -> None:
         self.volumes = {name: allocate(shape, dtype) for name in names}
@@ -68,49 +66,30 @@ class CrossCorrelation:
         return Correlation(snapshot, self._product, self._illumination)
 
     @classmethod
-    def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
+    def image(cls, product: np.ndarray, illumination: np.ndarray, stabilisation: float, gain: float) -> np.ndarray:
         return product
 
 
 class SourceNormalised(CrossCorrelation):
-    """Zero-lag correlation over source illumination: I / (S + lambda), S = sum p_s^2, lambda = 1e-3 max S.
+    """Zero-lag correlation over source illumination: I / (S + lambda), S = sum p_s^2 (Kaelin & Guitton 2006, SEG).
 
-    Proportional to a reflection coefficient (Kaelin & Guitton 2006, SEG).
+    At a reflector of coefficient R(theta) it is R c / (2 A cos theta): A the distance of receivers (2D, m) or the area
+    that one stands for (3D, m^2), c and theta velocity and angle from the vertical at the receivers.
     """
 
-    STABILISATION = 1e-3
-    makes_new_image: ClassVar[bool] = True
+    by_illumination: ClassVar[bool] = True
 
     @classmethod
-    def image(cls, product: np.ndarray, illumination: np.ndarray, comm: MPI.Intracomm) -> np.ndarray:
-        strongest = allreduce(comm, float(illumination.max(initial=0.0)), "MAX")
-        if strongest == 0.0:
-            return product
-        floor = illumination.dtype.type(cls.STABILISATION * strongest)
-        return np.asarray(product / (illumination + floor))
-
-
-class InverseScattering(CrossCorrelation):
-    """I(x) = sum over shots and time of v^-2 ∂t p_s ∂t p_r - ∇p_s·∇p_r: waves that travel the same way cancel, so that
-    backscattering leaves no trace (Op 't Root, Stolk & de Hoop 2012, J. Math. Pures Appl. 98; Whitmore & Crawley 2012,
-    SEG).
-
-    Integration by parts moves both time derivatives to the receiver side, - v^-2 p_s ∂tt p_r, and
-    2 ∇p_s·∇p_r = ∇²(p_s p_r) - p_s ∇²p_r - p_r ∇²p_s. By the isotropic wave equation, v^-2 ∂tt p = ∇²p away from
-    sources and receivers, all that needs a derivative of one wavefield cancels in the sum over time, and
-
-        I = - 1/2 ∇² sum of p_s p_r
-
-    is left: neither derivatives nor more fields are kept. In VTI it is this filter that is applied.
-    """
-
-    laplacian: ClassVar[float] = 0.5
+    def image(cls, product: np.ndarray, illumination: np.ndarray, stabilisation: float, gain: float) -> np.ndarray:
+        quotient = np.asarray(illumination + illumination.dtype.type(stabilisation))
+        np.divide(product, quotient, out=quotient)
+        quotient *= quotient.dtype.type(gain)
+        return quotient
 
 
 CONDITIONS: dict[str, type[CrossCorrelation]] = {
     "cross-correlation": CrossCorrelation,
     "source-normalised": SourceNormalised,
-    "inverse-scattering": InverseScattering,
 }
 
 

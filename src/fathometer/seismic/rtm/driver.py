@@ -33,7 +33,13 @@ from fathometer.seismic.history.opening import choose
 from fathometer.seismic.rtm.dependence import compared, hashed_files
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
-from fathometer.seismic.rtm.results import MigrationWork, failed_shots, migration_results, task_errors
+from fathometer.seismic.rtm.results import (
+    MigrationWork,
+    failed_shots,
+    illumination_facts,
+    migration_results,
+    task_errors,
+)
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import MigrationInput
@@ -120,14 +126,15 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
         with ledger.phase("sum images"):  # groups to sum
             journal = run.complete(task_errors(work))
             inputs.require_unchanged(journal.inputs)
-            images = summed_image(setup, journal)
+            images, level = summed_image(setup, journal)
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey.output_directory, comm)
         empty = emptiness_of_images(ranges_of(images, comm), NOTHING)
-        write_products(setup, files, images, journal.folder)
+        write_products(setup, files, images)
         tuned, done, facts, reasons = migration_results(setup, journal, work, inputs.record())
         facts |= empty.facts(setup.warnings)
+        facts |= illumination_facts(level, facts.get("notes", setup.warnings))
         outcome, panels = finish(setup, context, files, tuned, done, facts, [*reasons, *empty.reasons])
     publish(comm, context, outcome, panels)
     with ledger.phase("finish"), collective_errors(comm):

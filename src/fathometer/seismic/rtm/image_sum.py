@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from fathometer.base import ledger
 from fathometer.runs.journal import Journal
 from fathometer.runs.summation import Terms, summing_bytes, total
 from fathometer.seismic.rtm.conditions import condition_of
+from fathometer.seismic.rtm.illumination import Illumination, illumination_of
+from fathometer.seismic.rtm.steps_gain import steps_gain
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import ALL, volumes_of
 
 
-def summed_image(setup: Setup, journal: Journal) -> dict[str, np.ndarray]:
+def summed_image(setup: Setup, journal: Journal) -> tuple[dict[str, np.ndarray], Illumination | None]:
     """Collective. The image, those of bins of offset, and the illumination, of all shots that are done, on this rank's
-    cells of the whole model (nx, ny, nz).
+    cells of the whole model (nx, ny, nz); and the level of the illumination where images are divided by it.
 
     Raises FathometerError on all ranks: a partial image is damaged.
     """
@@ -27,13 +31,18 @@ def summed_image(setup: Setup, journal: Journal) -> dict[str, np.ndarray]:
         illumination = sums.pop("illumination")
         if ALL not in sums:  # the image of all offsets is the sum of those of the bins
             sums = {ALL: np.add.reduce(list(sums.values()))} | sums
-        image = condition_of(setup.survey.imaging).image
-        images = {name: image(product, illumination, setup.comm) for name, product in sums.items()}
-        return images | {"illumination": illumination}
+        condition = condition_of(setup.survey.imaging)
+        level = illumination_of(illumination, setup.comm) if condition.by_illumination else None
+        if level is not None:
+            gain = steps_gain(setup.wavelet, setup.time, setup.corrected, setup.grid.two_dimensional)
+            level = replace(level, gain=gain)
+            for name in list(sums):  # one after the other: its sum goes
+                sums[name] = condition.image(sums[name], illumination, level.stabilisation, level.gain)
+        return sums | {"illumination": illumination}, level
 
 
 def image_sum_bytes(layout: SurveyLayout, cells: int) -> dict[str, int]:
     """Memory that a rank takes for its cells of the whole image while the contributions of shots are added up."""
     imaging = layout.survey.imaging
-    volumes = len(volumes_of(imaging)) + (imaging.gathers != "none" or condition_of(imaging).makes_new_image)
+    volumes = len(volumes_of(imaging)) + (imaging.gathers != "none") + condition_of(imaging).by_illumination
     return {"sums of shots": volumes * cells * layout.dtype.itemsize, "sum under way": summing_bytes(cells)}

@@ -12,7 +12,7 @@ from fathometer.base import ledger
 from fathometer.grid.grid import Grid
 from fathometer.grid.volume_info import volume_info
 from fathometer.parallel.collectives import collective_errors
-from fathometer.seismic.rtm.conditions import condition_of, laplacian
+from fathometer.seismic.rtm.conditions import laplacian
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.shots.offsets import ALL, OFFSET, volumes_of
 from fathometer.seismic.survey import ImagingTable, Survey
@@ -26,8 +26,7 @@ SLAB_CELLS = 1 << 20  # of an image that are filtered at a time
 
 def products_of(imaging: ImagingTable) -> tuple[str, ...]:
     """Names of the volumes that a migration leaves, the image first."""
-    filtered = imaging.laplacian and not condition_of(imaging).laplacian
-    return (ALL, *(name for name in volumes_of(imaging) if name != ALL), *(["laplacian"] if filtered else []))
+    return (ALL, *(name for name in volumes_of(imaging) if name != ALL), *(["laplacian"] if imaging.laplacian else []))
 
 
 def product_files(survey: Survey) -> dict[str, Path]:
@@ -43,22 +42,15 @@ def is_product(kind: str) -> bool:
     return kind in (ALL, "illumination", "laplacian") or kind.startswith(OFFSET)
 
 
-def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np.ndarray], scratch: Path) -> None:
+def write_products(setup: Setup, files: Mapping[str, Path], images: dict[str, np.ndarray]) -> None:
     """Collective. Write image, illumination and what derives from the image, and draw the picture.
 
     images: this rank's cells of each (Propagator.image_shape), taken out of the mapping as they are written.
-    scratch: a folder for a volume that is needed in between.
     """
-    factor = condition_of(setup.survey.imaging).laplacian
     shape = images[ALL].shape
     with ledger.phase("write image"):
         for name in list(images):
-            if factor and name != "illumination":
-                plain = scratch / "image.npy"
-                write(setup, plain, images.pop(name))
-                write_laplacian(setup, plain, files[name], shape, factor)
-            else:
-                write(setup, files[name], images.pop(name))
+            write(setup, files[name], images.pop(name))
     if "laplacian" in files:
         write_laplacian(setup, files[ALL], files["laplacian"], shape)
     with ledger.phase("draw"), collective_errors(setup.comm):
@@ -81,8 +73,8 @@ def write(setup: Setup, path: Path, values: np.ndarray, unit: str = "") -> None:
         write_volume(path, info, block, [start[a] for a in axes], setup.comm, strategy)
 
 
-def write_laplacian(setup: Setup, image: Path, path: Path, shape: tuple[int, ...], factor: float = 1.0) -> None:
-    """Collective. -∇² of the volume `image`, times a factor, each rank reading its own part and one cell around it.
+def write_laplacian(setup: Setup, image: Path, path: Path, shape: tuple[int, ...]) -> None:
+    """Collective. -∇² of the volume `image`, each rank reading its own part and one cell around it.
 
     `shape` is this rank's part. Beyond the image's sides the outermost cells repeat.
     """
@@ -94,8 +86,7 @@ def write_laplacian(setup: Setup, image: Path, path: Path, shape: tuple[int, ...
         hi = [start[a] + shape[a] for a in grid.axes]
         own = filtered.reshape([shape[a] for a in grid.axes])
         for slab_lo, slab_hi in slabs(lo, hi, SLAB_CELLS):
-            values = _filtered(volume, slab_lo, slab_hi, grid) * filtered.dtype.type(factor)
-            own[within((slab_lo, slab_hi), lo)] = values
+            own[within((slab_lo, slab_hi), lo)] = _filtered(volume, slab_lo, slab_hi, grid)
     write(setup, path, filtered)
 
 

@@ -12,6 +12,7 @@ from fathometer.parallel.groups import Group
 from fathometer.runs.journal import Journal
 from fathometer.runs.task_loop import GroupWork
 from fathometer.seismic.history.choice import HistoryChoice
+from fathometer.seismic.rtm.illumination import Illumination
 from fathometer.seismic.setup.cone import Saved, record
 from fathometer.seismic.setup.run_record import WorkDone
 from fathometer.seismic.setup.setup import Setup
@@ -64,6 +65,13 @@ def migration_results(
     tilings = [rank.tuned for rank in work if rank.tuned is not None]
     tuned = max(tilings, key=lambda tuned: tuned.lost, default=None)  # of the group whose trials lost most
     return tuned, WorkDone(len(done), updates), results, reasons
+
+
+def illumination_facts(level: Illumination | None, notes: Sequence[str]) -> dict[str, Any]:
+    """For the record's results, which have `notes` besides; nothing where no image is divided by the illumination."""
+    if level is None:
+        return {}
+    return {"illumination": level.as_dict()} | ({"notes": [*notes, level.note]} if level.note else {})
 
 
 def task_errors(work: Sequence[MigrationWork]) -> dict[int, FathometerError]:

@@ -1,9 +1,9 @@
 """The section [imaging]: imaging condition, aperture and gathers."""
 
 from itertools import pairwise
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from fathometer.config.quantities import Distance
 from fathometer.config.table import Table, key
@@ -15,9 +15,7 @@ class ImagingTable(Table):
     """Imaging condition, aperture and gathers."""
 
     method: Literal["rtm"] = key("reverse time migration", "", "rtm")
-    condition: Literal["cross-correlation", "source-normalised", "inverse-scattering"] = key(
-        "imaging condition", "", "cross-correlation"
-    )
+    condition: Literal["cross-correlation", "source-normalised"] = key("imaging condition", "", "cross-correlation")
     every: Literal["auto"] | Count = key(
         "imaging step; auto: from the Nyquist rate of the highest frequency", "time steps", "auto"
     )
@@ -35,9 +33,18 @@ class ImagingTable(Table):
     offset_bins: Edges | None = key(
         "smallest offset of each bin, then the end of the last bin; needed with gathers", "m", None
     )
-    laplacian: bool = key(
-        "also write the Laplacian-filtered image (the inverse-scattering condition includes that filter)", "", True
-    )
+    laplacian: bool = key("also write the Laplacian-filtered image", "", True)
+
+    @field_validator("condition", mode="before")
+    @classmethod
+    def _gone(cls, condition: Any) -> Any:
+        """A name that surveys may still have."""
+        if condition == "inverse-scattering":
+            raise ValueError(
+                'found "inverse-scattering", which was half the Laplacian-filtered image; use "cross-correlation", '
+                "whose image-laplacian (laplacian = true, the default) is that image, times 2"
+            )
+        return condition
 
     @model_validator(mode="after")
     def _bins(self) -> Self:
