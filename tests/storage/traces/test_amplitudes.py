@@ -164,3 +164,97 @@ def test_ibm_floats_that_are_not_normalised(tmp_path: Path) -> None:
     peaks, rest, _ = peaks_in(layout, np.arange(1))
     assert (peaks[0], rest[0]) == (values.max(), values[5:].max())
     assert values.argmax() == 2
+
+
+def found(away: np.ndarray, peaks: np.ndarray, shots: np.ndarray | None = None, rest: float = 0.9) -> list[int]:
+    return np.flatnonzero(np.isfinite(limits_of(away, peaks, rest * peaks, shots=shots))).tolist()
+
+
+SOURCES = np.array([300.0, 600.0, 900.0, 1200.0])
+
+
+def spread(sources: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """41 receivers that stay where they are: numbers of the shots, distances, amplitudes that fall with them."""
+    x = 200.0 + 40.0 * np.arange(41)
+    away = np.hypot(x[None, :] - sources[:, None], 10.0).reshape(-1)
+    return np.repeat(np.arange(len(sources)), 41), away, 50.0 / away
+
+
+@pytest.mark.parametrize("sources", [SOURCES[:3], SOURCES], ids=len)
+@pytest.mark.parametrize(
+    "bad", [np.arange(41), np.arange(25), np.flatnonzero(np.arange(41) % 5)], ids=["all", "25", "33"]
+)
+@pytest.mark.parametrize("spike", [True, False])
+def test_most_traces_of_one_of_three_shots(sources: np.ndarray, bad: np.ndarray, spike: bool) -> None:
+    shots, away, peaks = spread(sources)
+    rest = 0.9 * peaks
+    assert np.isinf(limits_of(away, peaks, rest, shots=shots)).all()
+    clean = peaks.copy()
+    peaks[bad] = 1e4
+    if not spike:
+        rest[bad] = 0.9e4
+    limits = limits_of(away, peaks, rest, shots=shots)
+    wrong = np.flatnonzero(np.isfinite(limits))
+    assert set(wrong) <= set(bad)
+    assert len(wrong) >= len(bad) - 1  # one beside the sources of others may be as loud as they are
+    assert (limits[wrong] < 50 * clean[wrong]).all()  # bad neighbours are not what fits
+
+
+def test_two_shots_cannot_tell_which_is_loud() -> None:
+    shots, away, peaks = spread(SOURCES[:2])
+    peaks[:41] *= 1e4
+    assert found(away, peaks, shots) == []
+
+
+@pytest.mark.parametrize("power", [1.5, 2.0])
+def test_a_near_shot_among_far_ones_is_no_alarm(power: float) -> None:
+    shots = np.repeat(np.arange(30), 20)
+    away = np.repeat(np.r_[50.0, np.linspace(3000, 9000, 29)], 20) + np.tile(offsets(20) - 25, 30)
+    assert found(away, away**-power, shots) == []
+
+
+def test_sources_of_two_strengths_are_no_alarm() -> None:
+    shots, away = np.repeat(np.arange(10), 20), np.tile(offsets(20), 10)
+    assert found(away, np.where(shots % 3 == 0, 100.0, 1.0), shots) == []
+
+
+@pytest.mark.parametrize("near", [1.0, 5.0, 50.0])
+@pytest.mark.parametrize("power", [1.0, 2.0])
+def test_irregular_spreads_are_no_alarm(near: float, power: float) -> None:
+    away = np.r_[near, 500.0 + 500.0 * np.arange(20)]
+    assert found(away, away**-power) == []
+    peaks = away**-power
+    peaks[9] *= 1e3
+    assert found(away, peaks) == [9]
+
+
+@pytest.mark.parametrize("decibels", [10, 20, 50, 100])
+def test_absorption_beside_the_source_is_no_alarm(decibels: float) -> None:
+    """In 100 m, with amplitudes that fall with the square of the distance."""
+    away = 10.0 * np.arange(1, 61)
+    assert found(away, away**-2 * 10 ** (-decibels / 20 * away / 100)) == []
+    for count in (5, 8, 24):
+        away = 100.0 + 50.0 * np.arange(count)
+        assert found(away, away**-2 * 10 ** (-0.02 * away)) == []
+
+
+@pytest.mark.parametrize("loud", [100.0, 1e6])
+@pytest.mark.parametrize("components", [2, 4])
+def test_a_component_in_another_unit_is_no_alarm(loud: float, components: int) -> None:
+    peaks = np.tile(np.r_[loud, np.ones(components - 1)], 20)
+    assert found(np.repeat(offsets(20), components), peaks) == []
+
+
+def test_arrivals_that_only_few_shots_have_are_no_alarm() -> None:
+    """At far offsets, where in the others none has come within the record."""
+    shots, away = np.repeat(np.arange(12), 60), np.tile(offsets(60), 12)
+    peaks = 1.0 / away
+    peaks[(away > 900) & (shots > 0)] = 1e-9
+    assert found(away, peaks, shots) == []
+
+
+def test_no_alarm_on_a_field_line_as_a_whole(shared_data: Path) -> None:
+    table = scan(shared_data / "viking_graben" / "viking_small.segy")
+    away = np.hypot(*(table.receiver - table.source)[:, :2].T)
+    peaks, rest, kinds = peaks_in(table.layout, np.arange(len(away)))
+    assert np.isinf(limits_of(away, peaks, rest, kinds, table.ffid)).all()
