@@ -11,6 +11,8 @@ from index_support import index_of
 from segy_support import Bytes
 
 from fathometer.storage.traces.segy import scan
+from fathometer.storage.volumes.formats.segy_volume import SegyVolume
+from fathometer.storage.volumes.volume import open_volume
 
 PLACES = {9: 7, 73: 1000, 81: 1100}
 
@@ -81,3 +83,51 @@ def test_polarity_in_a_file_whose_bytes_are_swapped_in_pairs(tmp_path: Path) -> 
 def test_sound_headers_have_no_note(tmp_path: Path) -> None:
     for scalar in (0, 1, 10, -10, -100, 1000, -10000):
         assert scan(written(tmp_path, {71: scalar, 69: scalar})).notes == ()
+
+
+def degrees(folder: Path, step: int, revision: tuple[int, int] = (0, 0), y: int = 500_000) -> Path:
+    """Longitudes of six receivers, in 1e-4 of a degree."""
+    values = np.ones((6, 20))
+    places = [{9: 7, 71: -10_000, 73: 100_000, 77: y, 81: 100_000 + step * n, 85: y} for n in range(6)]
+    return Bytes(values, trace=places, revision=revision).write(folder / "a.segy")
+
+
+@pytest.mark.parametrize("revision", [(0, 0), (1, 0)])
+def test_coordinates_that_may_be_degrees(tmp_path: Path, revision: tuple[int, int]) -> None:
+    path = degrees(tmp_path, 30, revision)
+    [note] = scan(path).notes
+    assert "all sources and receivers lie within 10 to 10.015 m along x and 50 to 50 m along y" in note
+    assert "coordinates may be degrees, which are taken as metres" in note
+    assert any(note in told for told in index_of(path).summary.notes)
+    assert scan(degrees(tmp_path, 30_000)).notes == ()  # 15 m
+    assert scan(degrees(tmp_path, 30, y=950_000)).notes == ()  # no latitude
+    assert scan(degrees(tmp_path, 0)).notes == ()
+
+
+def test_a_sample_interval_that_may_be_in_milliseconds(tmp_path: Path) -> None:
+    path = Bytes(np.ones((6, 20)), interval=4, every=PLACES | {117: 4}).write(tmp_path / "a.segy")
+    [note] = scan(path).notes
+    assert "the sample interval is taken as 4 µs, as the headers say: if 4 ms are meant" in note
+    assert "[acquisition] sample_interval = 0.004" in note
+    assert any(note in told for told in index_of(path).summary.notes)
+    assert not any("are meant" in told for told in scan(path, 0.004).notes)
+    path = Bytes(np.ones((6, 20)), interval=50, every=PLACES | {117: 50}).write(tmp_path / "a.segy")
+    assert scan(path).notes == ()
+
+
+@pytest.mark.parametrize(("code", "more"), [(512, "; with its bytes swapped it is 2"), (3, "")])
+def test_a_measurement_system_that_is_none(tmp_path: Path, code: int, more: str) -> None:
+    path = written(tmp_path, {})
+    data = bytearray(path.read_bytes())
+    data[3254:3256] = struct.pack(">h", code)
+    path.write_bytes(data)
+    [note] = scan(path).notes
+    assert note == (
+        f"the measurement system of the binary header is {code}, neither 1 (metres) nor 2 (feet){more}: lengths are "
+        "taken as metres"
+    )
+    assert [told.endswith(note) for told in index_of(path).summary.notes] == [True]
+    volume = open_volume("a.segy:volume", tmp_path)
+    assert isinstance(volume, SegyVolume)
+    assert note in volume.notes
+    assert note in volume.unit_notes

@@ -155,8 +155,9 @@ class EarthFiles:
         notes: tuple[str, ...] = (
             () if self._assumed is None else (assumption("[model] axes", self._assumed, self.axes),)
         )
+        segy = [volume for volume in self._volumes.values() if isinstance(volume, SegyVolume)]
+        notes += tuple(dict.fromkeys(f"{file.path}: {note}" for file in segy for note in file.unit_notes))
         if self._keys.origin is None:
-            segy = (volume for volume in self._volumes.values() if isinstance(volume, SegyVolume))
             notes += tuple(
                 dict.fromkeys(f"{note}; [model] origin gives it" for file in segy for note in file.depth_notes)
             )

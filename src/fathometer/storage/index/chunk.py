@@ -118,7 +118,7 @@ def read_chunk(span: Span, words: Mapping[str, Word], buffer: NDArray[np.uint8])
     chunk = _chunk(span, head, states, extension, peaks_of(rows, layout, straight=True))
     unused = {name: fields_of(rows[:, :HEADER], *FIELDS[name], layout.order) for name in RANGED}
     scalars = {name: head[name] for name in SCALARS}  # of the words that the user may have chosen
-    chunk.doubts.add(unused | scalars, {what: chunk.columns[f"{what}_z"] for what in ("source", "receiver")})
+    chunk.doubts.add(unused | scalars, chunk.columns)
     return chunk
 
 

@@ -99,7 +99,8 @@ def scan(path: Path, interval: float | None = None) -> TraceTable:
         source, receiver = source * FOOT, receiver * FOOT
         notes.append("lengths are in feet by the binary header; converted to metres")
     doubts = Doubts()
-    doubts.add(head, {"source": source[:, 2], "receiver": receiver[:, 2]})
+    ends = {"source": source, "receiver": receiver}
+    doubts.add(head, {f"{what}_{axis}": ends[what][:, n] for what in ends for n, axis in enumerate("xyz")})
     notes += doubts.notes(layout)
     notes += interval_notes(layout, head["interval"])
     intervals = intervals_of(layout, head["interval"])

@@ -45,6 +45,8 @@ class InputVolume:
         self._given = request.units
         self._unit_stated, self.units = stated is not None, stated or "m/s"
         self.notes: tuple[str, ...] = unit_notes("--units", volume.path, volume.info, request.units)
+        if isinstance(volume, SegyVolume):
+            self.notes += tuple(f"{volume.path}: {note}" for note in volume.unit_notes)
         if isinstance(volume, SegyVolume) and request.input_origin is None:
             self.notes += tuple(f"{note}; --input-origin gives it" for note in volume.depth_notes)
         for option, given in (("--epsilon", request.epsilon), ("--delta", request.delta)):

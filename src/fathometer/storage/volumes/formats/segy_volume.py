@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from fathometer.base.errors import InputError
 from fathometer.storage.reading import reading
 from fathometer.storage.traces.detect import volume_layout_of
+from fathometer.storage.traces.doubts import system_doubts
 from fathometer.storage.traces.extension import extension_of, overridden
 from fathometer.storage.traces.headers import TEXT
 from fathometer.storage.traces.layout import Layout
@@ -88,6 +89,7 @@ class SegyVolume(BlockReader):
         )
         delay = scaled(head["delay"][:1], head["time_scalar"][:1] * (self._layout.revision >= 1))
         self._first_time = float(delay[0]) / 1000
+        self.unit_notes = tuple(system_doubts(self._layout))  # to who reads a model
         self.depth_notes: tuple[str, ...] = ()  # of the first depth, to who reads a model
         if self._first_time and depth is None and not in_time:
             self.depth_notes = (
@@ -110,7 +112,7 @@ class SegyVolume(BlockReader):
     @property
     def notes(self) -> tuple[str, ...]:
         """Contradictions between headers and how they were resolved."""
-        return self._layout.notes + self.depth_notes
+        return self._layout.notes + self.unit_notes + self.depth_notes
 
     def files(self) -> list[Path]:
         """See Volume.files."""
