@@ -1,5 +1,6 @@
 """Verifications 8 and 9: Marmousi VTI, Overthrust and the Viking Graben field shots, as the examples run them."""
 
+import re
 import sys
 
 import numpy as np
@@ -50,13 +51,18 @@ def test_viking_graben_shots_are_read_as_they_are_and_migrated(shared_data, tmp_
     assert table.receiver[:, 0].max() == 3050
     assert np.abs(read_traces(file, np.arange(480))).max() == pytest.approx(1290.6289)
     outcome = run_survey(viking_graben.write_inputs(shared_data / "viking_graben", tmp_path))
+    said = (tmp_path / "wavelet.txt").read_text()
+    assert "# polarity: SEG normal" in said
+    assert 345 <= float(re.search(r"# sea floor: t0 \S+ s, (\S+) m", said)[1]) <= 353
+    assert viking_graben.sea_floor(tmp_path) == pytest.approx(349, abs=4)
     image = load(outcome.files["laplacian"])
     assert np.isfinite(image).all()
     # Events, not noise: below the water the layers under the spread are flat, so neighbouring columns agree.
     near = image[270:310, 40:180].astype(float)
     assert np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(near, near[4:], strict=False)]) > 0.8
     # The migration in time, stretched to depth, has the same layers at the same depths.
-    run_survey(tmp_path / "viking.toml", in_time=True)
+    run_survey(tmp_path / "compared.toml")
+    run_survey(tmp_path / "compared.toml", in_time=True)
     correlation, phase = viking_graben.likeness(tmp_path)
     assert correlation > 0.85
     assert abs(phase) < 15
