@@ -19,6 +19,7 @@ from fathometer.base.errors import InputError
 from fathometer.storage.index import build
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.duplicates import repeated
+from fathometer.storage.index import summary
 from fathometer.storage.index.table import COLUMNS, TraceIndex
 from fathometer.storage.index.words import DEFAULTS, word_of, words_of
 from fathometer.storage.index.words import TYPES as WORD_TYPES
@@ -599,6 +600,9 @@ def test_samplings_are_counted_and_named(tmp_path):
     told = [(one.samples, one.interval, one.delay, one.traces, one.file) for one in index.summary.samplings]
     assert told == [(6, 0.004, 0, 9, "b.segy"), (4, 0.004, 0, 5, "a.segy"), (4, 0.004, 0.02, 1, "a.segy")]
     assert table_of(index)["delay"][2] == 0.02
+    said = summary.table_of(index)
+    assert "`migrate` takes all of these to one time axis, with the most frequent interval" in said
+    assert "leaves" not in said
 
 
 def test_a_file_twice_is_taken_once(tmp_path):

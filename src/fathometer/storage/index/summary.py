@@ -177,7 +177,7 @@ def table_of(index: TraceIndex) -> str:
     ]
     lines += [f"sampling: {text}" for text in sampling_lines(summary.samplings)]
     if len(summary.samplings) > 1:
-        lines.append("sampling: `migrate` takes the traces of the most frequent kind, and leaves the others out")
+        lines.append("sampling: `migrate` takes all of these to one time axis, with the most frequent interval")
     lines += [f"ghosts: {notch}" for notch in summary.notches]
     lines += [f"note: {note}" for note in summary.notes]
     if not summary.anomalies:
