@@ -16,10 +16,9 @@ from segy_support import INT24, TYPES, Bytes
 
 from fathometer import _native
 from fathometer.base.errors import InputError
-from fathometer.storage.index import build
+from fathometer.storage.index import build, summary
 from fathometer.storage.index.anomalies import UNUSABLE, Flag
 from fathometer.storage.index.duplicates import repeated
-from fathometer.storage.index import summary
 from fathometer.storage.index.table import COLUMNS, TraceIndex
 from fathometer.storage.index.words import DEFAULTS, word_of, words_of
 from fathometer.storage.index.words import TYPES as WORD_TYPES
