@@ -237,9 +237,8 @@ def time_migration() -> None:
     none, filtered = o.steep_noise("none"), o.steep_noise("triangle")
     print(f"noise of steep operators: {o.decibels(none[0] / filtered[0]):.1f} dB less with the filter")
     with TemporaryDirectory() as name:
-        folder, results = test_time_command.images_by_bins(Path(name))
-        for volume in sorted(results["area_of_a_trace"]):
-            file = volume if volume == "image" else f"image-{volume}"
+        folder, _ = test_time_command.images_by_bins(Path(name))
+        for file in sorted(path.stem for path in (folder / "out" / "time").glob("image*.rsf")):
             heights = test_time_command.reflector_of(folder, file)[1] / test_time_command.REFLECTION
             print(f"by the command, {file}: amplitude over R {heights.min():.3f} to {heights.max():.3f}")
     print("derivatives: " + ", ".join(f"{w.filter_error(summed):.1e} of {summed}" for summed in w.SUMMED))

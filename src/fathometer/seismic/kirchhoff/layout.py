@@ -16,6 +16,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.kirchhoff.operator import OperatorSettings, segments, summed_of
 from fathometer.seismic.kirchhoff.series import SeriesFilter
+from fathometer.seismic.kirchhoff.shares import TraceShares, coarsened, midpoints_of, steps_between
 from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
@@ -63,9 +64,12 @@ class TimeLayout:
         summed = summed_of(self.survey.time_migration, self.grid)
         return SeriesFilter(self.acquisition.sample_interval, self.acquisition.samples, summed)
 
-    @property
+    @cached_property
     def settings(self) -> OperatorSettings:
-        return OperatorSettings.of(self.survey.time_migration, self.grid)
+        """Of the operator; its anti-alias filter counts on the distance of midpoints where places are no farther."""
+        x, y = steps_between(midpoints_of(self.acquisition.shots), self.grid)
+        apart = x * self.grid.spacing[0], y * self.grid.spacing[1]
+        return OperatorSettings.of(self.survey.time_migration, self.grid, apart)
 
     @cached_property
     def traces(self) -> int:
@@ -109,27 +113,16 @@ class TimeLayout:
             hi.append(1 if flat else max(min(last, cells), lo[-1] + 1))
         return (lo[0], lo[1]), (hi[0], hi[1])
 
+    @property
+    def weighted(self) -> bool:
+        """Whether traces count by what they stand for."""
+        return self.survey.time_migration.weights != "none"
+
     @cached_property
-    def areas(self) -> dict[str, float]:
-        """Of each image, that of all offsets too: what a trace stands for, m² (2D: m): the area of the image's places
-        that hold midpoints, over the traces. 0 without traces."""
-        names = image_names(self.survey)
-        cell = self.grid.spacing[0] * (1.0 if self.grid.two_dimensional else self.grid.spacing[1])
-        counts = np.zeros(len(names), np.int64)
-        places: list[set[tuple[int, int]]] = [set() for _ in names]
-        for shot in self.acquisition.shots:
-            image = self.images(shot)
-            middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
-            cells = np.rint((middle - self.grid.origin[:2]) / self.grid.spacing[:2]).astype(np.int64)
-            if self.grid.two_dimensional:
-                cells[:, 1] = 0
-            for number in range(len(names)):
-                own = image == number
-                counts[number] += int(own.sum())
-                places[number].update(map(tuple, np.unique(cells[own], axis=0).tolist()))
-        occupied = dict(zip(names, places, strict=True)) | {ALL: set().union(*places)}
-        traces = dict(zip(names, counts.tolist(), strict=True)) | {ALL: int(counts.sum())}
-        return {name: cell * len(occupied[name]) / traces[name] if traces[name] else 0.0 for name in occupied}
+    def shares(self) -> TraceShares:
+        """What the traces stand for."""
+        images = map(self.images, self.acquisition.shots)
+        return TraceShares.of(self.acquisition, images, self.grid, len(bins_of(self.survey.imaging)))
 
 
 def image_names(survey: Survey) -> tuple[str, ...]:
@@ -177,6 +170,9 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         )
     with ledger.phase("read traces"), ledger.file("headers", "read", own=1 / ranks):
         acquisition = acquisition_of(survey, 2 if columns.two_dimensional else 3)
+    if keys.x is None:
+        columns, more = _at_midpoints(columns, acquisition)
+        notes += more
     grid = _with_times(survey, columns, acquisition)
     _check_datum(survey, acquisition)
     _check_start(survey, acquisition)
@@ -197,6 +193,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         + velocities.notes
         + _elevation_notes(survey, acquisition)
         + _sampling_notes(grid)
+        + _midpoint_notes(layout)
     )
     return replace(layout, notes=notes + more)
 
@@ -219,6 +216,21 @@ def _columns(survey: Survey, model: Grid | None) -> Grid:
         spacing.append(abs(step))
         origin.append(min(first, last))
     return Grid((shape[0], shape[1], 1), (spacing[0], spacing[1], 1.0), (origin[0], origin[1], 0.0))
+
+
+def _at_midpoints(model: Grid, acquisition: Acquisition) -> tuple[Grid, tuple[str, ...]]:
+    """The model's columns that are as far apart as midpoints, and a note where that is not all of them."""
+    columns = coarsened(midpoints_of(acquisition.shots), model)
+    words = [
+        f"{columns.spacing[axis]:g} m along {name} (the cells of [model]: {model.spacing[axis]:g} m)"
+        for axis, name in enumerate("xy")
+        if columns.spacing[axis] > model.spacing[axis]
+    ]
+    if not words:
+        return model, ()
+    return columns, (
+        f"places of the image are as far apart as midpoints, {' and '.join(words)}; [time_migration] x asks for others",
+    )
 
 
 def _with_times(survey: Survey, columns: Grid, acquisition: Acquisition) -> Grid:
@@ -320,6 +332,22 @@ def _sampling_notes(grid: Grid) -> tuple[str, ...]:
     return (
         f"weights, tapers and the anti-alias filter are known every {1000 * apart:g} ms and linear between: shallow "
         "images want a smaller [time_migration] interval",
+    )
+
+
+def _midpoint_notes(layout: TimeLayout) -> tuple[str, ...]:
+    """A note where the places of the image are asked to be finer than midpoints."""
+    steps = steps_between(midpoints_of(layout.acquisition.shots), layout.grid)
+    words = [
+        f"{step * spacing:g} m along {name} (places: {spacing:g} m)"
+        for name, step, spacing in zip("xy", steps, layout.grid.spacing, strict=False)
+        if step > 1
+    ]
+    if not words:
+        return ()
+    return (
+        f"midpoints are farther apart than the places of the image: {' and '.join(words)}; what lies between is made "
+        "of the same traces, and [time_migration] x and y need not be as fine",
     )
 
 

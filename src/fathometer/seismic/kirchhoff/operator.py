@@ -40,8 +40,8 @@ class OperatorSettings:
     alias: tuple[float, float]
 
     @classmethod
-    def of(cls, keys: TimeMigrationTable, grid: Grid) -> OperatorSettings:
-        """The settings of a survey for an image on `grid`.
+    def of(cls, keys: TimeMigrationTable, grid: Grid, apart: tuple[float, float] | None = None) -> OperatorSettings:
+        """The settings of a survey for an image on `grid`. apart: of traces along x and y, m; None: as the places.
 
         The weights' constants: 1/4π in 3D and of line sources, √2π/4π of points in 2D (docs/theory.md)."""
         flat = grid.two_dimensional
@@ -51,7 +51,7 @@ class OperatorSettings:
             scale *= math.sqrt(2 * math.pi)
         if keys.weights == "none":
             weights, scale = 0, 1.0
-        spacing = keys.alias_spacing or grid.spacing[: 1 if flat else 2]
+        spacing = keys.alias_spacing or apart or grid.spacing[: 1 if flat else 2]
         alias = (spacing[0], 0.0 if flat else spacing[-1]) if keys.anti_alias == "triangle" else (0.0, 0.0)
         return cls(
             weights,

@@ -51,24 +51,30 @@ def is_product(kind: str) -> bool:
 def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
     """Collective. The images and the fold of all blocks that are done, on this rank's part of the image.
 
-    An image is the sum over its traces times what one of them stands for (TimeLayout.areas). That of all offsets is the
-    sum of the bins'. Raises FathometerError on all ranks: a partial image is damaged.
+    An image is the sum over its traces, each times what it stands for, over the part of its surroundings that they
+    stand for; that of all offsets is the sum over the bins, weighted by their traces (TraceShares).
     """
     layout = setup.layout
     terms = Terms(journal, tuple(journal.sums), tuple(journal.loose))
-    box = setup.block.lo, setup.block.hi
-    weighted = layout.survey.time_migration.weights != "none"
-    areas = layout.areas if weighted else dict.fromkeys(layout.areas, 1.0)
+    lo, hi = setup.block.lo, setup.block.hi
     double = np.dtype(np.float64)
+    if layout.weighted:
+        with ledger.phase("read velocities"), collective_errors(setup.comm):
+            rms = layout.velocities.read((lo[0], lo[1]), (hi[0], hi[1])).rms
     images: dict[str, Floats] = {}
     everything = np.zeros(setup.block.local_shape)
-    for name in image_names(layout.survey):
-        values = total(terms, name, box, double, setup.comm)
-        everything += values
-        images[name] = np.asarray(values * areas[name], np.float32)
-    if ALL not in images:
-        images = {ALL: np.asarray(everything * areas[ALL], np.float32)} | images
-    return images | {FOLD: total(terms, FOLD, box, FLOAT, setup.comm)}
+    for number, name in enumerate(image_names(layout.survey)):
+        values = total(terms, name, (lo, hi), double, setup.comm)
+        if name == ALL:
+            everything = values
+            continue
+        everything += values * (layout.shares.parts[number] if layout.weighted else 1.0)
+        divisor = layout.shares.coverage(layout.grid, number).divisor(lo, hi, rms) if layout.weighted else 1.0
+        images[name] = np.asarray(values / divisor, np.float32)
+    if layout.weighted:
+        everything /= layout.shares.coverage(layout.grid).divisor(lo, hi, rms)
+    images = {ALL: np.asarray(everything, np.float32)} | images
+    return images | {FOLD: total(terms, FOLD, (lo, hi), FLOAT, setup.comm)}
 
 
 def emptiness(setup: TimeSetup, images: Mapping[str, Floats]) -> Emptiness:

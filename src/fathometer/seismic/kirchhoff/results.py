@@ -163,7 +163,7 @@ def _facts(setup: TimeSetup, extremes: Extremes | None = None) -> dict[str, Any]
         },
         "place": layout.place.as_dict(),
         "velocities": layout.velocities.record(extremes),
-        "area_of_a_trace": layout.areas,
+        "classes_of_offset": layout.shares.record() if layout.weighted else [],
         "blocks": len(layout.blocks),
         "ranks_per_block": setup.ranks_per_block,
         "ranks_per_block_why": setup.why,

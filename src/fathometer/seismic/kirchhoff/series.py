@@ -1,7 +1,8 @@
 """What is done to traces before they are summed: the derivative that belongs to the sum, and finer samples.
 
 The sum of a trace along a diffraction curve integrates it: a derivative (3D) or a half derivative (2D) undoes that.
-Waves of line sources are half integrals themselves, which another half derivative undoes (docs/theory.md). Both and the finer sampling are done in the frequency domain, of each trace by itself.
+Waves of line sources are half integrals themselves, which another half derivative undoes (docs/theory.md). All and the
+finer sampling are done in the frequency domain, of each trace by itself.
 """
 
 from __future__ import annotations

@@ -143,11 +143,13 @@ def prepare(
         usable = usable_memory(comm, survey.parallel.memory_budget)
         with collective_errors(comm):
             layout = time_layout(survey, comm.size)
-        acquisition = treated(survey, layout.acquisition, comm)
-        if acquisition is not layout.acquisition:
-            layout = replace(layout, acquisition=acquisition, notes=(*layout.notes, acquisition.notes[-1]))
+        acquisition = treated(survey, layout.acquisition, comm, find_silent=layout.weighted)
+        more = acquisition.notes[len(layout.acquisition.notes) :]
+        layout = replace(layout, acquisition=acquisition, notes=layout.notes + more)
         with collective_errors(comm):
             layout = replace(layout, notes=layout.notes + layout.velocities.hard_notes())
+            if layout.weighted:
+                _ = layout.shares  # now, as part of the set-up: minutes where there are tens of millions of traces
         before_reading(layout)
         room = memory_of_rank(comm, usable)
         with collective_errors(comm):

@@ -177,7 +177,7 @@ class BlockWorkers:
         share = split(len(batch.images), self._ranks.size, self._ranks.rank)
 
         def filtered() -> npt.NDArray[np.float32]:
-            traces = []
+            traces, weights = [np.empty((0, self._series.samples), np.float32)], [np.empty(0, np.float32)]
             begin = 0
             for shot, receivers in batch.parts:
                 a, b = (min(max(end - begin, 0), len(receivers)) for end in share)
@@ -185,9 +185,11 @@ class BlockWorkers:
                 if a < b:
                     with ledger.phase("read traces"), ledger.file("traces", "read"):
                         traces.append(self._layout.acquisition.traces(shot, receivers[a:b], hashes[shot.index]))
+                    if self._layout.weighted:
+                        weights.append(self._layout.shares.traces[shot.index][receivers[a:b]])
             with ledger.phase("filter traces"):
-                samples = self._series.samples
-                return self._series(np.concatenate(traces) if traces else np.empty((0, samples), np.float32))
+                fine = self._series(np.concatenate(traces))
+                return fine * np.concatenate(weights)[:, None] if self._layout.weighted else fine
 
         return self._reader.submit(ledger.carried(filtered))
 

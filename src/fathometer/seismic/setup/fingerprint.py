@@ -229,6 +229,8 @@ def _geometry(acquisition: Acquisition) -> Iterator[bytes]:
     if recording is not None:
         if acquisition.conditioning.loud is not None:
             yield acquisition.conditioning.loud.words()
+        for index, silent in acquisition.silent.items():  # the other traces of a time migration stand for their areas
+            yield repr((index, silent.tolist())).encode()
         yield repr((recording.samples, recording.interval, recording.delay)).encode()
         for layout in recording.layouts:
             yield repr((layout.order, layout.format, layout.start, layout.samples, layout.kind)).encode()

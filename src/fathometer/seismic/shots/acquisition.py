@@ -1,6 +1,7 @@
 """Acquisition of a survey: shots with source and receiver positions, and recorded traces where there are any."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from fathometer.base.errors import InputError
 from fathometer.seismic.shots.conditioning import Conditioning, check_deghost, conditioning_of
 from fathometer.seismic.shots.gathers import Recording, recording_of
 from fathometer.seismic.shots.geometry import shots_of_geometry
+from fathometer.seismic.shots.loud_traces import MUTE
 from fathometer.seismic.shots.selection import selected
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.shots.trace_hashes import TraceHashes
@@ -35,6 +37,17 @@ class Acquisition:
     notes: tuple[str, ...] = ()  # messages on what was repaired or left out on reading
     recording: Recording | None = None
     conditioning: Conditioning = field(default_factory=Conditioning)
+    # Receivers (k,) by the index of their shot whose samples are all 0, where the samples have been looked at.
+    silent: Mapping[int, npt.NDArray[np.int64]] = field(default_factory=dict)
+
+    def lifeless(self, shot: Shot) -> npt.NDArray[np.bool_]:
+        """(receivers,) which traces of a shot are known to add nothing: silent, or muted as loud."""
+        found = np.zeros(len(shot.receivers), np.bool_)
+        found[self.silent.get(shot.index, [])] = True
+        loud = self.conditioning.loud
+        if loud is not None and loud.treatment == MUTE and shot.index in loud.found:
+            found[loud.found[shot.index].receivers] = True
+        return found
 
     @property
     def paths(self) -> tuple[Path, ...]:

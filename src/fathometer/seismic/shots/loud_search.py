@@ -28,13 +28,16 @@ Measured = dict[int, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt
 _DONE = {MUTE: "muted", CLIP: "clipped to what fits"}
 
 
-def treated(survey: Survey, acquisition: Acquisition, comm: MPI.Intracomm) -> Acquisition:
+def treated(survey: Survey, acquisition: Acquisition, comm: MPI.Intracomm, find_silent: bool = False) -> Acquisition:
     """Collective. The acquisition whose loud traces are treated as [acquisition] conditioning.loud_traces says, with a
     note that names the first; itself where there is none. Each shot's samples are read by one rank.
 
+    find_silent: also look for traces of zeros; those that an index knows are left out before.
+
     Raises InputError on all ranks where they are refused, and for unreadable traces.
     """
-    if survey.acquisition.conditioning.loud_traces == KEEP or acquisition.recording is None:
+    keep = survey.acquisition.conditioning.loud_traces == KEEP
+    if (keep and not find_silent) or acquisition.recording is None:
         return acquisition
     own: Measured = {}
     with ledger.phase("read traces"):
@@ -43,12 +46,17 @@ def treated(survey: Survey, acquisition: Acquisition, comm: MPI.Intracomm) -> Ac
         with ledger.communication():
             parts = comm.gather(own)
         found: dict[int, Found] = {}
+        silent: dict[int, npt.NDArray[np.int64]] = {}
         with collective_errors(comm):
             if parts is not None:
-                found = judged(acquisition, {shot: values for part in parts for shot, values in part.items()})
+                values = {shot: values for part in parts for shot, values in part.items()}
+                found = {} if keep else judged(acquisition, values)
+                silent = {shot: np.flatnonzero(of[0] == 0) for shot, of in sorted(values.items()) if (of[0] == 0).any()}
         with ledger.communication():
-            found = comm.bcast(found)
+            found, silent = comm.bcast((found, silent))
     with collective_errors(comm):
+        if find_silent and silent:
+            acquisition = replace(acquisition, silent=silent)
         return _with(survey, acquisition, found)
 
 

@@ -33,8 +33,12 @@ class TimeMigrationTable(Table):
         "",
         None,
     )
-    x: Range | None = key("places of the image along x; left out: those of [model]", "m", None)
-    y: Range | None = key("places of the image along y; left out: those of [model]; 2D: not allowed", "m", None)
+    x: Range | None = key(
+        "places of the image along x; left out: those of [model], as far apart as midpoints", "m", None
+    )
+    y: Range | None = key(
+        "places of the image along y; left out: those of [model], as far apart as midpoints; 2D: not allowed", "m", None
+    )
     start: Ramp = key("first time of the image", "s", 0.0)
     end: TraceLength | None = key("last time of the image; left out: that of the traces", "s", None)
     interval: ImageInterval | None = key("sample interval of the image; left out: that of the traces", "s", None)
@@ -49,7 +53,10 @@ class TimeMigrationTable(Table):
         "anti-alias filter of the traces, from the slope of the operator", "", "triangle"
     )
     alias_spacing: Annotated[tuple[CellSize, ...], Len(1, 2), Loose] | None = key(
-        "distance of traces for that filter, along x and y (2D: x); left out: that of the image's places", "m", None
+        "distance of traces for that filter, along x and y (2D: x); left out: that of midpoints, or of the image's "
+        "places where these are farther apart",
+        "m",
+        None,
     )
     weights: Literal["true-amplitude", "none"] = key(
         "amplitude weights: so that the image is the reflection coefficient where traces lie densely, or 1",

@@ -1,0 +1,148 @@
+"""What a trace stands for: the part of the plane of midpoints (2D: of the line) that is nearest to its own.
+
+The sum over traces is an integral over midpoints at one offset, so traces are taken by classes of offset: the bins of
+the images, or else the deciles of all offsets. Within a class each midpoint has its Voronoi cell, cut at the convex
+hull of the class's midpoints, of at most `MOST` times the median of the class, so that the last trace before a gap does
+not stand for the gap. Traces of one midpoint share it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.spatial import ConvexHull, Voronoi
+
+MOST = 4.0  # times the median of a class
+CLASSES = 10  # of offsets, where no bins are asked for
+SAME = 0.01  # m, as near two midpoints are one
+FLAT = 1e-6  # of the length of midpoints along a line: a width as small is none
+STRIP = 300_000  # midpoints whose cells are made at a time: half a gigabyte
+
+Doubles = npt.NDArray[np.float64]
+
+
+def classes_of(offsets: Doubles) -> npt.NDArray[np.int64]:
+    """(n,) the class of each of offsets (n,), m: deciles, of which equal offsets share one; from 0 on, none empty."""
+    edges = np.quantile(offsets, np.arange(1, CLASSES) / CLASSES, method="inverted_cdf")
+    found = np.searchsorted(np.unique(edges), offsets, side="left")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassAreas:
+    """The cells of a class of traces, m² (2D: m).
+
+    Attributes:
+        midpoints: (m, 2) that differ, m; (m, 1) in 2D. cells: (m,). traces: (n,) of each trace.
+    """
+
+    midpoints: Doubles
+    cells: Doubles
+    traces: Doubles
+
+    @classmethod
+    def of(cls, midpoints: Doubles, widths: Sequence[float]) -> ClassAreas:
+        """midpoints: (n, 2) of traces, m; (n, 1) in 2D. widths: m along each axis, of cells where midpoints have no
+        extent along it."""
+        if not len(midpoints):
+            return cls(midpoints, np.zeros(0), np.zeros(0))
+        rounded = np.round(midpoints / SAME)
+        _, first, inverse, counts = np.unique(
+            rounded, axis=0, return_index=True, return_inverse=True, return_counts=True
+        )
+        cells = _cells(midpoints[first], widths)
+        cells = np.minimum(cells, MOST * np.median(cells))
+        return cls(midpoints[first], cells, (cells / counts)[inverse.ravel()])
+
+
+def _cells(points: Doubles, widths: Sequence[float]) -> Doubles:
+    """(m,) of midpoints that all differ."""
+    if points.shape[1] == 1:
+        return _intervals(points[:, 0], widths[0])
+    middle = points - points.mean(axis=0)
+    sizes, axes = np.zeros(2), np.eye(2)
+    if len(points) > 1:
+        _, sizes, axes = np.linalg.svd(middle, full_matrices=False)
+    if len(points) > 2 and sizes[1] > FLAT * sizes[0]:
+        return _voronoi(middle)
+    along = int(abs(axes[0, 1]) > abs(axes[0, 0]))
+    return _intervals(middle @ axes[0], widths[along]) * widths[1 - along]
+
+
+def _intervals(x: Doubles, width: float) -> Doubles:
+    """(m,) of places along a line: half the distance to the neighbours on both sides."""
+    if len(x) == 1:
+        return np.array([width])
+    order = np.argsort(x)
+    halves = 0.5 * np.diff(x[order])
+    cells = np.empty(len(x))
+    cells[order] = np.concatenate([halves, [0.0]]) + np.concatenate([[0.0], halves])
+    return cells
+
+
+def _voronoi(points: Doubles) -> Doubles:
+    """(m,) of points (m, 2) that are not on one line, cut at their convex hull; strip by strip along x."""
+    hull = ConvexHull(points)
+    order = np.argsort(points[:, 0], kind="stable")
+    cells = np.empty(len(points))
+    strips = max(1, -(-len(points) // STRIP))
+    beside = 20 * math.sqrt(hull.volume / len(points)) if strips > 1 else 0.0  # of what a cell can reach
+    for own in np.array_split(order, strips):
+        low, high = points[own[0], 0] - beside, points[own[-1], 0] + beside
+        near = np.flatnonzero((points[:, 0] >= low) & (points[:, 0] <= high)) if strips > 1 else order
+        found = np.empty(len(points)) if strips > 1 else cells
+        found[near] = _strip(points[near], hull.equations)
+        cells[own] = found[own]
+    return cells
+
+
+def _strip(points: Doubles, sides: Doubles) -> Doubles:
+    """(m,) of the Voronoi cells of points (m, 2), cut by the sides of the hull: normals and offsets (s, 3)."""
+    count, reach = len(points), 10.0 * np.ptp(points, axis=0).max()
+    angles = np.arange(8) * math.pi / 4
+    around = points.mean(axis=0) + reach * np.column_stack([np.cos(angles), np.sin(angles)])
+    diagram = Voronoi(np.concatenate([points, around]))  # with points far around, no cell of ours is unbounded
+    vertices = diagram.vertices
+    ends = np.array(diagram.ridge_vertices)
+    bounded = (ends >= 0).all(axis=1)
+    pairs, ends = diagram.ridge_points[bounded], ends[bounded]
+    everywhere = np.concatenate([points, around])
+    apart = np.linalg.norm(everywhere[pairs[:, 0]] - everywhere[pairs[:, 1]], axis=1)
+    long = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+    cells = np.zeros(len(everywhere))
+    for side in (0, 1):  # a side of a cell is half way to the neighbour: a triangle of that height
+        np.add.at(cells, pairs[:, side], 0.25 * apart * long)
+    size = np.abs(points).max()
+    outside = np.zeros(len(vertices), np.bool_)
+    for side in sides:
+        outside |= vertices @ side[:2] + side[2] > 1e-9 * size
+    regions = diagram.point_region[:count]
+    for n in np.flatnonzero([outside[diagram.regions[region]].any() for region in regions]):
+        corners = vertices[diagram.regions[regions[n]]]
+        away = corners - points[n]
+        cells[n] = _clipped(corners[np.argsort(np.arctan2(away[:, 1], away[:, 0]))], sides)
+    return cells[:count]
+
+
+def _clipped(corners: Doubles, sides: Doubles) -> float:
+    """Area of a convex polygon (k, 2), its corners in their order, within half-planes (s, 3)."""
+    for normal_x, normal_y, offset in sides:
+        beyond = corners @ (normal_x, normal_y) + offset
+        if not (beyond > 0).any():
+            continue
+        kept = []
+        for n in range(len(corners)):
+            a, b = beyond[n - 1], beyond[n]
+            if (a > 0) != (b > 0):
+                kept.append(corners[n - 1] + (corners[n] - corners[n - 1]) * (a / (a - b)))
+            if b <= 0:
+                kept.append(corners[n])
+        if len(kept) < 3:
+            return 0.0
+        corners = np.array(kept)
+    x, y = corners.T
+    return 0.5 * abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)))

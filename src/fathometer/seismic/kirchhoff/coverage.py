@@ -1,0 +1,79 @@
+"""What an image is divided by where traces are missing: the part of its surroundings that they stand for.
+
+A sum over traces collects an event from a Fresnel zone of midpoints. Where some classes of offset have none there, the
+image has that part less; the part is the mean of the traces' areas under a Gaussian as wide as the zone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.ndimage import gaussian_filter
+
+from fathometer.grid.grid import Grid
+
+Doubles = npt.NDArray[np.float64]
+ZONE = 0.43  # standard deviation over the radius of the Fresnel zone, v sqrt(t0 / f) / 2: as gaps show in images
+FREQUENCY = 25.0  # Hz, for that radius; the deviation may be off by 1.5 before a gap of a Fresnel zone shows by 10 %
+REACH = 4.0  # deviations, where the Gaussian is cut
+LEAST = 0.5  # of the median of the lit places: events from elsewhere are not scaled up further where few traces lie
+LIT = 1e-3  # of the largest coverage
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """The coverage of an image by traces.
+
+    Attributes:
+        grid: of the whole image, vertical="time". midpoints: (n, 2), m; in 2D (n, 1). areas: (n,), m² (2D: m), of all
+            classes together 1 m² for a m². apart: m, the distance of midpoints within a class.
+    """
+
+    grid: Grid
+    midpoints: Doubles
+    areas: Doubles
+    apart: float
+
+    def divisor(self, lo: Sequence[int], hi: Sequence[int], rms: npt.NDArray[np.float32]) -> Doubles:
+        """Of the columns from lo to hi (exclusive) of the image, (nx, ny, nt). rms: their velocities, m/s.
+
+        The same for a column whatever the others are."""
+        times = np.maximum(self.grid.origin[2] + self.grid.spacing[2] * np.arange(self.grid.shape[2]), 0.0)
+        wide = ZONE * 0.5 * rms * np.sqrt(times / FREQUENCY)
+        level = np.log2(np.maximum(wide / self._narrowest, 1.0))
+        found = np.zeros(rms.shape)
+        for number in range(math.ceil(level.max(initial=0.0)) + 1):  # linear between Gaussians, each twice as wide
+            part = np.maximum(1 - np.abs(level - number), 0.0)
+            found += part * self._smoothed(number)[lo[0] : hi[0], lo[1] : hi[1], None]
+        return np.maximum(found, self._least)
+
+    @cached_property
+    def _narrowest(self) -> float:
+        """Standard deviation, m, that does not show single midpoints."""
+        flat = self.grid.two_dimensional
+        return max(self.apart, *self.grid.spacing[: 1 if flat else 2])
+
+    @cached_property
+    def _least(self) -> float:
+        found = self._smoothed(0)
+        lit = found[found > LIT * found.max(initial=0.0)]
+        return LEAST * float(np.median(lit)) if len(lit) else 1.0
+
+    def _smoothed(self, level: int) -> Doubles:
+        """(nx, ny) at all places of the image."""
+        axes = 1 if self.grid.two_dimensional else 2
+        spacing, deviation = np.array(self.grid.spacing[:axes]), self._narrowest * 2.0**level
+        around = np.ceil(REACH * deviation / spacing).astype(int)
+        shape = np.array(self.grid.shape[:axes]) + 2 * around
+        cells = np.rint((self.midpoints - self.grid.origin[:axes]) / spacing).astype(np.int64) + around
+        inside = ((cells >= 0) & (cells < shape)).all(axis=1)
+        index = np.ravel_multi_index(tuple(cells[inside].T), tuple(shape))
+        density = np.bincount(index, self.areas[inside], int(shape.prod())).reshape(shape) / spacing.prod()
+        smooth = gaussian_filter(density, deviation / spacing, mode="constant", truncate=REACH)
+        own = smooth[tuple(slice(a, a + n) for a, n in zip(around, self.grid.shape[:axes], strict=True))]
+        return np.asarray(own).reshape(self.grid.shape[:2])
