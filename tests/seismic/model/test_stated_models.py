@@ -18,6 +18,7 @@ from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.model.prepare.driver import prepare_volume
 from fathometer.seismic.model.prepare.request import PreparationRequest
+from fathometer.seismic.model.prepare.thomsen import Given
 from fathometer.seismic.setup.layout import survey_layout
 from fathometer.seismic.survey import Survey, survey_of
 from fathometer.storage.describe import describe
@@ -226,6 +227,25 @@ def test_units_of_other_properties(tmp_path):
         InputError, match=r"\[model\] delta: .*delta.rsf says that its values are in furlongs; known: none"
     ):
         EarthFiles(survey(tmp_path, vp="v.rsf", epsilon=0.1, delta="delta.rsf"))
+
+
+def test_epsilon_that_may_be_in_per_cent(tmp_path):
+    WRITERS["rsf"](tmp_path, TRUTH, Stated("xz"))
+    text = (tmp_path / "v.rsf").read_text()
+    for name, values in (("epsilon", 0 * VALUES + 1.5), ("delta", 0 * VALUES + 1.0)):
+        values.tofile(tmp_path / f"{name}.bin")
+    keys = {"vp": "v.rsf", "epsilon": "epsilon.rsf", "delta": "delta.rsf"}
+    for unit, told in (("", True), ("fraction", False), ("%", False)):
+        for name in ("epsilon", "delta"):
+            changed = text.replace("v.bin", f"{name}.bin").replace('unit="m/s"', f'unit="{unit}"')
+            (tmp_path / f"{name}.rsf").write_text(changed)
+        notes = " ".join(earth(EarthFiles(survey(tmp_path, **keys))).notes)
+        for name, largest in (("epsilon", "1.5"), ("delta", "1")):
+            words = f"[model] {name}: {tmp_path / name}.rsf has values up to {largest} in magnitude, and no unit"
+            assert (words in notes) == told
+        given = {name: Given(str(tmp_path / f"{name}.rsf")) for name in ("epsilon", "delta")}
+        lines = " ".join(prepared(tmp_path, "v.rsf", **given)[1])
+        assert (f"--epsilon: {tmp_path / 'epsilon.rsf'} has values up to 1.5 in magnitude" in lines) == told
 
 
 def test_a_spacing_of_one_axis_alone_must_not_be_contradicted(tmp_path):

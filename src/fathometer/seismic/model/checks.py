@@ -84,8 +84,9 @@ class ModelChecks:
             )
         return low
 
-    def thomsen(self, epsilon: np.ndarray, delta: np.ndarray) -> None:
-        """Raises InputError for epsilon or delta outside THOMSEN."""
+    def thomsen(self, epsilon: np.ndarray, delta: np.ndarray) -> dict[str, float]:
+        """The largest magnitudes of epsilon and delta. Raises InputError for values outside THOMSEN."""
+        largest = {}
         for name, values in (("epsilon", epsilon), ("delta", delta)):
             part, (low, high) = values[self.own], THOMSEN
             count, first = self.count_and_first(~((part > low) & (part <= high)))
@@ -95,6 +96,8 @@ class ModelChecks:
                     f"{low:g} to {high:g}, first at {first}; allowed: above {low:g}, up to {high:g}, as fractions, "
                     "not percent"
                 )
+            largest[name] = allreduce(self.comm, float(np.abs(part).max(initial=0.0)), "MAX")
+        return largest
 
     def weak_epsilon(self, epsilon: np.ndarray, delta: np.ndarray, handling: str) -> WeakEpsilon | None:
         """Count the cells with epsilon < delta, each on the rank that owns it; None where they are refused.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from fathometer.seismic.model.checks import ModelChecks
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.file_grid import assumed, file_axes, file_grid
 from fathometer.seismic.model.placement import placement_of, world_of_keys
-from fathometer.seismic.model.property_units import factor_of
+from fathometer.seismic.model.property_units import factor_of, per_cent_note
 from fathometer.seismic.model.silent_files import silent_notes
 from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
@@ -222,6 +222,13 @@ class EarthFiles:
         """2 or 3."""
         return len(self.axes)
 
+    def per_cent_notes(self, largest: Mapping[str, float]) -> tuple[str, ...]:
+        """Notes where files of epsilon and delta may hold per cent; largest: their largest magnitudes, by name."""
+        files = {name: volume for name, volume in self._volumes.items() if name in largest}
+        return tuple(
+            note for name, file in files.items() for note in per_cent_note(f"[model] {name}", file, largest[name])
+        )
+
     @property
     def isotropic(self) -> bool:
         """Whether neither epsilon nor delta is given (or both are the number 0)."""
@@ -241,7 +248,7 @@ class EarthFiles:
         self.check_order(comm)
         weak = None
         if not self.isotropic:
-            checks.thomsen(arrays["epsilon"], arrays["delta"])
+            notes += self.per_cent_notes(checks.thomsen(arrays["epsilon"], arrays["delta"]))
             weak = checks.weak_epsilon(arrays["epsilon"], arrays["delta"], self._keys.on_weak_epsilon)
         arrays = self._strengthened(arrays)
         vp, epsilon, delta = arrays["vp"], arrays.get("epsilon"), arrays.get("delta")

@@ -14,6 +14,7 @@ FACTORS = {
     "epsilon": {**dict.fromkeys(NONE, 1.0), **dict.fromkeys(PER_CENT, 0.01)},
     "qp": dict.fromkeys(NONE, 1.0),
 }
+LARGE = 0.5  # epsilon, delta, eta: hardly any rock has more
 SAME = {"delta": "epsilon", "eta": "epsilon", "qs": "qp"}
 NEEDED = {"density": "kg/m3 or g/cm3", "epsilon": "none, or percent", "qp": "none"}
 
@@ -29,3 +30,16 @@ def factor_of(key: str, name: str, volume: Volume) -> float:
     if factor is None:
         raise InputError(f"{key}: {volume.path} says that its values are in {text}; known: {NEEDED[kind]}")
     return factor
+
+
+def per_cent_note(key: str, volume: Volume, largest: float) -> tuple[str, ...]:
+    """A note where values of epsilon, delta or eta without a unit are so large that they may be per cent.
+
+    largest: magnitude of what is read of them.
+    """
+    if (volume.info.unit or "").strip() or not largest > LARGE:
+        return ()
+    return (
+        f"{key}: {volume.path} has values up to {largest:.3g} in magnitude, and no unit: they are taken as fractions; "
+        "per cent have the unit % in the file",
+    )

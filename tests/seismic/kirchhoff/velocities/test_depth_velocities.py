@@ -146,3 +146,10 @@ def test_wrong_values_of_the_model(tmp_path, name, value, words):
     found = velocities(tmp_path, LINE, keys)
     with pytest.raises(InputError, match=rf"\[model\] {name} \(.*{name}.rsf\): {words}"):
         whole(found)
+
+
+def test_thomsen_parameters_of_a_model_that_may_be_in_per_cent(tmp_path):
+    keys = column_model(tmp_path, np.full(50, 2500.0), 10.0, epsilon=np.full(50, 1.5), delta=np.full(50, 0.1))
+    [note] = velocities(tmp_path, LINE, keys).hard_notes()
+    assert note.startswith("[model] epsilon: ")
+    assert "has values up to 1.5 in magnitude, and no unit" in note

@@ -221,6 +221,14 @@ def test_fast_velocities_without_a_unit_may_be_in_feet(tmp_path):
     assert velocities(tmp_path, LINE, velocity="picks.txt").hard_notes() == ()
 
 
+def test_eta_that_may_be_in_per_cent(tmp_path):
+    for unit, told in (("", 1), ("1", 0), ("%", 0)):
+        volume(tmp_path / "eta.rsf", np.full((5, 101), 1.2), (100.0, 0.02), unit=unit)
+        notes = velocities(tmp_path, LINE, velocity=2000.0, eta="eta.rsf").hard_notes()
+        assert len(notes) == told
+        assert not told or "has values up to 1.2 in magnitude, and no unit: they are taken as fractions" in notes[0]
+
+
 def test_axes_of_a_volume_of_velocities(tmp_path):
     nx, _, nt = LINE.shape
     np.save(tmp_path / "v.npy", np.full((nx, nt), 2000.0))

@@ -136,11 +136,19 @@ class ModelSource:
         return rms.reshape(shape), eta.reshape(shape)
 
     def hard_notes(self) -> tuple[str, ...]:
-        """A note where the model is so fast that it may be in ft/s, by some of its rows."""
-        if not self._model.earth.hard_notes(math.inf):  # the files say their unit
-            return ()
-        rows, _ = self._model.earth.sample(["vp"])
-        return self._model.earth.hard_notes(float(rows[0].min()))
+        """Notes where the model is so fast that it may be in ft/s, or epsilon and delta so large that they may be per
+        cent, by some of its rows."""
+        earth, notes = self._model.earth, tuple[str, ...]()
+        if earth.hard_notes(math.inf):  # else the files say their unit
+            rows, _ = earth.sample(["vp"])
+            notes += earth.hard_notes(float(rows[0].min()))
+        thomsen = ("epsilon", "delta")
+        if earth.per_cent_notes(dict.fromkeys(thomsen, math.inf)):
+            rows, _ = earth.sample(thomsen)
+            notes += earth.per_cent_notes(
+                {name: float(np.abs(row).max()) for name, row in zip(thomsen, rows, strict=True)}
+            )
+        return notes
 
     def files(self) -> dict[str, list[Path]]:
         """All files of the model, by its properties."""

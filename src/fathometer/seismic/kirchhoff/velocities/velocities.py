@@ -71,8 +71,11 @@ class Velocities:
         self._samples = rms.samples  # of the longest column that is worked on
 
     def hard_notes(self) -> tuple[str, ...]:
-        """Notes on velocities that may be in ft/s; some values are read. InputError where they cannot be."""
-        return self._rms.hard_notes() if isinstance(self._rms, VolumeSource | PicksSource | ModelSource) else ()
+        """Notes on velocities that may be in ft/s, and on eta that may be per cent; some values are read. InputError
+        where they cannot be."""
+        sources = (self._rms, self._eta)
+        kinds = VolumeSource | PicksSource | ModelSource
+        return tuple(note for source in sources if isinstance(source, kinds) for note in source.hard_notes())
 
     @property
     def elliptic(self) -> bool:

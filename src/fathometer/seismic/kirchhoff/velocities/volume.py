@@ -17,7 +17,7 @@ from fathometer.seismic.kirchhoff.velocities.limits import EDGE, LATEST
 from fathometer.seismic.kirchhoff.velocities.places import columns_of, corners_of, place, times_of
 from fathometer.seismic.kirchhoff.velocities.source import Columns, Floats
 from fathometer.seismic.model.placement import survey_grid_of
-from fathometer.seismic.model.property_units import factor_of
+from fathometer.seismic.model.property_units import factor_of, per_cent_note
 from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.shots.rotation import Rotation
 from fathometer.storage.volumes.axis_labels import axis_of, listed, nameless
@@ -99,17 +99,19 @@ class VolumeSource:
         return bilinear(along_last(nodes, positions), i, j, box[0], self._shape)
 
     def hard_notes(self) -> tuple[str, ...]:
-        """A note where velocities without a unit are so high that they may be in ft/s, by some columns. InputError
-        where these cannot be read."""
-        if self._kind != "velocity" or self._units is not None:
+        """A note where velocities without a unit are so high that they may be in ft/s, or eta so large that it may be
+        per cent, by some columns. InputError where these cannot be read."""
+        if self._kind == "velocity" and self._units is not None:
             return ()
-        least = math.inf
+        least, largest = math.inf, 0.0
         for share in (0.0, 0.5, 1.0):
             place = [round(share * (n - 1)) for n in self._volume.info.shape]
             lo = [0 if axis == "t" else n for axis, n in zip(self._axes, place, strict=True)]
             cells = zip(self._axes, lo, self._volume.info.shape, strict=True)
             column = self._volume.read(lo, [n if axis == "t" else first + 1 for axis, first, n in cells])
-            least = min(least, float(column.min()))
+            least, largest = min(least, float(column.min())), max(largest, float(np.abs(column).max()))
+        if self._kind == "eta":
+            return per_cent_note("[time_migration] eta", self._volume, largest)
         return hard_note("[time_migration] units", self._volume.path, least)
 
     def _in_units(self, values: NDArray[Any]) -> NDArray[Any]:

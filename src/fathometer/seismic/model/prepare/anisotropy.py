@@ -18,7 +18,7 @@ from fathometer.seismic.model.limits import THOMSEN
 from fathometer.seismic.model.prepare.input_volume import times
 from fathometer.seismic.model.prepare.request import PreparationRequest
 from fathometer.seismic.model.prepare.thomsen import Given
-from fathometer.seismic.model.property_units import factor_of
+from fathometer.seismic.model.property_units import factor_of, per_cent_note
 from fathometer.storage.volumes.volume import Volume, open_volume
 
 Floats = npt.NDArray[np.float32]
@@ -28,7 +28,7 @@ class GivenParameter:
     """Epsilon or delta of a file, as [x, y, z] on the cells of a model.
 
     Attributes:
-        path: of the file.
+        path: of the file. notes: on what was read last.
     """
 
     def __init__(self, name: str, volume: Volume, grid: Grid, axes: str) -> None:
@@ -42,6 +42,7 @@ class GivenParameter:
         self._axes = (labelled_axes(self._option, volume, None) or axes) if own else axes
         self._check_cells()
         self._factor = factor_of(self._option, name, volume)
+        self.notes: tuple[str, ...] = ()
 
     def _check_cells(self) -> None:
         info, grid = self._volume.info, self._grid
@@ -83,6 +84,7 @@ class GivenParameter:
                 f"first {values[first]:g} in cell {cell} (from 0); allowed: above {low:g}, up to {high:g}: fractions, "
                 "not percent"
             )
+        self.notes = per_cent_note(self._option, self._volume, float(np.abs(values).max(initial=0.0)))
         return values
 
 

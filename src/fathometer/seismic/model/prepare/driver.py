@@ -161,6 +161,8 @@ def _prepared(
         below = rock(floor, plan.read) if floor is not None else True
         rules = {name: rule for name, rule in wanted.items() if not isinstance(rule, Given)}
         medium |= _by_rules(rules, values, below) | {name: one.read(plan.box) for name, one in given.items()}
+        for note in (note for one in given.values() for note in one.notes):
+            say(f"note: {note}")
     if any(plan.deviation) or plan.inner.spacing != plan.read.spacing:
         medium = _averaged(medium, (request.mean or source.mean) if source.velocity else means.VELOCITY, floor, plan)
     else:
