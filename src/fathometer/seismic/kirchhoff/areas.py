@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.spatial import ConvexHull, Voronoi
+from scipy.spatial import ConvexHull, Delaunay
 
 MOST = 4.0  # times the median of a class
 CLASSES = 10  # of offsets, where no bins are asked for
@@ -105,27 +105,44 @@ def _strip(points: Doubles, sides: Doubles) -> Doubles:
     count, reach = len(points), 10.0 * np.ptp(points, axis=0).max()
     angles = np.arange(8) * math.pi / 4
     around = points.mean(axis=0) + reach * np.column_stack([np.cos(angles), np.sin(angles)])
-    diagram = Voronoi(np.concatenate([points, around]))  # with points far around, no cell of ours is unbounded
-    vertices = diagram.vertices
-    ends = np.array(diagram.ridge_vertices)
-    bounded = (ends >= 0).all(axis=1)
-    pairs, ends = diagram.ridge_points[bounded], ends[bounded]
-    everywhere = np.concatenate([points, around])
-    apart = np.linalg.norm(everywhere[pairs[:, 0]] - everywhere[pairs[:, 1]], axis=1)
-    long = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
+    everywhere = np.concatenate([points, around])  # with points far around, no cell of ours is unbounded
+    mesh = Delaunay(everywhere)
+    centres = _circumcentres(everywhere[mesh.simplices])
     cells = np.zeros(len(everywhere))
-    for side in (0, 1):  # a side of a cell is half way to the neighbour: a triangle of that height
-        np.add.at(cells, pairs[:, side], 0.25 * apart * long)
-    size = np.abs(points).max()
-    outside = np.zeros(len(vertices), np.bool_)
+    for side in range(3):  # of a triangle: the neighbour beyond it, and the two points that share this side
+        others = mesh.neighbors[:, side]
+        once = np.flatnonzero(others > np.arange(len(others)))
+        ends = [mesh.simplices[once, (side + more) % 3] for more in (1, 2)]
+        apart = np.linalg.norm(everywhere[ends[0]] - everywhere[ends[1]], axis=1)
+        long = np.linalg.norm(centres[once] - centres[others[once]], axis=1)
+        for end in ends:  # a side of a cell is half way to the neighbour: a triangle of that height
+            cells += np.bincount(end, 0.25 * apart * long, len(cells))
+    outside = np.zeros(len(centres), np.bool_)
     for side in sides:
-        outside |= vertices @ side[:2] + side[2] > 1e-9 * size
-    regions = diagram.point_region[:count]
-    for n in np.flatnonzero([outside[diagram.regions[region]].any() for region in regions]):
-        corners = vertices[diagram.regions[regions[n]]]
+        outside |= centres @ side[:2] + side[2] > 1e-9 * np.abs(points).max()
+    cut = np.isin(mesh.simplices, np.unique(mesh.simplices[outside])) & (mesh.simplices < count)
+    triangle, corner = np.nonzero(cut)
+    owners = mesh.simplices[triangle, corner]
+    order = np.argsort(owners, kind="stable")
+    own, first = np.unique(owners[order], return_index=True)
+    for n, part in zip(own, np.split(triangle[order], first[1:]), strict=True):
+        corners = centres[part]
         away = corners - points[n]
         cells[n] = _clipped(corners[np.argsort(np.arctan2(away[:, 1], away[:, 0]))], sides)
+    for n, _, nearest in mesh.coplanar:  # too near to another for the mesh: both share
+        cells[n] = cells[nearest] = 0.5 * cells[nearest]
     return cells[:count]
+
+
+def _circumcentres(corners: Doubles) -> Doubles:
+    """(t, 2) of triangles (t, 3, 2)."""
+    first = corners[:, 0]
+    b, c = corners[:, 1] - first, corners[:, 2] - first
+    double = 2 * (b[:, 0] * c[:, 1] - b[:, 1] * c[:, 0])
+    double[double == 0] = np.finfo(float).tiny ** 0.5  # three points on a line: as far away as can be
+    b2, c2 = (b**2).sum(axis=1), (c**2).sum(axis=1)
+    offsets = np.column_stack([c[:, 1] * b2 - b[:, 1] * c2, b[:, 0] * c2 - c[:, 0] * b2])
+    return np.asarray(first + offsets / double[:, None])
 
 
 def _clipped(corners: Doubles, sides: Doubles) -> float:
