@@ -342,3 +342,72 @@ def test_numbers_of_lines_are_no_metres(tmp_path, label):
         assert (volume.info.spacing, volume.info.unplaced) == (None, line)
     with rsf_with(tmp_path, f'o1=30 d1=10 label1="z" label2="{label}" unit2="m"') as volume:
         assert volume.info.spacing == (10.0, 10.0)
+
+
+@pytest.mark.parametrize("label", ["CMP", "midpoint", "CMP number", "cdp"])
+def test_midpoints_are_counts_like_cdps(tmp_path, label):
+    with rsf_with(tmp_path, f'o1=0 d1=10 label1="Depth" label2="{label}"') as volume:
+        assert "counts lines or traces" in volume.info.unplaced
+    with rsf_with(tmp_path, f'o1=0 d1=10 label1="Depth" label2="{label}" unit2="m"') as volume:
+        assert volume.info.spacing == (10.0, 10.0)
+
+
+@pytest.mark.parametrize("keys", ["units1=km", 'Unit1="km"', 'unit1="(km)"', "UNITS1=[km]", "units1=m unit1=km"])
+def test_keys_of_the_unit_of_an_axis(tmp_path, keys):
+    with rsf_with(tmp_path, f"o1=2 d1=0.01 label1=Depth label2=x {keys}") as volume:
+        assert volume.info.spacing == pytest.approx((10.0, 10.0))
+        assert volume.info.origin == pytest.approx((-500.0, 2000.0))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "labels"),
+    [
+        ({"labels": "z,x"}, ("z", "x")),
+        ({"labels": "z x"}, ("z", "x")),
+        ({"dimensions": "z x"}, ("z", "x")),
+        ({"_ARRAY_DIMENSIONS": "z x"}, ("z", "x")),
+        ({"_ARRAY_DIMENSIONS": ["depth", "distance"]}, ("depth", "distance")),
+        ({"DIMENSION_LABELS": "z, x"}, ("z", "x")),
+        ({"labels": "z"}, None),
+        ({"dimensions": "rock x"}, None),
+        ({"dimensions": "z x", "labels": ["x", "z"]}, ("x", "z")),
+    ],
+    ids=str,
+)
+def test_names_as_one_text(tmp_path, attributes, labels):
+    with open_volume(hdf5_with(tmp_path, attributes), tmp_path) as volume:
+        assert volume.info.labels == labels
+    zarr = pytest.importorskip("zarr")
+    zarr.open_group(tmp_path / "v.zarr", mode="w").create_array("vp", data=TRUTH.values, attributes=attributes)
+    with open_volume("v.zarr:vp", tmp_path) as volume:
+        assert volume.info.labels == labels
+
+
+@pytest.mark.parametrize(
+    ("label", "unit"),
+    [("Velocity (ft/s)", "ft/s"), ("vp [km/s]", "km/s"), ("Density (g/cc)", "g/cc"), ("Velocity (Vp)", None)],
+)
+def test_the_unit_in_the_label_of_the_values(tmp_path, label, unit):
+    with rsf_with(tmp_path, f'o1=0 d1=10 label="{label}"') as volume:
+        assert volume.info.unit == unit
+    with rsf_with(tmp_path, f'o1=0 d1=10 label="{label}" unit="m/s"') as volume:
+        assert volume.info.unit == "m/s"
+    with open_volume(hdf5_with(tmp_path, {"long_name": label}), tmp_path) as volume:
+        assert volume.info.unit == unit
+
+
+@pytest.mark.parametrize(
+    ("missing", "cells"),
+    [(2000.0, 1), (np.float32(2000.0), 1), (np.int16(1000), 1), (-1e6, 0), (0.0, 0)],
+    ids=str,
+)
+def test_a_missing_value_that_is_a_float_is_an_unpacked_one(tmp_path, missing, cells):
+    h5py = pytest.importorskip("h5py")
+    stored = np.round((TRUTH.values - 1500) / 0.5).astype("i2")
+    with h5py.File(tmp_path / "v.h5", "w") as file:
+        data = file.create_dataset("vp", data=stored)
+        data.attrs.update({"scale_factor": 0.5, "add_offset": 1500.0, "missing_value": missing})
+    with open_volume("v.h5:vp", tmp_path) as volume:
+        found = whole(volume)
+        assert np.count_nonzero(np.isnan(found)) == cells
+        assert np.isnan(found[0, 0]) == bool(cells)

@@ -43,7 +43,7 @@ def known_units(text: str | None) -> str | None:
     >>> [known_units(text) for text in ("km s-1", "s^2/km^2", "Feet/second", "furlongs")]
     ['km/s', 's2/km2', 'ft/s', None]
     """
-    return UNITS.get("".join((text or "").lower().replace("**", "").replace("^", "").split()))
+    return UNITS.get("".join((text or "").strip(" ()[]").lower().replace("**", "").replace("^", "").split()))
 
 
 def units_of(key: str, path: object, info: VolumeInfo, given: str | None) -> str | None:

@@ -27,6 +27,9 @@ COUNTED = (
     "cross",
     "line",
     "cdp",
+    "cmp",
+    "midpoint",
+    "midpoints",
     "trace",
 )  # words of numbers of lines, traces
 NUMBER = ("number", "numbers", "no", "nr", "index", "id")  # words beside them
@@ -94,7 +97,7 @@ def unit_of_axis(unit: str, label: str) -> tuple[float | None, bool]:
 
     Without a unit that in the label's brackets counts; without any an axis of time is in s, any other in m.
     """
-    unit, time = unit.strip().lower().rstrip(".") or unit_in(label), axis_of(label) == TIME
+    unit, time = unit.strip(" ()[]").lower().rstrip(".") or unit_in(label), axis_of(label) == TIME
     if unit in SECONDS or (unit == "" and time):
         return SECONDS.get(unit, 1.0), True
     return (None, False) if time else (METRES.get(unit) if unit else 1.0, False)
@@ -110,6 +113,29 @@ def unit_in(label: str) -> str:
         label = re.sub(r"(?<=\w)\(s\)", "", label, flags=re.IGNORECASE)
     texts = (text.strip().lower().rstrip(".") for text in re.findall(r"[(\[]([^)\]]*)", label))
     return next((text for text in texts if text in METRES or text in SECONDS), "")
+
+
+def unit_of_values(label: str) -> str:
+    """What the brackets of a label of values say, where that can be a unit; "" where it cannot.
+
+    >>> [unit_of_values(label) for label in ("Velocity (ft/s)", "Density [g cm-3]", "Epsilon (%)", "Velocity (Vp)")]
+    ['ft/s', 'g cm-3', '%', '']
+    """
+    texts = [text.strip() for text in re.findall(r"[(\[]([^)\]]*)", label)]
+    return next((text for text in texts if re.search(r"[/%]|-[123]", text)), "")
+
+
+def names_in(text: str, count: int) -> list[str]:
+    """The names of `count` axes in one text, with commas or blanks between; none where it does not name them all.
+
+    >>> names_in("z (km), x (km)", 2), names_in("z x", 2), names_in("z x", 3), names_in("rock, x", 2)
+    (['z (km)', 'x (km)'], ['z', 'x'], [], [])
+    """
+    for between in ("[,;]", r"\s+"):
+        names = [name.strip() for name in re.split(between, text.strip())]
+        if len(names) == count and all(axis_of(name) for name in names):
+            return names
+    return []
 
 
 def counted(label: str) -> bool:

@@ -16,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming, shortened
-from fathometer.storage.volumes.axis_labels import VALUE_UNIT, nameless
+from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, nameless, names_in, unit_of_values
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.formats.place_metadata import place_attributes, place_of, text_of
 from fathometer.storage.volumes.stated_axes import PlacedAxis, StatedAxis, placed_axes, together
 from fathometer.storage.volumes.stored import Stored
 
 FILLS = ("_FillValue", "missing_value")
+LONG_NAMES = ("long_name", "label")
 PACKING = (("scale_factor", 1.0), ("add_offset", 0.0))
+NAMES_OF_OTHERS = ("_ARRAY_DIMENSIONS", "dimensions", "DIMENSION_LABELS")
 MATLAB = "MATLAB_class"  # attribute of what MATLAB 7.3 has written, whose arrays are column-major
 
 
@@ -95,8 +97,8 @@ def stated(
         spacing,
         origin,
         tuple(axis.label for axis in axes) if labelled else None,
-        _unit(attributes) or None,
-        fills=declared_fills(attributes),
+        _unit(attributes) or _unit_in_name(attributes) or None,
+        fills=declared_fills(attributes, dtype),
         partial=() if spacing else tuple(axis.step for axis in axes),
         firsts=() if origin else tuple(axis.first for axis in axes),
         unplaced="; ".join(reasons),
@@ -111,11 +113,10 @@ def _axes(
     name: str, shape: tuple[int, ...], attributes: Mapping[str, Any], dimensions: Sequence[Dimension]
 ) -> tuple[list[PlacedAxis], bool]:
     """The volume's axes, and whether any of them has a name; labels without a meaning count where they are ours."""
-    own = attributes.get("labels")
-    given = own is not None and not isinstance(own, str) and len(own) == len(shape)
     labels = ["" if nameless(dimension.name) else dimension.name for dimension in dimensions]
-    if own is not None and given:
-        labels = [text_of(label) or str(label) for label in own]
+    own = _own_labels(attributes, len(shape)) or (_other_labels(attributes, len(shape)) if not any(labels) else [])
+    given = bool(own)
+    labels = own or labels
     nothing: tuple[None, ...] = (None,) * len(shape)
     firsts, steps = _numbers(attributes, "origin", shape) or nothing, _spacing(attributes, shape) or nothing
     axes = placed_axes(
@@ -125,6 +126,27 @@ def _axes(
         ]
     )
     return axes, given or any(axis.label for axis in axes)
+
+
+def _own_labels(attributes: Mapping[str, Any], count: int) -> list[str]:
+    """The names of all axes in the attribute labels: a list, as it is written here, or one text; else none."""
+    said = attributes.get("labels")
+    if said is not None and not isinstance(said, str | bytes) and np.ndim(said) and len(said) == count:
+        return [text_of(label) or str(label) for label in said]
+    return names_in(text_of(said), count)
+
+
+def _other_labels(attributes: Mapping[str, Any], count: int) -> list[str]:
+    """The names of all axes in an attribute of others, a list or one text; none where it does not name them all."""
+    for key in NAMES_OF_OTHERS:
+        said = attributes.get(key)
+        if isinstance(said, list | tuple | np.ndarray) and np.size(said) > 1:
+            names = [text_of(name) for name in np.ravel(said)]
+        else:
+            names = names_in(text_of(said), count)
+        if len(names) == count and all(axis_of(name) for name in names):
+            return names
+    return []
 
 
 def _stored(
@@ -170,6 +192,11 @@ def _unit(attributes: Mapping[str, Any]) -> str:
     return next((text for key in VALUE_UNIT if (text := text_of(attributes.get(key)))), "")
 
 
+def _unit_in_name(attributes: Mapping[str, Any]) -> str:
+    """The unit in the brackets of an array's long name or label; "" where there is none."""
+    return next((text for key in LONG_NAMES if (text := unit_of_values(text_of(attributes.get(key))))), "")
+
+
 def _numbers(attributes: Mapping[str, Any], key: str, shape: tuple[int, ...]) -> tuple[float, ...] | None:
     try:
         values = tuple(float(value) for value in attributes[key])
@@ -212,10 +239,28 @@ def _valid(
     return None if ends == [-math.inf, math.inf] else (ends[0], ends[1])
 
 
-def declared_fills(attributes: Any) -> tuple[float, ...]:
-    """The values that stand for missing data by the conventions of NetCDF."""
+def declared_fills(attributes: Any, dtype: np.dtype[Any]) -> tuple[float, ...]:
+    """The stored values that stand for missing data by the conventions of NetCDF.
+
+    A missing_value that is a float beside packed integers is that of the unpacked values, unless no integer of dtype is
+    so unpacked.
+    """
     fills: list[float] = []
     for name in FILLS:
         with contextlib.suppress(KeyError, TypeError, ValueError):
-            fills += np.asarray(attributes[name], np.float64).reshape(-1).tolist()
+            given = np.asarray(attributes[name])
+            values = given.astype(np.float64).reshape(-1)
+            if name != FILLS[0] and given.dtype.kind == "f" and dtype.kind in "iu":
+                values = _as_packed(attributes, values, dtype)
+            fills += values.tolist()
     return tuple(fill for fill in dict.fromkeys(fills) if not np.isnan(fill))
+
+
+def _as_packed(attributes: Any, values: NDArray[np.float64], dtype: np.dtype[Any]) -> NDArray[np.float64]:
+    """Unpacked values as the nearest stored ones; themselves where these are none of dtype."""
+    scale, offset = (float(np.asarray(attributes.get(key, default)).reshape(-1)[0]) for key, default in PACKING)
+    if not scale:
+        return values
+    stored = np.rint((values - offset) / scale)
+    ends = np.iinfo(dtype)
+    return np.asarray(np.where((ends.min <= stored) & (stored <= ends.max), stored, values))

@@ -76,7 +76,7 @@ def check_complete(dataset: Any, key: str) -> tuple[float, ...]:
         filled = fill != 0 and part.id.get_create_plist().get_fill_time() != h5py.h5d.FILL_TIME_NEVER
         if not filled and (unwritten := _unwritten(part)):
             raise InputError(f"{own}: {unwritten}; they would be read as zeros; needed: all of its values")
-        own_fills = (*declared_fills(part.attrs), *([fill] if fill else []))
+        own_fills = (*declared_fills(part.attrs, part.dtype), *([fill] if fill else []))
         fills |= dict.fromkeys(value for value in own_fills if not math.isnan(value))
     return tuple(fills)
 

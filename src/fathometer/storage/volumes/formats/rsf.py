@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fathometer.base.errors import InputError, naming
 from fathometer.storage.reading import readable, reading
-from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_axis
+from fathometer.storage.volumes.axis_labels import VALUE_UNIT, axis_of, unit_of_axis, unit_of_values
 from fathometer.storage.volumes.block import BlockReader, VolumeInfo, check_shape
 from fathometer.storage.volumes.formats.memory_map import MappedVolume
 from fathometer.storage.volumes.formats.place_metadata import place_of, rsf_lines
@@ -29,6 +29,7 @@ from fathometer.storage.volumes.stored import Stored
 MARK = b"\x0c\x0c\x04"  # end of a header whose values follow in the same file
 LONGEST_HEADER = 1 << 20  # bytes; a longer "header" is a file of something else
 FORMATS = {"native_float": "=f4", "native_double": "=f8", "xdr_float": ">f4", "xdr_double": ">f8"}
+UNIT_KEYS = ("unit", *VALUE_UNIT)  # of values, and with a number of an axis
 PAIR = re.compile(r"""(?:^|(?<=\s))([A-Za-z_]\w*)=(?:(["'])(.*?)\2|(\S*))""")
 
 
@@ -126,7 +127,9 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
         spacing,
         origin,
         labels if any(labels) else None,
-        next((values[key] for key in ("unit", *VALUE_UNIT) if values.get(key)), None),
+        next((values[key] for key in UNIT_KEYS if values.get(key)), "")
+        or unit_of_values(values.get("label", ""))
+        or None,
         partial=() if spacing else tuple(axis.step for axis in axes),
         firsts=() if origin else tuple(axis.first for axis in axes),
         unplaced="; ".join(axis.unplaced for axis in axes if axis.unplaced),
@@ -138,7 +141,8 @@ def rsf_info(path: Path, values: dict[str, str]) -> tuple[VolumeInfo, Stored]:
 
 def _stated_axis(path: Path, values: dict[str, str], number: int, cells: int) -> StatedAxis:
     """What the header has of an axis, 1 the fastest. Where one axis has an o, that of the others is 0 by default."""
-    label, unit = values.get(f"label{number}", ""), values.get(f"unit{number}", "")
+    label = values.get(f"label{number}", "")
+    unit = next((values[f"{key}{number}"] for key in UNIT_KEYS if values.get(f"{key}{number}")), "")
     factor, _ = unit_of_axis(unit, label)
     first = step = None
     if f"d{number}" in values:
