@@ -39,6 +39,7 @@ import test_moveout
 import test_operator
 import test_reflector_depths
 import test_stencil
+import test_time_amplitudes
 import test_time_command
 import test_time_images
 import test_weights
@@ -238,9 +239,19 @@ def time_migration() -> None:
     print(f"noise of steep operators: {o.decibels(none[0] / filtered[0]):.1f} dB less with the filter")
     with TemporaryDirectory() as name:
         folder, _ = test_time_command.images_by_bins(Path(name))
-        for file in sorted(path.stem for path in (folder / "out" / "time").glob("image*.rsf")):
+        bins = sorted(path.stem for path in (folder / "out" / "time").glob("image-offset-*.rsf"))
+        for file in ("image", *bins):
             heights = test_time_command.reflector_of(folder, file)[1] / test_time_command.REFLECTION
             print(f"by the command, {file}: amplitude over R {heights.min():.3f} to {heights.max():.3f}")
+    for name, (case, _) in test_time_amplitudes.CASES.items():
+        with TemporaryDirectory() as folder:
+            found, _ = case(Path(folder))
+        print(f"amplitude over R, {name}: {found.min():.3f} to {found.max():.3f}")
+    for left, offset in test_time_amplitudes.PATCHES:
+        with TemporaryDirectory() as folder:
+            found = test_time_amplitudes.in_space(Path(folder), left, offset)
+        words = f"midpoints {left:g} and 25 m apart, offsets to {offset:g} m"
+        print(f"amplitude over R, 3D, {words}: {found.min():.3f} to {found.max():.3f}")
     print("derivatives: " + ", ".join(f"{w.filter_error(summed):.1e} of {summed}" for summed in w.SUMMED))
 
 
