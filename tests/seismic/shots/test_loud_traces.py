@@ -135,6 +135,21 @@ def test_a_loud_trace(folder: Path) -> None:
     assert same(image(folder, "loud"), image(folder, "clean")) > 0.98
 
 
+def test_a_loud_shot_is_clipped_to_what_others_have_with_an_index_too(folder: Path) -> None:
+    shots = {7: 150.0, 8: 250.0, 9: 350.0}
+    clean = gathers()
+    (folder / "three").mkdir()
+    with GatherWriter(folder / "three" / "a.segy", SAMPLES, INTERVAL, 3 * len(RECEIVERS)) as writer:
+        for k, (ffid, source) in enumerate(shots.items()):
+            values = clean[k % 2] * (1e4 if k == 1 else 1)
+            writer.write(k * len(RECEIVERS), ffid, (source, 0.0, 20.0), RECEIVERS, values)
+    index_of(folder / "three" / "a.segy")
+    for name, file in (("clip", "three/a.segy"), ("clip-indexed", "three/survey.parquet")):
+        done = migrated(folder, name, file, acquisition__conditioning={"loud_traces": "clip"})
+        assert f"{len(RECEIVERS)} of {3 * len(RECEIVERS)} traces have a spike" in done.err
+    assert np.array_equal(image(folder, "clip"), image(folder, "clip-indexed"))
+
+
 def test_what_an_index_has_found_holds_for_a_selection(folder: Path) -> None:
     """Of which the few traces that are left could not be judged by themselves."""
     near = np.abs(RECEIVERS[BAD, 0] - SOURCES[8])

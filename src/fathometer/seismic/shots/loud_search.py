@@ -42,7 +42,11 @@ def treated(survey: Survey, acquisition: Acquisition, comm: MPI.Intracomm, find_
     own: Measured = {}
     with ledger.phase("read traces"):
         with collective_errors(comm):
-            own = measured(acquisition, acquisition.shots[comm.rank :: comm.size])
+            # What a loud shot is clipped to is told by the other shots, sound as they are.
+            every = survey.acquisition.conditioning.loud_traces == CLIP and any(
+                suspects is not None and suspects.any() for suspects in acquisition.recording.suspects
+            )
+            own = measured(acquisition, acquisition.shots[comm.rank :: comm.size], every)
         with ledger.communication():
             parts = comm.gather(own)
         found: dict[int, Found] = {}
@@ -68,15 +72,15 @@ def with_loud_traces(survey: Survey, acquisition: Acquisition, shot: Shot) -> Ac
     return _with(survey, acquisition, judged(acquisition, measured(acquisition, [shot])))
 
 
-def measured(acquisition: Acquisition, shots: Sequence[Shot]) -> Measured:
+def measured(acquisition: Acquisition, shots: Sequence[Shot], every: bool = False) -> Measured:
     """What traces are judged by, of some shots. Where an index has judged all traces of a shot to be sound, nothing is
-    read."""
+    read; every: it is."""
     found: Measured = {}
     recording = acquisition.recording
     assert recording is not None
     for shot in shots:
         suspects = _suspects(recording, shot)
-        if suspects is not None and not suspects.any():
+        if suspects is not None and not suspects.any() and not every:
             continue
         gather = recording.gathers[shot.index]
         peaks, rest, kinds = np.empty(len(gather.file)), np.empty(len(gather.file)), np.empty(len(gather.file), int)
