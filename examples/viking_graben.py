@@ -62,7 +62,7 @@ peak_frequency = 20.0             # Hz\
 
 
 def write_inputs(data: Path, folder: Path) -> Path:
-    """Write the velocity (x, z), the wavelet, the survey and the one to be compared; returns the survey."""
+    """Write the velocity (x, z), the survey and the one to be compared; returns the survey."""
     depth = SPACING * np.arange(261)
     vp = np.where(depth < WATER_DEPTH, WATER, np.minimum(SEDIMENT + GRADIENT * (depth - WATER_DEPTH), FASTEST))
     np.save(folder / "vp.npy", np.tile(vp, (341, 1)).astype(np.float32))
@@ -70,10 +70,13 @@ def write_inputs(data: Path, folder: Path) -> Path:
     paths = [folder / "viking.toml", folder / "compared.toml"]
     for path, name, wavelet in zip(paths, ("image", "compared"), (ESTIMATED, RICKER), strict=True):
         path.write_text(SURVEY.format(spacing=SPACING, water=WATER, gathers=gathers, name=name, wavelet=wavelet))
-    picture = str(folder / "wavelet.png")
-    options = ["-o", str(folder / "wavelet.txt"), "--velocity", f"{WATER:g}", "--length", "0.3", "--picture", picture]
-    run("survey wavelet", paths[0], *options, "--max-frequency", "50")
     return paths[0]
+
+
+def wavelet_options(folder: Path) -> list[str]:
+    """Options with which `fathometer survey wavelet` makes the wavelet of the survey."""
+    files = ["-o", str(folder / "wavelet.txt"), "--picture", str(folder / "wavelet.png")]
+    return [*files, "--velocity", f"{WATER:g}", "--length", "0.3", "--max-frequency", "50"]
 
 
 def likeness(folder: Path) -> tuple[float, float]:
@@ -105,6 +108,7 @@ def main() -> None:
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     survey = write_inputs(options.data, options.output)
+    run("survey wavelet", survey, *wavelet_options(options.output))
     run("migrate", survey)
     run("migrate", options.output / "compared.toml")
     run("migrate-time", options.output / "compared.toml")

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 import segyio
+from cli_support import here
 from paths import ROOT
 from support import FULL
 from survey_support import load, migrate, model, run_survey
@@ -50,7 +51,9 @@ def test_viking_graben_shots_are_read_as_they_are_and_migrated(shared_data, tmp_
     assert table.receiver[:, 0].min() == 0
     assert table.receiver[:, 0].max() == 3050
     assert np.abs(read_traces(file, np.arange(480))).max() == pytest.approx(1290.6289)
-    outcome = run_survey(viking_graben.write_inputs(shared_data / "viking_graben", tmp_path))
+    survey = viking_graben.write_inputs(shared_data / "viking_graben", tmp_path)
+    assert here("survey", "wavelet", survey, *viking_graben.wavelet_options(tmp_path)).code == 0
+    outcome = run_survey(survey)
     said = (tmp_path / "wavelet.txt").read_text()
     assert "# polarity: SEG normal" in said
     assert 345 <= float(re.search(r"# sea floor: t0 \S+ s, (\S+) m", said)[1]) <= 353
