@@ -96,16 +96,16 @@ def reflection_times(eta, dip, depth, sources, receivers):
 DIPS = (0, 25, 40)
 
 
-def dip_errors(degrees):
+def dip_errors(degrees, spacing=25.0, above=0.2, offsets=(0.0, 900.0, 1800.0)):
     """Of planes with epsilon 0.25 and delta 0.1, at offsets up to 1.5 times the depth: s by which the image's time
     differs from twice the vertical time to the plane below."""
-    eta, depth, spacing = (0.25 - DELTA) / (1 + 2 * DELTA), 1200.0, 25.0
+    eta, depth = (0.25 - DELTA) / (1 + 2 * DELTA), 1200.0
     below = 2 * depth / VP
     case = Experiment(
-        (1, 1, 100), (spacing, 1.0, INTERVAL), (0.0, 0.0, below - 0.2), V_NMO, eta, INTERVAL, 700, {"dip": 70.0}
+        (1, 1, 112), (spacing, 1.0, INTERVAL), (0.0, 0.0, below - above), V_NMO, eta, INTERVAL, 700, {"dip": 70.0}
     )
     errors = []
-    for offset in (0.0, 900.0, 1800.0):
+    for offset in offsets:
         places = pairs(np.arange(-1000, 4001, spacing), np.zeros(1), offset)  # a plane that dips reflects up the dip
         times = reflection_times(eta, np.radians(degrees), depth, places[:, 0], places[:, 2])
         image = case.image(ricker(case.times[None] - times[:, None], FREQUENCY), places)[0, 0, 0]
@@ -117,3 +117,10 @@ def dip_errors(degrees):
 def test_dips_of_a_vti_layer_are_imaged_at_their_times(degrees):
     """Within half a millisecond; a moveout that is 2e-3 of the time off puts planes of 40 degrees 7 ms off."""
     assert np.abs(dip_errors(degrees)).max() < 0.0005
+
+
+def test_dips_do_not_depend_on_where_nodes_lie():
+    """Triangles of the anti-alias filter change from sample to sample: at midpoints 50 m apart, where they are long, an
+    image that begins half a segment earlier has the plane at the same time, within 0.3 ms."""
+    found = [dip_errors(40, 50.0, above, (0.0,))[0] for above in (0.2, 0.2 + 8 * INTERVAL)]
+    assert np.ptp(found) < 0.0003

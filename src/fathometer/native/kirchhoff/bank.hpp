@@ -29,9 +29,9 @@ inline int64_t half_length(int64_t unit, int64_t row) {
 }
 
 // The row whose triangle is nearest to a half-length in units of `unit` samples. Branches on nothing but the ends.
+constexpr int32_t row_shift = 23 - row_bits, row_origin = std::bit_cast<int32_t>(1.0f) - (3 << (row_shift - 1));
 inline int32_t row_of(float length, int32_t rows) {
-    constexpr int32_t shift = 23 - row_bits, one = std::bit_cast<int32_t>(1.0f) - (1 << shift);
-    const int32_t row = (std::bit_cast<int32_t>(length) + (1 << (shift - 1)) - one) >> shift;
+    const int32_t row = (std::bit_cast<int32_t>(length) - row_origin) >> row_shift;
     return row < 0 ? 0 : row >= rows ? rows - 1 : row;
 }
 

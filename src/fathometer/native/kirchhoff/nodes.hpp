@@ -1,4 +1,4 @@
-// What of the operator is evaluated at nodes: weights and rows of the bank of one trace in one column.
+// What of the operator is evaluated at nodes: weights and triangles of one trace in one column.
 #pragma once
 
 #include <algorithm>
@@ -24,9 +24,9 @@ inline float ramp(float value, float limit, float inverse_width) {
 
 class Nodes {
   public:
-    Nodes(const Tile &tile, const Operator &op, const Bank &bank)
-        : tile(tile), op(op), rows(int32_t(bank.rows)), alias_x(0), alias_y(0), time(size(tile)), taper(size(tile)),
-          weight(size(tile)), length(size(tile)), row(size(tile)) {
+    Nodes(const Tile &tile, const Operator &op)
+        : tile(tile), op(op), alias_x(0), alias_y(0), time(size(tile)), taper(size(tile)), weight(size(tile)),
+          length(size(tile)) {
         for (std::size_t n = 0; n < time.size(); ++n)
             time[n] = float(0.5 * (tile.start + double(int64_t(n) * segment) * tile.dt));
     }
@@ -46,7 +46,7 @@ class Nodes {
         return {float(sx), float(sy), float(rx), float(ry), float(sx * sx + sy * sy), float(rx * rx + ry * ry), near};
     }
 
-    // Weights and rows at all nodes of a column. Returns the first segment with a weight, or all.
+    // Weights and triangles at all nodes of a column. Returns the first segment with a weight, or all.
     int64_t evaluate(const Legs &legs, int64_t column) {
         const float *slowness2 = tile.node_slowness2 + column * (tile.segments + 1);
         const int64_t at = column * (tile.segments + 1);
@@ -61,9 +61,8 @@ class Nodes {
         return first == nodes ? tile.segments : std::max<int64_t>(first - 1, 0);
     }
 
-    int32_t row_of_segment(int64_t s) const { return row[std::size_t(s)]; }
-
     const float *weights() const { return weight.data(); }
+    const float *lengths() const { return length.data(); } // of triangles, in units of the bank
     const float *tapers() const { return taper.data(); }
 
   private:
@@ -92,7 +91,6 @@ class Nodes {
         constexpr float least = 1e-12f; // s²: no time is 0
         float *const tapers = taper.data(), *const values = weight.data(), *const lengths = length.data();
         const float *const times = time.data();
-        int32_t *const found = row.data();
 #pragma omp simd
         for (int64_t n = 0; n < nodes; ++n) {
             const float u = slowness2[n], h = times[n], q = h * h;
@@ -135,16 +133,12 @@ class Nodes {
             }
             values[n] = w;
         }
-        for (int64_t n = 0; n + 1 < nodes; ++n)
-            found[n] = row_of(0.5f * (lengths[n] + lengths[n + 1]), rows);
     }
 
     const Tile &tile;
     const Operator &op;
-    int32_t rows;
     float alias_x, alias_y;
     std::vector<float> time, taper, weight, length;
-    std::vector<int32_t> row;
 };
 
 } // namespace fathometer::kirchhoff

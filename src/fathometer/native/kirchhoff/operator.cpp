@@ -31,32 +31,44 @@ constexpr int64_t chunk = 8; // columns of a thread at a time, which share the r
 #endif
 }
 
-// Linear interpolation between samples of a row at fractional places, 0 <= place <= last; row[last + 1] exists.
-[[gnu::always_inline]] inline Floats interpolated(const float *row, Floats place, float last) {
+typedef int32_t Ints __attribute__((vector_size(vector_bytes)));
+
+// Where the rows of triangles of these half-lengths begin, in samples (row_of of each lane).
+[[gnu::always_inline]] inline Ints begin_of(Floats length, const Bank &bank) {
+    Ints row = (std::bit_cast<Ints>(length) - row_origin) >> row_shift;
+    row = row > 0 ? row : Ints{};
+    const Ints highest = Ints{} + int32_t(bank.rows - 1);
+    row = row < highest ? row : highest;
+    return row * int32_t(bank.length());
+}
+
+// Linear interpolation between samples of rows at fractional places, 0 <= place <= last; a row's [last + 1] exists.
+[[gnu::always_inline]] inline Floats interpolated(const float *rows, Ints begin, Floats place, float last) {
 #if defined(__AVX512F__)
     const __m512 p = _mm512_min_ps(_mm512_max_ps(__m512(place), _mm512_setzero_ps()), _mm512_set1_ps(last));
-    const __m512i k = _mm512_cvttps_epi32(p);
+    const __m512i whole = _mm512_cvttps_epi32(p), k = _mm512_add_epi32(whole, __m512i(begin));
     // Both samples by one load: pairs of floats as doubles.
-    const __m512d low = _mm512_i32gather_pd(_mm512_castsi512_si256(k), row, 4);
-    const __m512d high = _mm512_i32gather_pd(_mm512_extracti64x4_epi64(k, 1), row, 4);
+    const __m512d low = _mm512_i32gather_pd(_mm512_castsi512_si256(k), rows, 4);
+    const __m512d high = _mm512_i32gather_pd(_mm512_extracti64x4_epi64(k, 1), rows, 4);
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
     const __m512i odd = _mm512_add_epi32(even, _mm512_set1_epi32(1));
     const __m512 first = _mm512_permutex2var_ps(_mm512_castpd_ps(low), even, _mm512_castpd_ps(high));
     const __m512 second = _mm512_permutex2var_ps(_mm512_castpd_ps(low), odd, _mm512_castpd_ps(high));
-    const __m512 part = _mm512_sub_ps(p, _mm512_cvtepi32_ps(k));
+    const __m512 part = _mm512_sub_ps(p, _mm512_cvtepi32_ps(whole));
     return Floats(_mm512_fmadd_ps(part, _mm512_sub_ps(second, first), first));
 #elif defined(__AVX2__) && defined(__FMA__)
     const __m256 p = _mm256_min_ps(_mm256_max_ps(__m256(place), _mm256_setzero_ps()), _mm256_set1_ps(last));
-    const __m256i k = _mm256_cvttps_epi32(p);
-    const __m256 first = _mm256_i32gather_ps(row, k, 4), second = _mm256_i32gather_ps(row + 1, k, 4);
-    const __m256 part = _mm256_sub_ps(p, _mm256_cvtepi32_ps(k));
+    const __m256i whole = _mm256_cvttps_epi32(p), k = _mm256_add_epi32(whole, __m256i(begin));
+    const __m256 first = _mm256_i32gather_ps(rows, k, 4), second = _mm256_i32gather_ps(rows + 1, k, 4);
+    const __m256 part = _mm256_sub_ps(p, _mm256_cvtepi32_ps(whole));
     return Floats(_mm256_fmadd_ps(part, _mm256_sub_ps(second, first), first));
 #else
     Floats result;
     for (int l = 0; l < width; ++l) {
         const float p = std::min(std::max(place[l], 0.0f), last);
         const int32_t k = int32_t(p);
-        result[l] = madd<float>(p - float(k), row[k + 1] - row[k], row[k]);
+        const float *const at = rows + begin[l] + k;
+        result[l] = madd<float>(p - float(k), at[1] - at[0], at[0]);
     }
     return result;
 #endif
@@ -151,15 +163,16 @@ template <bool has_eta>
 int64_t add_trace(const Column &column, const Axis &axis, const Nodes &nodes, const Legs &legs, const Bank &bank,
                   const float *rows, float inverse, float offset, int64_t first, int64_t segments) {
     const float last = float(bank.length() - 2);
-    const float *const weights = nodes.weights();
+    const float *const weights = nodes.weights(), *const lengths = nodes.lengths();
     for (int64_t s = first; s < segments; ++s) {
-        const float w0 = weights[s], dw = weights[s + 1] - w0;
-        const float *row = rows + nodes.row_of_segment(s) * bank.length();
+        const float w0 = weights[s], dw = weights[s + 1] - w0, l0 = lengths[s], dl = lengths[s + 1] - l0;
         for (int n = 0; n < segment; n += width) {
             const int64_t k = s * segment + n;
             const Floats at =
                 place<has_eta>(axis.quarter.data(), column.slowness2, column.of, k, legs.s2, legs.r2, inverse, offset);
-            const Floats u = interpolated(row, at, last), part = steps<0>() + float(n) / float(segment);
+            const Floats part = steps<0>() + float(n) / float(segment);
+            const Ints begin = begin_of(madd(part, all_lanes(dl), all_lanes(l0)), bank);
+            const Floats u = interpolated(rows, begin, at, last);
             store(column.image + k, madd(madd(part, all_lanes(dw), all_lanes(w0)), u, load(column.image + k)));
         }
     }
@@ -197,7 +210,7 @@ int64_t migrate(const Tile &tile, const Traces &traces, const Operator &op) {
 #pragma omp parallel reduction(+ : samples)
     {
         const FlushDenormals flush;
-        Nodes nodes(tile, op, traces.bank);
+        Nodes nodes(tile, op);
         nodes.unit(double(traces.bank.unit) * traces.interval);
         Anelliptic anelliptic;
         const auto add = tile.eta ? add_trace<true> : add_trace<false>;
@@ -229,13 +242,14 @@ void demigrate(const Tile &tile, const Traces &traces, const Operator &op, float
     const Axis axis(tile);
     const Clock clock(traces);
     const float last = float(length - 2);
+    const int32_t n_rows = int32_t(traces.bank.rows);
     Anelliptic anelliptic;
     anelliptic.fill(tile, axis, 0, columns);
     const auto places = tile.eta ? place<true> : place<false>;
 #pragma omp parallel
     {
         const FlushDenormals flush;
-        Nodes nodes(tile, op, traces.bank);
+        Nodes nodes(tile, op);
         nodes.unit(double(traces.bank.unit) * traces.interval);
 #pragma omp for schedule(dynamic, 1)
         for (int64_t t = 0; t < traces.count; ++t) {
@@ -250,7 +264,7 @@ void demigrate(const Tile &tile, const Traces &traces, const Operator &op, float
                 const int64_t first = nodes.evaluate(legs, c);
                 for (int64_t s = first; s < tile.segments; ++s) {
                     const float w0 = nodes.weights()[s], dw = nodes.weights()[s + 1] - w0;
-                    float *row = rows + t * size + nodes.row_of_segment(s) * length;
+                    const float l0 = nodes.lengths()[s], dl = nodes.lengths()[s + 1] - l0;
                     for (int n = 0; n < segment; n += width) {
                         const int64_t k = s * segment + n;
                         const Floats at = places(axis.quarter.data(), column.slowness2, column.of, k, legs.s2, legs.r2,
@@ -260,6 +274,7 @@ void demigrate(const Tile &tile, const Traces &traces, const Operator &op, float
                             const int32_t i = int32_t(p);
                             const float part = float(n + l) / float(segment);
                             const float value = madd<float>(part, dw, w0) * column.image[k + l];
+                            float *row = rows + t * size + row_of(madd<float>(part, dl, l0), n_rows) * length;
                             row[i] += (1.0f - (p - float(i))) * value;
                             row[i + 1] += (p - float(i)) * value;
                         }

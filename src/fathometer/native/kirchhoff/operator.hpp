@@ -8,8 +8,8 @@
 // the double square root with effective eta (Fomel 2004, Geophysical Prospecting 52, for each leg; eta = 0:
 // t_l² = (t0/2)² + X_l), u being the trace smoothed by a triangle of the half-length max(|dt/dx| dx, |dt/dy| dy).
 // Weights of constant velocity (Bleistein, Cohen & Stockwell 2001, Mathematics of multidimensional seismic imaging):
-// docs/theory.md. Weights and the triangle are evaluated at nodes, every `segment` samples of t0 from the first on, and
-// weights interpolated linearly in between: so an image does not depend on how it is cut.
+// docs/theory.md. Weights and half-lengths are evaluated at nodes, every `segment`
+// samples of t0 from the first on, and interpolated linearly in between: so an image does not depend on how it is cut.
 #pragma once
 
 #include <cstdint>
