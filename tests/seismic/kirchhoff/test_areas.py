@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fathometer.seismic.kirchhoff import areas
-from fathometer.seismic.kirchhoff.areas import CLASSES, MOST, ClassAreas, classes_of
+from fathometer.seismic.kirchhoff.areas import MOST, ClassAreas
 
 WIDTHS = (12.5, 20.0)
 
@@ -78,9 +78,6 @@ def test_midpoints_on_a_line_in_space():
     assert of(np.zeros((0, 2))).traces.shape == (0,)
 
 
-def test_classes_of_offsets():
-    assert set(np.bincount(classes_of(np.random.default_rng(7).uniform(0, 3000, 1000))).tolist()) == {100}
-    assert classes_of(np.zeros(9)).tolist() == [0] * 9
-    few = classes_of(np.tile([0.0, 100.0, 200.0], 50))
-    assert np.unique(few).tolist() == [0, 1, 2]
-    assert classes_of(np.repeat(np.arange(24.0), 10)).max() == CLASSES - 1
+def test_few_midpoints_on_both_sides_of_a_hole_do_not_stand_for_it():
+    found = of(np.array([[-300.0], [-275.0], [275.0], [300.0]])).traces
+    np.testing.assert_allclose(found, [12.5, 50, 50, 12.5])

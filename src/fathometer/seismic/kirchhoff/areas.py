@@ -1,9 +1,8 @@
 """What a trace stands for: the part of the plane of midpoints (2D: of the line) that is nearest to its own.
 
-The sum over traces is an integral over midpoints at one offset, so traces are taken by classes of offset: the bins of
-the images, or else the deciles of all offsets. Within a class each midpoint has its Voronoi cell, cut at the convex
-hull of the class's midpoints, of at most `MOST` times the median of the class, so that the last trace before a gap does
-not stand for the gap. Traces of one midpoint share it.
+The sum over traces is an integral over midpoints. Within a class of traces (those of a bin of offset, or all of them)
+each midpoint has its Voronoi cell, cut at the convex hull of the class's midpoints, of at most `MOST` times the lower
+quartile of the class, so that the last trace before a gap does not stand for the gap. Traces of one midpoint share it.
 """
 
 from __future__ import annotations
@@ -16,20 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.spatial import ConvexHull, Delaunay
 
-MOST = 4.0  # times the median of a class
-CLASSES = 10  # of offsets, where no bins are asked for
+MOST = 4.0  # times the lower quartile of a class: of few midpoints on both sides of a hole half are beside it
 SAME = 0.01  # m, as near two midpoints are one
-FLAT = 1e-6  # of the length of midpoints along a line: a width as small is none
+FLAT = 0.5  # of a place: midpoints that lie in a band as narrow are on a line
 STRIP = 300_000  # midpoints whose cells are made at a time: half a gigabyte
 
 Doubles = npt.NDArray[np.float64]
-
-
-def classes_of(offsets: Doubles) -> npt.NDArray[np.int64]:
-    """(n,) the class of each of offsets (n,), m: deciles, of which equal offsets share one; from 0 on, none empty."""
-    edges = np.quantile(offsets, np.arange(1, CLASSES) / CLASSES, method="inverted_cdf")
-    found = np.searchsorted(np.unique(edges), offsets, side="left")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +46,7 @@ class ClassAreas:
             rounded, axis=0, return_index=True, return_inverse=True, return_counts=True
         )
         cells = _cells(midpoints[first], widths)
-        cells = np.minimum(cells, MOST * np.median(cells))
+        cells = np.minimum(cells, MOST * np.quantile(cells, 0.25))
         return cls(midpoints[first], cells, (cells / counts)[inverse.ravel()])
 
 
@@ -64,12 +55,12 @@ def _cells(points: Doubles, widths: Sequence[float]) -> Doubles:
     if points.shape[1] == 1:
         return _intervals(points[:, 0], widths[0])
     middle = points - points.mean(axis=0)
-    sizes, axes = np.zeros(2), np.eye(2)
+    axes = np.eye(2)
     if len(points) > 1:
-        _, sizes, axes = np.linalg.svd(middle, full_matrices=False)
-    if len(points) > 2 and sizes[1] > FLAT * sizes[0]:
-        return _voronoi(middle)
+        _, _, axes = np.linalg.svd(middle, full_matrices=False)
     along = int(abs(axes[0, 1]) > abs(axes[0, 0]))
+    if len(points) > 2 and np.ptp(middle @ axes[1]) > FLAT * widths[1 - along]:
+        return _voronoi(middle)
     return _intervals(middle @ axes[0], widths[along]) * widths[1 - along]
 
 

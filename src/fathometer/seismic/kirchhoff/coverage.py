@@ -1,7 +1,7 @@
 """What an image is divided by where traces are missing: the part of its surroundings that they stand for.
 
-A sum over traces collects an event from a Fresnel zone of midpoints. Where some classes of offset have none there, the
-image has that part less; the part is the mean of the traces' areas under a Gaussian as wide as the zone.
+A sum over traces collects an event from a Fresnel zone of midpoints. Where some of the zone has none, the image has
+that part less; what is left is the mean of the traces' areas under a Gaussian as wide as the zone.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ Doubles = npt.NDArray[np.float64]
 ZONE = 0.43  # standard deviation over the radius of the Fresnel zone, v sqrt(t0 / f) / 2: as gaps show in images
 FREQUENCY = 25.0  # Hz, for that radius; the deviation may be off by 1.5 before a gap of a Fresnel zone shows by 10 %
 REACH = 4.0  # deviations, where the Gaussian is cut
-LEAST = 0.5  # of the median of the lit places: events from elsewhere are not scaled up further where few traces lie
-LIT = 1e-3  # of the largest coverage
+LEAST = 0.5  # nothing is scaled up further: where fewer traces lie, events come from elsewhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +49,13 @@ class Coverage:
         for number in range(math.ceil(level.max(initial=0.0)) + 1):  # linear between Gaussians, each twice as wide
             part = np.maximum(1 - np.abs(level - number), 0.0)
             found += part * self._smoothed(number)[lo[0] : hi[0], lo[1] : hi[1], None]
-        return np.maximum(found, self._least)
+        return np.maximum(found, LEAST)
 
     @cached_property
     def _narrowest(self) -> float:
         """Standard deviation, m, that does not show single midpoints."""
         flat = self.grid.two_dimensional
         return max(self.apart, *self.grid.spacing[: 1 if flat else 2])
-
-    @cached_property
-    def _least(self) -> float:
-        found = self._smoothed(0)
-        lit = found[found > LIT * found.max(initial=0.0)]
-        return LEAST * float(np.median(lit)) if len(lit) else 1.0
 
     def _smoothed(self, level: int) -> Doubles:
         """(nx, ny) at all places of the image."""

@@ -122,7 +122,7 @@ class TimeLayout:
     def shares(self) -> TraceShares:
         """What the traces stand for."""
         images = map(self.images, self.acquisition.shots)
-        return TraceShares.of(self.acquisition, images, self.grid, len(bins_of(self.survey.imaging)))
+        return TraceShares.of(self.acquisition, images, self.grid, len(self.volumes) - 1)
 
 
 def image_names(survey: Survey) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         + velocities.notes
         + _elevation_notes(survey, acquisition)
         + _sampling_notes(grid)
-        + _midpoint_notes(layout)
+        + (_midpoint_notes(layout) if keys.x is not None else ())
     )
     return replace(layout, notes=notes + more)
 
@@ -229,7 +229,8 @@ def _at_midpoints(model: Grid, acquisition: Acquisition) -> tuple[Grid, tuple[st
     if not words:
         return model, ()
     return columns, (
-        f"places of the image are as far apart as midpoints, {' and '.join(words)}; [time_migration] x asks for others",
+        f"places of the image are about as far apart as midpoints, {' and '.join(words)}; [time_migration] x (and y) "
+        "asks for others",
     )
 
 

@@ -21,7 +21,7 @@ from fathometer.seismic.kirchhoff.operator import WORKSPACE_BYTES, segments
 from fathometer.seismic.kirchhoff.series import FINER
 from fathometer.seismic.kirchhoff.velocities.limits import SLAB_VALUES
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
-from fathometer.seismic.shots.loud_search import treated
+from fathometer.seismic.shots.loud_search import treated, with_dead_traces
 from fathometer.seismic.survey import Survey
 
 SAMPLE_BYTES = 4
@@ -144,6 +144,8 @@ def prepare(
         with collective_errors(comm):
             layout = time_layout(survey, comm.size)
         acquisition = treated(survey, layout.acquisition, comm, find_silent=layout.weighted)
+        if layout.weighted:
+            acquisition = with_dead_traces(acquisition, comm)
         more = acquisition.notes[len(layout.acquisition.notes) :]
         layout = replace(layout, acquisition=acquisition, notes=layout.notes + more)
         with collective_errors(comm):

@@ -1,4 +1,4 @@
-"""The weights of a survey's traces: what each stands for (areas.py), by classes of offset."""
+"""The weights of a survey's traces: what each stands for (areas.py), by bins of offset."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from fathometer.grid.grid import Grid
-from fathometer.seismic.kirchhoff.areas import ClassAreas, classes_of
+from fathometer.seismic.kirchhoff.areas import ClassAreas
 from fathometer.seismic.kirchhoff.coverage import Coverage
 from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.shot import Shot
 
 Doubles = npt.NDArray[np.float64]
-LEAST_PART = 1e-300  # of the traces: a class without any is divided by it
+FEWEST = 8  # positions of midpoints along an axis that tell how far apart they are
 
 
 @dataclass(frozen=True, eq=False)
 class TraceShares:
-    """Weights of the traces of an acquisition, and of the classes of offset that they are taken by.
+    """Weights of the traces of an acquisition, and of the classes that they are taken by: the bins of offset, or one.
 
     Attributes:
-        traces: of each shot, (receivers,), m² (2D: m): the area of a trace, times the part of its class where all
-            classes are summed into one image. parts: of each class, that of the traces; they add up to 1.
+        traces: of each shot, (receivers,), m² (2D: m): the area of a trace. parts: of each class, that of the traces;
+            they add up to 1.
         medians: of the areas of each class, m² (2D: m). offsets: smallest and largest of each, m.
     """
 
@@ -38,33 +38,28 @@ class TraceShares:
 
     @classmethod
     def of(
-        cls, acquisition: Acquisition, images: Iterable[npt.NDArray[np.int32]], grid: Grid, bins: int
+        cls, acquisition: Acquisition, images: Iterable[npt.NDArray[np.int32]], grid: Grid, number: int
     ) -> TraceShares:
-        """images: of each shot, (receivers,) the image that a trace belongs to; below 0: none. bins: images of bins of
-        offset, which are the classes; 0: the classes are deciles of offset, summed into one image.
+        """images: of each shot, (receivers,) the image that a trace belongs to, of `number`; below 0: none.
 
         Traces that are silent or muted (Acquisition.lifeless) have no area.
         """
         shots = acquisition.shots
         counts = np.array([len(shot.receivers) for shot in shots])
         image = np.concatenate(list(images))
-        live = (image >= 0) & ~np.concatenate([acquisition.lifeless(shot) for shot in shots])
-        classes = np.where(live, image, -1).astype(np.int64)
+        image[np.concatenate([acquisition.lifeless(shot) for shot in shots])] = -1
         offsets = np.concatenate([shot.offsets for shot in shots])
-        if not bins and live.any():
-            classes[live] = classes_of(offsets[live])
         middles = midpoints_of(shots)[:, : 1 if grid.two_dimensional else 2]
-        number = bins or int(classes.max(initial=-1)) + 1
-        weights, found, ends = np.zeros(len(image)), [], []
-        parts = np.bincount(classes[live], minlength=number) / max(1, live.sum())
+        weights, found, ends = np.zeros(len(image), np.float32), [], []
         for one in range(number):
-            own = classes == one
+            own = image == one
             found.append(ClassAreas.of(middles[own], grid.spacing[: middles.shape[1]]))
-            weights[own] = found[-1].traces * (1.0 if bins else parts[one])
+            weights[own] = found[-1].traces
             ends.append((float(offsets[own].min()), float(offsets[own].max())) if own.any() else (0.0, 0.0))
+        live = np.array([len(one.traces) for one in found])
         return cls(
-            tuple(np.split(weights.astype(np.float32), np.cumsum(counts)[:-1])),
-            tuple(parts.tolist()),
+            tuple(np.split(weights, np.cumsum(counts)[:-1])),
+            tuple((live / max(1, live.sum())).tolist()),
             tuple(float(np.median(one.traces)) if len(one.traces) else 0.0 for one in found),
             tuple(ends),
             tuple(found),
@@ -78,12 +73,11 @@ class TraceShares:
         ]
 
     def coverage(self, grid: Grid, one: int | None = None) -> Coverage:
-        """Of the image of a class, or of that of all classes."""
-        chosen = [(self.parts[n], self._classes[n]) for n in (range(len(self.parts)) if one is None else [one])]
-        total = sum(part for part, _ in chosen) if one is not None else 1.0
+        """Of the image of a class, or of that of all classes, weighted by their traces."""
+        chosen = list(zip(self.parts, self._classes, strict=True)) if one is None else [(1.0, self._classes[one])]
         axes = 1 if grid.two_dimensional else 2
         middles = np.concatenate([cells.midpoints.reshape(-1, axes) for _, cells in chosen])
-        areas = np.concatenate([part / max(total, LEAST_PART) * cells.cells for part, cells in chosen])
+        areas = np.concatenate([part * cells.cells for part, cells in chosen])
         apart = max((float(np.median(cells.cells)) for _, cells in chosen if len(cells.cells)), default=0.0)
         return Coverage(grid, middles, areas, apart if axes == 1 else math.sqrt(apart))
 
@@ -94,11 +88,12 @@ def midpoints_of(shots: Sequence[Shot]) -> Doubles:
 
 
 def steps_between(middles: Doubles, grid: Grid) -> tuple[int, int]:
-    """Places of a grid from one midpoint to the next along x and y: the median, at least 1."""
+    """Places of a grid from one midpoint to the next along x and y: the median, at least 1; 1 where
+    there are too few midpoints to tell."""
     steps = []
     for axis in (0, 1):
-        apart = np.diff(_places(middles, grid, axis))
-        steps.append(max(1, int(np.median(apart))) if len(apart) and grid.shape[axis] > 1 else 1)
+        held = _places(middles, grid, axis)
+        steps.append(max(1, int(np.median(np.diff(held)))) if len(held) >= FEWEST and grid.shape[axis] > 1 else 1)
     return steps[0], steps[1]
 
 
@@ -117,4 +112,6 @@ def coarsened(middles: Doubles, grid: Grid) -> Grid:
 
 def _places(middles: Doubles, grid: Grid, axis: int) -> npt.NDArray[np.int64]:
     """Indices along an axis of the grid that hold midpoints, ascending, also beyond its ends."""
-    return np.unique(np.rint((middles[:, axis] - grid.origin[axis]) / grid.spacing[axis]).astype(np.int64))
+    # Halves go up: to the even ones, as rint has it, midpoints half way between places would lie two places apart.
+    places = np.floor((middles[:, axis] - grid.origin[axis]) / grid.spacing[axis] + 0.5)
+    return np.unique(places.astype(np.int64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from fathometer.storage.traces.amplitudes import limits_of, peaks_in
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+TRACES_AT_ONCE = 1024
 KIND = "amplitudes"  # of files in the ledger
 # By the index of a shot: largest magnitudes p and q of its traces (storage/traces/amplitudes.py), and their codes.
 Measured = dict[int, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.int64]]]
@@ -62,6 +64,25 @@ def treated(survey: Survey, acquisition: Acquisition, comm: MPI.Intracomm, find_
         if find_silent and silent:
             acquisition = replace(acquisition, silent=silent)
         return _with(survey, acquisition, found)
+
+
+def with_dead_traces(acquisition: Acquisition, comm: MPI.Intracomm) -> Acquisition:
+    """Collective. The acquisition that knows which traces [acquisition] conditioning.dead_below leaves out; itself
+    without that key. All samples are read, each shot's by one rank; a shot that cannot be read is left to its task."""
+    dead = acquisition.conditioning.dead
+    if dead is None or dead.below == 0.0:  # zeros have been found by `treated`
+        return acquisition
+    with ledger.phase("read traces"):
+        for shot in acquisition.shots[comm.rank :: comm.size]:
+            with suppress(InputError):
+                for first in range(0, len(shot.receivers), TRACES_AT_ONCE):
+                    acquisition.traces(shot, np.arange(first, min(first + TRACES_AT_ONCE, len(shot.receivers))))
+        with ledger.communication():
+            detected = sorted(set().union(*comm.allgather(dead.detected)))
+    silent = {shot: set(receivers.tolist()) for shot, receivers in acquisition.silent.items()}
+    for index, receiver in detected:
+        silent.setdefault(index, set()).add(receiver)
+    return replace(acquisition, silent={index: np.array(sorted(silent[index])) for index in sorted(silent)})
 
 
 def with_loud_traces(survey: Survey, acquisition: Acquisition, shot: Shot) -> Acquisition:
