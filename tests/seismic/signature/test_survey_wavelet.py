@@ -165,6 +165,8 @@ def test_a_minimum_phase_series_is_its_own(tmp_path: Path) -> None:
         ({}, ("--offset", "10"), "no trace has an offset up to 10 m"),
         ({}, ("--sea-floor", "1.9"), "have the reflection of 1.9 s"),
         ({"depths": (-6.0, 10.0)}, ("--ghosts", "kept"), "sources at a depth of -6 m"),
+        ({"depths": (0.0, 0.0)}, (), "needed: depths above 0"),
+        ({"depths": (6.0, 290.0)}, (), "the later ghost comes after"),
         ({"noise": 1e3}, (), "resemble each other"),
         ({"gathers": "none.segy"}, (), "found no file"),
     ],

@@ -166,7 +166,7 @@ def survey_wavelet(survey: Survey, request: Request) -> SurveyWavelet:
     assert acquisition.recording is not None
     tops = {top_of(layout) for layout in acquisition.recording.layouts}
     codes = frozenset(polarity_of(layout) for layout in acquisition.recording.layouts)
-    ghosts = _ghosts(survey, request.ghosts, source, receiver, tops, name)
+    ghosts = _ghosts(survey, request, source, receiver, tops, name)
     tows = None if ghosts == NO_GHOSTS else Tows(source, receiver, request.velocity, request.reflection)
     t0 = request.sea_floor or reflection_time(near, request.velocity, name)
     pieces = aligned(near, t0, request.velocity, request.length, name)
@@ -198,16 +198,25 @@ def _check(near: Near, request: Request, name: str) -> None:
         )
 
 
-def _ghosts(survey: Survey, asked: str | None, source: float, receiver: float, tops: set[str], name: str) -> str:
-    """Whether the wavelet is to hold ghosts. InputError where they cannot be divided out."""
+def _ghosts(survey: Survey, request: Request, source: float, receiver: float, tops: set[str], name: str) -> str:
+    """Whether the wavelet is to hold ghosts. InputError where nothing says what they are, or where they come later than
+    the wavelet is long."""
     free, deghost = survey.propagation.top == FREE, survey.acquisition.conditioning.deghost is not None
-    chosen = asked or (NO_GHOSTS if tops == {ABSORBING} else REMOVED if free or deghost else KEPT)
-    if chosen != NO_GHOSTS and not (source > 0.0 and receiver > 0.0):
-        if asked is None and not free and not deghost:
-            return NO_GHOSTS  # depths of 0 have none that could be told apart
+    chosen = request.ghosts or (NO_GHOSTS if tops == {ABSORBING} else REMOVED if free or deghost else KEPT)
+    if chosen == NO_GHOSTS:
+        return chosen
+    depths = f"sources at a depth of {source:.4g} m and receivers at {receiver:.4g} m"
+    if not (source > 0.0 and receiver > 0.0):
         raise InputError(
-            f"{name}: ghosts: sources at a depth of {source:.4g} m and receivers at {receiver:.4g} m; needed: depths "
-            "above 0, by headers or [acquisition] source_depth and receiver_depth, or --ghosts none"
+            f"{name}: ghosts: {depths}; needed: depths above 0, by headers or [acquisition] source_depth and "
+            "receiver_depth, or --ghosts none for traces that have none"
+        )
+    latest = 2 * max(source, receiver) / request.velocity
+    if latest > request.length:
+        raise InputError(
+            f"{name}: ghosts: {depths}: the later ghost comes after {latest:.3g} s, where the wavelet is "
+            f"{request.length:g} s long (--length); needed: sources and receivers near the surface, since those on the "
+            "sea floor record no reflection of it"
         )
     return chosen
 
