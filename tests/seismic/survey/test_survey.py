@@ -459,7 +459,7 @@ def models(model: type[BaseModel] = Survey) -> list[type[BaseModel]]:
 
 def test_every_key_has_a_meaning_and_a_unit() -> None:
     assert {ModelTable, AcquisitionTable} < set(models())
-    assert len(models()) == 32
+    assert len(models()) == 33
     for model in models():
         for name, field in model.model_fields.items():
             assert field.description, (model, name)
