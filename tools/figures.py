@@ -28,11 +28,11 @@ sys.path += [
 ]
 
 import test_adjoint
-import test_amplitudes
 import test_analytic
 import test_anisotropy
 import test_both_migrations
 import test_convergence
+import test_image_amplitudes
 import test_imaging
 import test_means
 import test_moveout
@@ -150,7 +150,7 @@ def imaging() -> None:
 
 def amplitudes() -> None:
     """Verification 7: source-normalised images over what they must be, by cells, shots and angles."""
-    a = test_amplitudes
+    a = test_image_amplitudes
     cases = [(a.line, shots, cells) for shots in (1, 5) for cells in (20.0, 10.0, 5.0)]
     cases += [(a.square, 1, 25.0), (a.square, 1, 12.5), (a.square, 3, 25.0)]
     with TemporaryDirectory() as name:

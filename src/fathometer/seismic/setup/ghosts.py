@@ -17,6 +17,7 @@ from fathometer.parallel.collectives import collective_errors
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.shots.acquisition import Acquisition
+from fathometer.seismic.shots.loud_search import KIND
 from fathometer.seismic.survey import SampledWaveletTable, Survey
 from fathometer.seismic.traces.deghost import notches_below
 from fathometer.seismic.traces.wavelet_file import KEPT, NO_GHOSTS, REMOVED, ghosts_of_series
@@ -146,7 +147,7 @@ def _measured(acquisition: Acquisition) -> tuple[Notch, ...]:
     for shot in chosen:
         own = spread(len(shot.receivers), 4 if len(chosen) == 16 else 64 // len(chosen))
         try:
-            with ledger.file("traces", "read"):
+            with ledger.file(KIND, "read"):
                 parts.append(recording.read(shot.index, own))
         except InputError:  # said by the shot's own task, which others need not wait for
             continue
