@@ -10,7 +10,9 @@ import pytest
 from cli_support import MODEL, here, inputs, nothing_left, survey, under_mpirun
 from paths import SUPPORT
 from segy_support import Bytes
-from time_survey_support import LINE, record_reflector
+from time_survey_support import LINE, record_reflector, run
+
+from fathometer.base.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -140,3 +142,10 @@ def test_other_commands_need_model_and_wavelet(tmp_path, command, missing):
     assert (done.code, done.out) == (2, ""), done.err
     assert told(done.err, f"[{missing}]: missing"), done.err
     assert nothing_left(tmp_path, before)
+
+
+def test_one_sample_cannot_be_stretched_to_depth(tmp_path):
+    record_reflector(tmp_path)
+    keys = {"time_migration.interval": 1.0, "time_migration.depth": True}
+    with pytest.raises(InputError, match=r"interval: found 1 s, of which the image has one sample"):
+        run(survey(tmp_path, LINE | keys))

@@ -174,6 +174,11 @@ def time_layout(survey: Survey, ranks: int = 1, headers_only: bool = False) -> T
         columns, more = _at_midpoints(columns, acquisition)
         notes += more
     grid = _with_times(survey, columns, acquisition)
+    if keys.depth and grid.shape[2] == 1:
+        raise InputError(
+            f"{survey.path}: [time_migration] interval: found {grid.spacing[2]:g} s, of which the image has one "
+            "sample; allowed with depth: two or more, by a smaller interval or a later end"
+        )
     _check_datum(survey, acquisition)
     _check_start(survey, acquisition)
     _check_shift(survey, acquisition, grid)
