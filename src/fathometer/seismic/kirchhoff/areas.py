@@ -79,15 +79,14 @@ def _voronoi(points: Doubles) -> Doubles:
     """(m,) of points (m, 2) that are not on one line, cut at their convex hull; strip by strip along x."""
     hull = ConvexHull(points)
     order = np.argsort(points[:, 0], kind="stable")
+    inline = points[order]
+    beside = 20 * math.sqrt(hull.volume / len(points))  # of what a cell can reach
     cells = np.empty(len(points))
-    strips = max(1, -(-len(points) // STRIP))
-    beside = 20 * math.sqrt(hull.volume / len(points)) if strips > 1 else 0.0  # of what a cell can reach
-    for own in np.array_split(order, strips):
-        low, high = points[own[0], 0] - beside, points[own[-1], 0] + beside
-        near = np.flatnonzero((points[:, 0] >= low) & (points[:, 0] <= high)) if strips > 1 else order
-        found = np.empty(len(points)) if strips > 1 else cells
-        found[near] = _strip(points[near], hull.equations)
-        cells[own] = found[own]
+    for first in range(0, len(points), STRIP):
+        last = min(first + STRIP, len(points))
+        low = np.searchsorted(inline[:, 0], inline[first, 0] - beside)
+        high = np.searchsorted(inline[:, 0], inline[last - 1, 0] + beside, side="right")
+        cells[order[first:last]] = _strip(inline[low:high], hull.equations)[first - low : last - low]
     return cells
 
 

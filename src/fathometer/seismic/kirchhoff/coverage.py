@@ -16,6 +16,7 @@ import numpy.typing as npt
 from scipy.ndimage import gaussian_filter
 
 from fathometer.grid.grid import Grid
+from fathometer.seismic.kirchhoff.velocities.places import slabs
 
 Doubles = npt.NDArray[np.float64]
 ZONE = 0.43  # standard deviation over the radius of the Fresnel zone, v sqrt(t0 / f) / 2: as gaps show in images
@@ -38,18 +39,27 @@ class Coverage:
     areas: Doubles
     apart: float
 
-    def divisor(self, lo: Sequence[int], hi: Sequence[int], rms: npt.NDArray[np.float32]) -> Doubles:
-        """Of the columns from lo to hi (exclusive) of the image, (nx, ny, nt). rms: their velocities, m/s.
+    def divide(self, image: Doubles, rms: npt.NDArray[np.float32], lo: Sequence[int]) -> None:
+        """Divide columns (nx, ny, nt) of the image, the first of which is at `lo`, in place; rms: their velocities.
 
-        The same for a column whatever the others are."""
-        times = np.maximum(self.grid.origin[2] + self.grid.spacing[2] * np.arange(self.grid.shape[2]), 0.0)
-        wide = ZONE * 0.5 * rms * np.sqrt(times / FREQUENCY)
-        level = np.log2(np.maximum(wide / self._narrowest, 1.0))
-        found = np.zeros(rms.shape)
-        for number in range(math.ceil(level.max(initial=0.0)) + 1):  # linear between Gaussians, each twice as wide
-            part = np.maximum(1 - np.abs(level - number), 0.0)
-            found += part * self._smoothed(number)[lo[0] : hi[0], lo[1] : hi[1], None]
-        return np.maximum(found, LEAST)
+        A column's values do not depend on what other columns there are."""
+        nx, ny, nt = image.shape
+        times = np.maximum(self.grid.origin[2] + self.grid.spacing[2] * np.arange(nt), 0.0)
+        highest = math.ceil(self._levels(rms.max(initial=0.0), times).max(initial=0.0))
+        own = slice(lo[0], lo[0] + nx), slice(lo[1], lo[1] + ny)
+        gaussians = [self._smoothed(number)[own] for number in range(highest + 1)]
+        for (x0, y0), (x1, y1) in slabs((0, 0), (nx, ny), nt):
+            some = slice(x0, x1), slice(y0, y1)
+            levels = self._levels(rms[some], times)
+            found = np.zeros(levels.shape)
+            for number, gaussian in enumerate(gaussians):  # linear between Gaussians, each twice as wide
+                found += np.maximum(1 - np.abs(levels - number), 0.0) * gaussian[some][..., None]
+            image[some] /= np.maximum(found, LEAST)
+
+    def _levels(self, rms: npt.ArrayLike, times: Doubles) -> Doubles:
+        """How often the narrowest Gaussian is to be widened by 2 for velocities, m/s, and times, s: at least 0."""
+        wide = ZONE * 0.5 * np.asarray(rms) * np.sqrt(times / FREQUENCY)
+        return np.asarray(np.log2(np.maximum(wide / self._narrowest, 1.0)))
 
     @cached_property
     def _narrowest(self) -> float:
@@ -63,6 +73,7 @@ class Coverage:
         spacing, deviation = np.array(self.grid.spacing[:axes]), self._narrowest * 2.0**level
         around = np.ceil(REACH * deviation / spacing).astype(int)
         shape = np.array(self.grid.shape[:axes]) + 2 * around
+        # Halves go to the even place, to either side in turn: so the density does not move.
         cells = np.rint((self.midpoints - self.grid.origin[:axes]) / spacing).astype(np.int64) + around
         inside = ((cells >= 0) & (cells < shape)).all(axis=1)
         index = np.ravel_multi_index(tuple(cells[inside].T), tuple(shape))

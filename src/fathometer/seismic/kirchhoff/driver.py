@@ -31,7 +31,14 @@ from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import GroupWork, Volumes, run_tasks
 from fathometer.seismic.kirchhoff.layout import TimeLayout, compared, in_own_folder
-from fathometer.seismic.kirchhoff.products import emptiness, is_product, product_files, summed, write_products
+from fathometer.seismic.kirchhoff.products import (
+    block_velocities,
+    emptiness,
+    is_product,
+    product_files,
+    summed,
+    write_products,
+)
 from fathometer.seismic.kirchhoff.results import finish, partial_record
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
@@ -109,12 +116,13 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
             errors = {block: error for rank in work for block, error in rank.tasks.errors.items()}
             journal = run.complete(errors)
             inputs.require_unchanged(journal.inputs)
-            images = summed(setup, journal)
+            rms = block_velocities(setup)
+            images = summed(setup, journal, rms)
         with ledger.phase("write image"):  # sum to image
             outdated = results_of(output)
             remove_record(survey.output_directory, comm)
         empty = emptiness(setup, images)
-        facts, still = write_products(setup, files, images)
+        facts, still = write_products(setup, files, images, rms)
         empty = empty.with_notes(still)
         facts |= empty.facts(setup.layout.notes)
         done, identity = work_done(work), inputs.record()

@@ -16,7 +16,7 @@ from fathometer.grid.grid import Grid
 from fathometer.parallel.decomposition import Index3
 from fathometer.seismic.kirchhoff.operator import OperatorSettings, segments, summed_of
 from fathometer.seismic.kirchhoff.series import SeriesFilter
-from fathometer.seismic.kirchhoff.shares import TraceShares, coarsened, midpoints_of, steps_between
+from fathometer.seismic.kirchhoff.shares import TraceShares, coarsened, steps_between
 from fathometer.seismic.kirchhoff.velocities.depth_model import DepthModel
 from fathometer.seismic.kirchhoff.velocities.velocities import Velocities, velocities_of
 from fathometer.seismic.model.earth import EarthFiles
@@ -67,7 +67,7 @@ class TimeLayout:
     @cached_property
     def settings(self) -> OperatorSettings:
         """Of the operator; its anti-alias filter counts on the distance of midpoints where places are no farther."""
-        x, y = steps_between(midpoints_of(self.acquisition.shots), self.grid)
+        x, y = steps_between(self.acquisition.midpoints, self.grid)
         apart = x * self.grid.spacing[0], y * self.grid.spacing[1]
         return OperatorSettings.of(self.survey.time_migration, self.grid, apart)
 
@@ -101,7 +101,7 @@ class TimeLayout:
             return (0, 0), (nx, ny)
         near, far = np.full(2, np.inf), np.full(2, -np.inf)
         for shot in shots:
-            middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
+            middle = shot.midpoints
             near, far = np.minimum(near, middle.min(axis=0)), np.maximum(far, middle.max(axis=0))
         lo, hi = [], []
         for axis, cells in enumerate((nx, ny)):
@@ -225,7 +225,7 @@ def _columns(survey: Survey, model: Grid | None) -> Grid:
 
 def _at_midpoints(model: Grid, acquisition: Acquisition) -> tuple[Grid, tuple[str, ...]]:
     """The model's columns that are as far apart as midpoints, and a note where that is not all of them."""
-    columns = coarsened(midpoints_of(acquisition.shots), model)
+    columns = coarsened(acquisition.midpoints, model)
     words = [
         f"{columns.spacing[axis]:g} m along {name} (the cells of [model]: {model.spacing[axis]:g} m)"
         for axis, name in enumerate("xy")
@@ -343,7 +343,7 @@ def _sampling_notes(grid: Grid) -> tuple[str, ...]:
 
 def _midpoint_notes(layout: TimeLayout) -> tuple[str, ...]:
     """A note where the places of the image are asked to be finer than midpoints."""
-    steps = steps_between(midpoints_of(layout.acquisition.shots), layout.grid)
+    steps = steps_between(layout.acquisition.midpoints, layout.grid)
     words = [
         f"{step * spacing:g} m along {name} (places: {spacing:g} m)"
         for name, step, spacing in zip("xy", steps, layout.grid.spacing, strict=False)
@@ -381,7 +381,7 @@ def _reach_notes(layout: TimeLayout) -> tuple[str, ...]:
     last = np.array(layout.grid.shape[:2]) - 1
     least, flat = math.inf, layout.grid.two_dimensional
     for shot in layout.acquisition.shots:
-        middle = 0.5 * (shot.source[:2] + shot.receivers[:, :2])
+        middle = shot.midpoints
         beyond = middle - (origin + spacing * np.clip(np.rint((middle - origin) / spacing), 0, last))
         if flat:
             beyond[:, 1] = 0.0

@@ -48,31 +48,35 @@ def is_product(kind: str) -> bool:
     return kind in (ALL, FOLD, VELOCITY, DEPTH) or kind.startswith(OFFSET)
 
 
-def summed(setup: TimeSetup, journal: Journal) -> dict[str, Floats]:
+def block_velocities(setup: TimeSetup) -> Floats:
+    """Collective. The RMS velocities, m/s, of this rank's part of the image (nx, ny, nt)."""
+    lo, hi = setup.block.lo, setup.block.hi
+    with ledger.phase("read velocities"), collective_errors(setup.comm):
+        return setup.layout.velocities.read((lo[0], lo[1]), (hi[0], hi[1])).rms
+
+
+def summed(setup: TimeSetup, journal: Journal, rms: Floats) -> dict[str, Floats]:
     """Collective. The images and the fold of all blocks that are done, on this rank's part of the image.
 
     An image is the sum over its traces, each times what it stands for, over the part of its surroundings that they
-    stand for; that of all offsets is the sum over the bins, weighted by their traces (TraceShares).
+    stand for; that of all offsets is the sum over the bins, weighted by their traces (TraceShares). rms: velocities of
+    this part.
     """
     layout = setup.layout
     terms = Terms(journal, tuple(journal.sums), tuple(journal.loose))
     lo, hi = setup.block.lo, setup.block.hi
     double = np.dtype(np.float64)
-    if layout.weighted:
-        with ledger.phase("read velocities"), collective_errors(setup.comm):
-            rms = layout.velocities.read((lo[0], lo[1]), (hi[0], hi[1])).rms
     images: dict[str, Floats] = {}
     everything = np.zeros(setup.block.local_shape)
     for number, name in enumerate(image_names(layout.survey)):
         values = total(terms, name, (lo, hi), double, setup.comm)
-        if name == ALL:
-            everything = values
-            continue
         everything += values * (layout.shares.parts[number] if layout.weighted else 1.0)
-        divisor = layout.shares.coverage(layout.grid, number).divisor(lo, hi, rms) if layout.weighted else 1.0
-        images[name] = np.asarray(values / divisor, np.float32)
+        if name != ALL:
+            if layout.weighted:
+                layout.shares.coverage(layout.grid, number).divide(values, rms, lo)
+            images[name] = np.asarray(values, np.float32)
     if layout.weighted:
-        everything /= layout.shares.coverage(layout.grid).divisor(lo, hi, rms)
+        layout.shares.coverage(layout.grid).divide(everything, rms, lo)
     images = {ALL: np.asarray(everything, np.float32)} | images
     return images | {FOLD: total(terms, FOLD, (lo, hi), FLOAT, setup.comm)}
 
@@ -90,21 +94,19 @@ def emptiness(setup: TimeSetup, images: Mapping[str, Floats]) -> Emptiness:
 
 
 def write_products(
-    setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats]
+    setup: TimeSetup, files: Mapping[str, Path], images: dict[str, Floats], rms: Floats
 ) -> tuple[dict[str, Any], list[str]]:
     """Collective. Write all products and draw the picture; what the record says of velocities and depths, and sentences
-    on what made here is the same everywhere."""
-    layout, comm, grid = setup.layout, setup.comm, setup.layout.grid
-    lo, hi = setup.block.lo, setup.block.hi
+    on what made here is the same everywhere. images, rms: of this rank's columns."""
+    comm, grid = setup.comm, setup.layout.grid
+    lo = setup.block.lo
     facts: dict[str, Any] = {}
     still: list[str] = []
     for name, values in images.items():
         write(setup, grid, files[name], values, lo)
-    with ledger.phase("read velocities"), collective_errors(comm):
-        velocities = layout.velocities.read((lo[0], lo[1]), (hi[0], hi[1]))
-    write(setup, grid, files[VELOCITY], velocities.rms, lo, "m/s")
+    write(setup, grid, files[VELOCITY], rms, lo, "m/s")
     if DEPTH in files:
-        facts["depth"], still = write_depth(setup, files[DEPTH], images[ALL], velocities.rms)
+        facts["depth"], still = write_depth(setup, files[DEPTH], images[ALL], rms)
     with ledger.phase("draw"), collective_errors(comm):
         if comm.rank == 0:
             draw(setup, files)

@@ -26,7 +26,7 @@ from fathometer.seismic.survey import Survey
 
 SAMPLE_BYTES = 4
 VELOCITY_BYTES = 12  # of a sample of velocity or eta that is read: double and float
-WORKING_BYTES = 96  # of a sample that velocities are being made of: a dozen arrays of doubles at a time
+WORKING_BYTES = 96  # of a sample that velocities or coverage are being made of: a dozen arrays of doubles at a time
 READING_BYTES = 80  # of a fine sample of a batch while it is filtered: transforms in double precision
 ADVICE = (
     "use more hosts or ranks, a smaller image ([time_migration] x, y, end), a smaller aperture, or a larger "
@@ -102,11 +102,16 @@ def velocity_bytes(layout: TimeLayout, samples: int) -> int:
 
 
 def image_bytes(layout: TimeLayout, ranks: int) -> dict[str, int]:
-    """Bytes of a rank while images are added up, or while they and the velocities are written, whichever takes more."""
+    """Bytes of a rank while the velocities of its part are read, or while images are added up, whichever takes more;
+    fewer are needed when they are written."""
     cells = -(-math.prod(layout.grid.shape) // ranks)
-    images = len(layout.volumes) * cells * SAMPLE_BYTES
-    adding = {"sums": images + 4 * cells * SAMPLE_BYTES, "sum under way": summing_bytes(cells)}
-    return max(adding, {"sums": images, "velocities": velocity_bytes(layout, cells)}, key=_sum)
+    adding = {
+        "sums": (len(layout.volumes) + 4) * cells * SAMPLE_BYTES,
+        "sum under way": summing_bytes(cells),
+        "velocities": cells * SAMPLE_BYTES,
+        "coverage": WORKING_BYTES * min(cells, SLAB_VALUES),
+    }
+    return max(adding, {"velocities": velocity_bytes(layout, cells)}, key=_sum)
 
 
 def _sum(parts: dict[str, int]) -> int:

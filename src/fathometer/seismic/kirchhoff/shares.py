@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from fathometer.grid.grid import Grid
 from fathometer.seismic.kirchhoff.areas import ClassAreas
 from fathometer.seismic.kirchhoff.coverage import Coverage
 from fathometer.seismic.shots.acquisition import Acquisition
-from fathometer.seismic.shots.shot import Shot
 
 Doubles = npt.NDArray[np.float64]
 FEWEST = 8  # positions of midpoints along an axis that tell how far apart they are
@@ -49,7 +48,7 @@ class TraceShares:
         image = np.concatenate(list(images))
         image[np.concatenate([acquisition.lifeless(shot) for shot in shots])] = -1
         offsets = np.concatenate([shot.offsets for shot in shots])
-        middles = midpoints_of(shots)[:, : 1 if grid.two_dimensional else 2]
+        middles = acquisition.midpoints[:, : 1 if grid.two_dimensional else 2]
         weights, found, ends = np.zeros(len(image), np.float32), [], []
         for one in range(number):
             own = image == one
@@ -80,11 +79,6 @@ class TraceShares:
         areas = np.concatenate([part * cells.cells for part, cells in chosen])
         apart = max((float(np.median(cells.cells)) for _, cells in chosen if len(cells.cells)), default=0.0)
         return Coverage(grid, middles, areas, apart if axes == 1 else math.sqrt(apart))
-
-
-def midpoints_of(shots: Sequence[Shot]) -> Doubles:
-    """(n, 2) of all traces, in the order of the shots, m."""
-    return np.concatenate([0.5 * (shot.source[:2] + shot.receivers[:, :2]) for shot in shots])
 
 
 def steps_between(middles: Doubles, grid: Grid) -> tuple[int, int]:

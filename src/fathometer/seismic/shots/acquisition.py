@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,11 @@ class Acquisition:
     def paths(self) -> tuple[Path, ...]:
         """Files of the recorded gathers."""
         return self.recording.files if self.recording is not None else ()
+
+    @cached_property
+    def midpoints(self) -> npt.NDArray[np.float64]:
+        """(n, 2) of all traces, in the order of the shots, m."""
+        return np.concatenate([shot.midpoints for shot in self.shots])
 
     @property
     def recorded(self) -> bool:

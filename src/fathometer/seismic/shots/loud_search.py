@@ -1,4 +1,4 @@
-"""The search for loud traces, once before a migration (loud_traces.py)."""
+"""The search for loud traces (loud_traces.py), and for those that add nothing, once before a migration."""
 
 from __future__ import annotations
 

@@ -34,6 +34,11 @@ class Shot:
         return np.asarray(np.sqrt(np.square(self.receivers - self.source).sum(axis=1)))
 
     @property
+    def midpoints(self) -> npt.NDArray[np.float64]:
+        """(n, 2) half way between the source and the receivers, m."""
+        return np.asarray(0.5 * (self.source[:2] + self.receivers[:, :2]))
+
+    @property
     def name(self) -> str:
         """Name of the shot in messages."""
         return f"shot {self.index + 1} (FFID {self.ffid})"
