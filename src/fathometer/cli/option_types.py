@@ -4,6 +4,7 @@ allowed."""
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from collections.abc import Callable
 from importlib import import_module
@@ -83,6 +84,21 @@ def duration(text: str) -> float:
     if not 0 < seconds < 1e10:
         raise argparse.ArgumentTypeError(f"found {text}; allowed: a time such as 90s, 30m, 8h or 2d")
     return seconds
+
+
+def number_above(low: float, high: float, unit: str = "") -> Callable[[str], float]:
+    """A type of a number above `low`, up to `high`."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low < value <= high:
+            raise argparse.ArgumentTypeError(f"found {text!r}; allowed: above {low:g} up to {high:g} {unit}".rstrip())
+        return value
+
+    return read
 
 
 def sample_interval(text: str) -> float:

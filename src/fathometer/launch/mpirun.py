@@ -94,6 +94,13 @@ def launched(environ: Mapping[str, str]) -> World | None:
     return None
 
 
+def require_one_rank(command: str, environ: Mapping[str, str]) -> None:
+    """Raises InputError where a launcher has started a command that works in one process as several."""
+    world = launched(environ)
+    if world is not None and world.size != 1:
+        raise InputError(f"{command}: started as {world.size} ranks by {world.launcher}; allowed: one rank")
+
+
 def is_first(environ: Mapping[str, str]) -> bool:
     """Whether this process is rank 0 by its launcher's variables: the one that prints before MPI is initialised."""
     names = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID")

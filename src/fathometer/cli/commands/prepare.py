@@ -83,11 +83,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Options) -> None:
     """Prepare the model, in this process."""
-    from fathometer.launch.mpirun import launched
+    from fathometer.launch.mpirun import require_one_rank
 
-    world = launched(os.environ)
-    if world is not None and world.size != 1:
-        raise InputError(f"prepare: started as {world.size} ranks by {world.launcher}; allowed: one rank")
+    require_one_rank("prepare", os.environ)
     from fathometer.seismic.kirchhoff.velocities.picks_file import is_picks_file
     from fathometer.seismic.model.prepare.driver import prepare_model, prepare_volume
     from fathometer.seismic.model.prepare.request import PreparationRequest

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
-from collections.abc import Callable
 from pathlib import Path
 
-from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
+from fathometer.cli.option_types import number_above
 from fathometer.cli.output import print_text, require_png, require_writable
 
 DESCRIPTION = """\
@@ -26,21 +24,6 @@ EXAMPLES = """\
   fathometer survey wavelet line.toml --sea-floor 0.471 --length 0.15 --max-frequency 50"""
 
 
-def _number(low: float, high: float, unit: str) -> Callable[[str], float]:
-    """An option type: a number above `low`, up to `high`."""
-
-    def read(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low < value <= high:
-            raise argparse.ArgumentTypeError(f"found {text!r}; allowed: above {low:g} up to {high:g} {unit}".rstrip())
-        return value
-
-    return read
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """See `fathometer survey wavelet --help`."""
     parser.add_argument("survey", type=Path, metavar="SURVEY", help="survey file (TOML) with gathers")
@@ -51,24 +34,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("kept", "removed", "none"),
         help="in the wavelet; none: the traces have none (what fits the survey's top and conditioning)",
     )
-    parser.add_argument("--velocity", type=_number(100, 20_000, "m/s"), default=1500.0, help="of the water (1500 m/s)")
+    parser.add_argument(
+        "--velocity", type=number_above(100, 20_000, "m/s"), default=1500.0, help="of the water (1500 m/s)"
+    )
     parser.add_argument(
         "--reflection",
-        type=_number(0, 1, ""),
+        type=number_above(0, 1),
         default=0.95,
         metavar="R",
         help="of the surface, without its sign (0.95)",
     )
-    parser.add_argument("--length", type=_number(0, 10, "s"), default=0.2, metavar="S", help="of the wavelet (0.2 s)")
     parser.add_argument(
-        "--sea-floor", type=_number(0, 100, "s"), metavar="S", help="its time at zero offset (looked for)"
+        "--length", type=number_above(0, 10, "s"), default=0.2, metavar="S", help="of the wavelet (0.2 s)"
     )
     parser.add_argument(
-        "--offset", type=_number(0, 1e6, "m"), metavar="M", help="largest that is looked at (the nearest quarter)"
+        "--sea-floor", type=number_above(0, 100, "s"), metavar="S", help="its time at zero offset (looked for)"
+    )
+    parser.add_argument(
+        "--offset", type=number_above(0, 1e6, "m"), metavar="M", help="largest that is looked at (the nearest quarter)"
     )
     parser.add_argument(
         "--max-frequency",
-        type=_number(0, 1e6, "Hz"),
+        type=number_above(0, 1e6, "Hz"),
         metavar="HZ",
         help="of [wavelet] maximum_frequency (where amplitudes fall below 3 %%)",
     )
@@ -77,11 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: Options) -> None:
     """Estimate the wavelet, in this process. Raises InputError where the traces do not show it."""
-    from fathometer.launch.mpirun import launched
+    from fathometer.launch.mpirun import require_one_rank
 
-    world = launched(os.environ)
-    if world is not None and world.size != 1:
-        raise InputError(f"survey wavelet: started as {world.size} ranks by {world.launcher}; allowed: one rank")
+    require_one_rank("survey wavelet", os.environ)
     require_png(options.picture)
     require_writable(options.output, options.picture)
     from fathometer.seismic.signature.driver import Request, survey_to_estimate, survey_wavelet, write_wavelet

@@ -20,7 +20,7 @@ from fathometer.seismic.shots.acquisition import Acquisition
 from fathometer.seismic.shots.loud_search import KIND
 from fathometer.seismic.survey import SampledWaveletTable, Survey
 from fathometer.seismic.traces.deghost import notches_below
-from fathometer.seismic.traces.wavelet_file import KEPT, NO_GHOSTS, REMOVED, ghosts_of_series
+from fathometer.seismic.traces.wavelet_file import KEPT, NO_GHOSTS, ghosts_of_series
 from fathometer.storage.traces.modelled_top import top_of
 from fathometer.storage.traces.notches import WATER, Notch, notches_of, spread
 
@@ -170,6 +170,3 @@ def ghosts_of_wavelet(survey: Survey) -> str | None:
 def _zero_phase(survey: Survey) -> bool:
     """Whether the wavelet is one of zero phase."""
     return survey.wavelet is not None and survey.wavelet.kind in ("ricker", "ormsby")
-
-
-__all__ = ["KEPT", "NO_GHOSTS", "REMOVED", "ghost_notes", "ghosts_of_wavelet"]

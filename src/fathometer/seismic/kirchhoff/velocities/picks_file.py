@@ -101,14 +101,14 @@ def read_picks(path: Path, dimension: int | None = None) -> Picks:
     width = None if dimension is None else dimension + 1
     named, units = False, Units({})
     for number, line in enumerate(text.splitlines(), start=1):
-        text, _, comment = line.partition("#")
-        words = text.replace(",", " ").split()
+        content, _, comment = line.partition("#")
+        words = content.replace(",", " ").split()
         if not words:
             if not found and comment:
                 units = units.joined(units_of_names(path, number, comment, width, comment=True))
             continue
         if not found and not named and not any(_is_number(word) for word in words):
-            units = units.joined(units_of_names(path, number, text, width))
+            units = units.joined(units_of_names(path, number, content, width))
             named = True
             continue
         values = _numbers(path, number, words, width)
