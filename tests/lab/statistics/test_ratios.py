@@ -8,6 +8,7 @@ import pytest
 from laws import STUDIES, measurements, stopped
 
 from fathometer.base.errors import InputError
+from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT
 from fathometer.lab.statistics.differences import differences, rounds_needed, sign_test
 from fathometer.lab.statistics.interval import interval
 from fathometer.lab.statistics.ratios import paired_ratios, ratio, ratio_interval
@@ -72,7 +73,7 @@ def test_the_sign_test_by_hand(ratios, p_value):
 
 def test_the_interval_leaves_1_exactly_where_the_test_says_so():
     source = np.random.default_rng(5)
-    for count, allowed in product((1, 5, 6, 9, 20, 30), (0.3, 0.05, 1 / 32, 0.01, 0.001)):
+    for count, allowed in product((1, 5, 6, 9, 20, 30, 40, 81), (0.3, 0.05, 1 / 32, 0.01, 0.001)):
         for shift in (0.0, 0.3, 0.6, 1.0, 3.0):
             ratios = np.exp(source.normal(shift, 1, count)).tolist()
             found = ratio_interval(ratios, 1 - allowed, interpolated=False)
@@ -111,7 +112,7 @@ def test_a_comparison_without_ratios_is_an_error():
         differences({"a": []})
 
 
-@pytest.mark.parametrize("count", range(1, 41))
+@pytest.mark.parametrize("count", range(1, FEWEST_DEPENDENT))
 def test_one_comparison_is_false_in_less_than_5_percent(count):
     """Exactly, for any law: each number of ratios above 1 has the probability of a coin's."""
     false = sum(

@@ -1,7 +1,8 @@
 """Which cases differ: ratios whose interval leaves 1, at a level corrected for how many are looked at.
 
-The test is the sign test of the paired ratios, which is exact for any law: the order-statistic interval of the level
-1 - a leaves 1 if and only if the test's p-value is at most a. Among many comparisons, Holm's procedure keeps the
+The test is the sign test of the paired ratios, which is exact for any law of independent ratios: the order-statistic
+interval of the level 1 - a leaves 1 if and only if the test's p-value is at most a. Many ratios that depend on those of
+the rounds before are allowed for as in intervals (dependence.py). Among many comparisons, Holm's procedure keeps the
 probability that any difference is false below 1 - level, whatever depends on what (Holm 1979, Scandinavian Journal of
 Statistics 6): the smallest p-value is compared with (1 - level) / m, the next one with (1 - level) / (m - 1), …, until
 one is above.
@@ -18,7 +19,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fathometer.base.errors import InputError
-from fathometer.lab.statistics.interval import LEVEL, Estimate
+from fathometer.lab.statistics.dependence import inflation
+from fathometer.lab.statistics.interval import LEVEL, Estimate, inflated_tail
 from fathometer.lab.statistics.ratios import ratio_interval
 
 K = TypeVar("K", bound=Hashable)
@@ -66,11 +68,13 @@ def differences(ratios: Mapping[K, Sequence[float]], level: float = LEVEL) -> di
 
 def sign_test(ratios: Sequence[float]) -> float:
     """Two-sided p-value of ratios whose median is 1. A ratio of exactly 1 counts for the side that is rarer, as the
-    closed interval does."""
+    closed interval does. ratios: in the order in which they were made."""
     n = len(ratios)
     if not n:
         raise InputError("differences: found a comparison without ratios; allowed: one or more")
     rarer = n - max(sum(value > 1 for value in ratios), sum(value < 1 for value in ratios))
+    if (inflated := inflation(ratios)) > 1:
+        return inflated_tail(n, inflated, rarer)
     return min(1.0, sum(math.comb(n, k) for k in range(rarer + 1)) / (1 << (n - 1)))
 
 

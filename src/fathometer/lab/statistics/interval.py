@@ -1,4 +1,4 @@
-"""The median of independent values and its confidence interval, by order statistics.
+"""The median of values and its confidence interval, by order statistics.
 
 The k-th smallest to the k-th largest of n values hold the median of their law with the probability
 
@@ -9,17 +9,22 @@ is interpolated between the k with C(k) >= level > C(k + 1) and the next one, so
 some percent more (Hettmansperger & Sheather 1986, Statistics & Probability Letters 4; Nyblom 1992, the same 14). With
 fewer values the steps of C are so large that laws with two modes would be covered less than the level, some of them by
 several percent: there the interval is the exact one.
+
+All this is for independent values. From FEWEST_DEPENDENT values on, the interval allows for those that depend on the
+ones before: it takes the order statistics at (n + 1) / 2 -+ t sqrt(n f) / 2, with the inflation f of their variance
+(dependence.py) and the quantile t of Student's law with n / f - 1 degrees of freedom.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import median
 
 from fathometer.base.errors import InputError
+from fathometer.lab.statistics.dependence import inflation
 
 LEVEL = 0.95
 FEWEST_INTERPOLATED = 20  # values
@@ -33,6 +38,7 @@ class Estimate:
         median, low, high: in the unit of the values. count: of values.
         coverage: the probability that the interval holds the true median, for a number of values that was known
             beforehand; less than the level that was asked for where so few values cannot reach it.
+        inflation: of the median's variance, for which the interval allows; 1 where values are taken for independent.
     """
 
     median: float
@@ -40,6 +46,7 @@ class Estimate:
     high: float
     coverage: float
     count: int
+    inflation: float = 1.0
 
     @property
     def relative_width(self) -> float:
@@ -48,6 +55,10 @@ class Estimate:
             return 0.0
         return (self.high - self.low) / abs(self.median) if self.median else math.inf
 
+    def reaches(self, level: float = LEVEL) -> bool:
+        """Whether it is an interval of the level: where so few values cannot make one, its ends are not to be shown."""
+        return self.coverage >= level - 1e-9
+
     def holds(self, value: float) -> bool:
         """Whether the interval holds a value."""
         return self.low <= value <= self.high
@@ -55,7 +66,7 @@ class Estimate:
     def mapped(self, function: Callable[[float], float]) -> Estimate:
         """The estimate of a monotone function of the values; of a falling one, the ends change places."""
         ends = sorted((function(self.low), function(self.high)))
-        return Estimate(function(self.median), ends[0], ends[1], self.coverage, self.count)
+        return replace(self, median=function(self.median), low=ends[0], high=ends[1])
 
 
 @dataclass(frozen=True)
@@ -79,7 +90,7 @@ class Ranks:
 
 
 def interval(values: Sequence[float], level: float = LEVEL, interpolated: bool = True) -> Estimate:
-    """Median of independent values and its interval of the level.
+    """Median of values, in the order in which they were made, and its interval of the level.
 
     interpolated: False where the level must be kept for any law, as in tests of differences.
     Raises InputError for no values, for one that is not finite, and for a level that is not between 0 and 1.
@@ -88,9 +99,9 @@ def interval(values: Sequence[float], level: float = LEVEL, interpolated: bool =
         raise InputError("interval of a median: found no values; allowed: one or more")
     if wrong := [value for value in values if not math.isfinite(value)]:
         raise InputError(f"interval of a median: found the value {wrong[0]}; allowed: finite numbers")
-    ordered, n = sorted(values), len(values)
-    chosen = ranks(n, level, interpolated)
-    return Estimate(median(ordered), *chosen.ends(ordered), chosen.coverage, n)
+    ordered, n, inflated = sorted(values), len(values), inflation(values)
+    chosen = ranks(n, level, interpolated) if inflated == 1 else inflated_ranks(n, inflated, level, interpolated)
+    return Estimate(median(ordered), *chosen.ends(ordered), chosen.coverage, n, inflated)
 
 
 @lru_cache(maxsize=1024)
@@ -112,6 +123,33 @@ def ranks(n: int, level: float = LEVEL, interpolated: bool = True) -> Ranks:
             return Ranks(k, (n - k) * part / (k + (n - 2 * k) * part), level)
         k, coverage = k + 1, following
     return Ranks(k, 0.0, coverage)
+
+
+def inflated_ranks(n: int, inflated: float, level: float = LEVEL, interpolated: bool = True) -> Ranks:
+    """`ranks` of values whose median has the variance of n / inflated independent ones. Raises InputError as
+    `interval`."""
+    if not 0 < level < 1:
+        raise InputError(f"level of an interval: found {level}; allowed: above 0 and below 1")
+    from scipy.special import stdtrit
+
+    freedom = freedom_of(n, inflated)
+    place = (n + 1) / 2 - float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(n * inflated) / 2
+    if place < 1:
+        return Ranks(1, 0.0, 1.0 - inflated_tail(n, inflated, 0))
+    k = math.floor(place)
+    return Ranks(k, place - k if interpolated else 0.0, level)
+
+
+def inflated_tail(n: int, inflated: float, rarer: int) -> float:
+    """Probability that so few of n values, or fewer, are on either side of the median; see `inflated_ranks`."""
+    from scipy.special import stdtr
+
+    return float(min(1.0, 2 * stdtr(freedom_of(n, inflated), -((n - 1) - 2 * rarer) / math.sqrt(n * inflated))))
+
+
+def freedom_of(n: int, inflated: float) -> float:
+    """Degrees of freedom of the estimated variance of a median."""
+    return max(1.0, n / inflated - 1.0)
 
 
 def _coverage(below: int, n: int) -> float:

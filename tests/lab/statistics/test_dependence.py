@@ -1,0 +1,69 @@
+"""Values that depend on those before them: intervals and differences that allow for it from 40 on."""
+
+import math
+
+import numpy as np
+import pytest
+from laws import STUDIES
+
+from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, inflation, normal_scores
+from fathometer.lab.statistics.differences import differences
+from fathometer.lab.statistics.interval import interval, ranks
+
+
+def correlated(rho, studies, count, seed, law=lambda x: x):
+    """Series of a serial correlation, studies × count; the median is law(0)."""
+    noise = np.random.default_rng(seed).normal(size=(studies, count))
+    series = np.empty_like(noise)
+    series[:, 0] = noise[:, 0]
+    for n in range(1, count):
+        series[:, n] = rho * series[:, n - 1] + math.sqrt(1 - rho**2) * noise[:, n]
+    return law(series)
+
+
+@pytest.mark.parametrize("count", [40, 80])
+@pytest.mark.parametrize(("rho", "least"), [(0.0, 0.93), (0.3, 0.92), (0.6, 0.92), (0.8, 0.90)])
+@pytest.mark.parametrize("law", [lambda x: x, np.exp], ids=["normal", "log-normal"])
+def test_intervals_cover_values_that_depend_on_each_other(rho, least, count, law):
+    series = correlated(rho, 2 * STUDIES, count, 1, law).tolist()
+    assert np.mean([interval(values).holds(law(0.0)) for values in series]) >= least
+
+
+def test_without_it_they_would_not():
+    """The reason for all this: what is taken for independent covers three quarters."""
+    series = np.sort(correlated(0.6, STUDIES, 40, 2), axis=1)
+    held = [ends[0] <= 0 <= ends[1] for ends in (ranks(40).ends(values) for values in series.tolist())]
+    assert np.mean(held) < 0.8
+
+
+def test_differences_of_equal_cases_stay_rare():
+    ratios = np.exp(correlated(0.6, 4 * STUDIES, 60, 3)).tolist()
+    assert np.mean([differences({"": values})[""].differs for values in ratios]) < 0.08
+
+
+def test_the_inflation_is_that_of_the_series():
+    """From the arcsine law, of a long series; no order and no law matters but the correlation."""
+    [series] = correlated(0.6, 1, 20000, 4)
+    wanted = 1 + 4 / math.pi * sum(math.asin(0.6**k) for k in range(1, 60))
+    assert inflation(series.tolist()) == pytest.approx(wanted, rel=0.05)
+    assert inflation(np.exp(series).tolist()) == pytest.approx(inflation(series.tolist()))
+    # and it is how much larger the variance of the median is
+    medians = [np.var(np.median(correlated(rho, 4000, 201, 5), axis=1)) for rho in (0.0, 0.6)]
+    assert medians[1] / medians[0] == pytest.approx(wanted, rel=0.1)
+
+
+def test_what_is_taken_for_independent():
+    assert inflation(list(range(FEWEST_DEPENDENT - 1))) == 1.0
+    assert inflation([1.0] * 50) == 1.0
+    assert inflation([1.0, 2.0] * 25) == 1.0
+
+
+def test_a_trend_leaves_no_interval():
+    """Values that only rise are as good as a few: the whole range, which covers less than the level."""
+    found = interval([float(n) for n in range(40)])
+    assert (found.low, found.high) == (0.0, 39.0)
+    assert not found.reaches()
+
+
+def test_scores_share_ranks():
+    assert normal_scores([2.0, 1.0, 2.0]).tolist() == pytest.approx([0.3186, -0.6745, 0.3186], abs=1e-4)
