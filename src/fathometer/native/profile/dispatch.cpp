@@ -1,10 +1,11 @@
 // The library that is preloaded: functions of MPI 3.1, and the decision where all of them lead. In a process that never
-// calls MPI it does nothing.
+// loads an MPI it does nothing.
 
 #include "dispatch.hpp"
 
 #include "recorder.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace {
@@ -23,9 +25,29 @@ void *target(int number);
 namespace {
 
 using fathometer::profile::Begin;
+using fathometer::profile::Progress;
+using fathometer::profile::ProgressOf;
+using Dlsym = void *(*)(void *, const char *) noexcept;
+
+constexpr off_t LARGEST_SEEN = 1 << 16; // bytes of what processes without counts leave together
 
 void *targets[FATHOMETER_FUNCTIONS];
 pthread_once_t resolved = PTHREAD_ONCE_INIT;
+ProgressOf progress_of = nullptr;
+bool linked = false; // an MPI was there when the program began
+
+// The system's dlsym, which stands behind ours in the order of search. Its versions: since glibc 2.34, and before.
+Dlsym system_dlsym() {
+    static std::atomic<Dlsym> known{nullptr};
+    Dlsym found = known.load(std::memory_order_relaxed);
+    for (const char *version : {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", "GLIBC_2.27"})
+        if (found == nullptr)
+            found = reinterpret_cast<Dlsym>(dlvsym(RTLD_NEXT, "dlsym", version));
+    known.store(found, std::memory_order_relaxed);
+    return found;
+}
+
+void *symbol(void *handle, const char *name) { return system_dlsym()(handle, name); }
 
 // A line for people, in the profile's folder, where the command finds it, and on standard error.
 [[noreturn]] void give_up(const char *why) {
@@ -48,17 +70,25 @@ struct Library {
     void *handle;
 };
 
+const char *file_name(const char *path) {
+    const char *slash = std::strrchr(path, '/');
+    return slash == nullptr ? path : slash + 1;
+}
+
+bool is_mpi(const char *path) {
+    const char *name = file_name(path);
+    return std::strncmp(name, "libmpi", 6) == 0 && std::strstr(name, "fathometer") == nullptr;
+}
+
 int look(dl_phdr_info *info, std::size_t, void *found) {
-    const char *name = std::strrchr(info->dlpi_name, '/');
-    name = name == nullptr ? info->dlpi_name : name + 1;
-    if (std::strncmp(name, "libmpi", 6) != 0 || std::strstr(name, "fathometer") != nullptr)
+    if (!is_mpi(info->dlpi_name))
         return 0;
     void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr)
         return 0;
     auto *library = static_cast<Library *>(found);
     // Through a library of Fortran's interface too: what it needs is searched with it.
-    if (dlsym(handle, "PMPI_Init") == nullptr) {
+    if (symbol(handle, "PMPI_Init") == nullptr) {
         dlclose(handle);
         return 0;
     }
@@ -78,13 +108,13 @@ void resolve() {
     for (int n = 0; n < FATHOMETER_FUNCTIONS; ++n) {
         char name[128];
         std::snprintf(name, sizeof name, "P%s", function_names[n]);
-        targets[n] = dlsym(library.handle, name);
+        targets[n] = symbol(library.handle, name);
     }
     if (std::getenv("FATHOMETER_PROFILE") == nullptr)
         return;
-    const bool open_mpi = dlsym(library.handle, "ompi_mpi_comm_world") != nullptr;
+    const bool open_mpi = symbol(library.handle, "ompi_mpi_comm_world") != nullptr;
     const bool mpich =
-        dlsym(library.handle, "MPIR_Dup_fn") != nullptr || dlsym(library.handle, "MPIR_F_TRUE") != nullptr;
+        symbol(library.handle, "MPIR_Dup_fn") != nullptr || symbol(library.handle, "MPIR_F_TRUE") != nullptr;
     char why[9000], path[4200];
     if (!open_mpi && !mpich) {
         std::snprintf(why, sizeof why, "%s: found an MPI that is neither Open MPI nor MPICH; allowed: one of these",
@@ -109,10 +139,11 @@ void resolve() {
         std::snprintf(why, sizeof why, "%s", dlerror());
         give_up(why);
     }
-    const auto begin = reinterpret_cast<Begin>(dlsym(counting, "fathometer_profile_begin"));
-    const bool listened = dlsym(RTLD_DEFAULT, "fathometer_profile_listens_to_4") != nullptr;
+    const auto begin = reinterpret_cast<Begin>(symbol(counting, "fathometer_profile_begin"));
+    progress_of = reinterpret_cast<ProgressOf>(symbol(counting, "fathometer_profile_progress"));
+    const bool listened = symbol(RTLD_DEFAULT, "fathometer_profile_listens_to_4") != nullptr;
     begin(targets, FATHOMETER_FUNCTIONS, FATHOMETER_CHECKSUM,
-          !listened && dlsym(library.handle, "PMPI_Send_c") != nullptr);
+          !listened && symbol(library.handle, "PMPI_Send_c") != nullptr);
 }
 
 void *target(int number) {
@@ -126,6 +157,64 @@ void *target(int number) {
     return targets[number];
 }
 
+__attribute__((constructor)) void remember_whether_linked() {
+    Library library = {};
+    dl_iterate_phdr(look, &library);
+    linked = library.handle != nullptr;
+}
+
+// A line of a process that had an MPI and counted nothing: the command tells it where no process has counted.
+__attribute__((destructor)) void leave_what_was_seen() {
+    const char *folder = std::getenv("FATHOMETER_PROFILE");
+    const Progress progress = progress_of == nullptr ? Progress::None : progress_of();
+    if (folder == nullptr || progress == Progress::Counted)
+        return;
+    Library library = {};
+    dl_iterate_phdr(look, &library);
+    if (library.handle == nullptr)
+        return;
+    int begun = 0; // may be asked at any time
+    if (const auto initialized = reinterpret_cast<int (*)(int *)>(symbol(library.handle, "PMPI_Initialized")))
+        initialized(&begun);
+    char path[4096], program[4096] = "", line[9000];
+    if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
+        return;
+    std::snprintf(path, sizeof path, "%s/seen.txt", folder);
+    std::snprintf(line, sizeof line, "%s\t%s\t%s\t%s\n", linked ? "linked" : "loaded",
+                  progress == Progress::Session ? "session"
+                  : begun != 0                  ? "begun"
+                                                : "unused",
+                  program, library.path);
+    const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    struct stat state = {};
+    if (file < 0)
+        return;
+    if (fstat(file, &state) == 0 && state.st_size < LARGEST_SEEN && write(file, line, std::strlen(line)) < 0) {
+        // then nothing is told
+    }
+    close(file);
+}
+
+// What a program that has loaded MPI by itself gets: our function in the place of MPI's.
+void *listening(void *handle, const char *name) {
+    void *const real = symbol(handle, name);
+    Dl_info from = {}, ours = {};
+    if (real == nullptr || dladdr(real, &from) == 0 || !is_mpi(from.dli_fname))
+        return real;
+    void *const own = symbol(RTLD_DEFAULT, name);
+    const bool found = own != nullptr && dladdr(own, &ours) != 0;
+    return found && std::strncmp(file_name(ours.dli_fname), "libprofile", 10) == 0 ? own : real;
+}
+
 } // namespace
+
+// The loader looks at who asks for the next symbol of a name: such a question is passed on by a jump, as if the
+// system's function had been called.
+extern "C" FATHOMETER_EXPORT void *dlsym(void *__restrict handle, const char *__restrict name) noexcept {
+    if (handle != RTLD_NEXT && handle != RTLD_DEFAULT && name != nullptr &&
+        (std::strncmp(name, "MPI_", 4) == 0 || std::strncmp(name, "PMPI_", 5) == 0)) [[unlikely]]
+        return listening(handle, name);
+    return system_dlsym()(handle, name);
+}
 
 void *fathometer_profile_target(int number) { return target(number); }

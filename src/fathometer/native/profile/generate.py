@@ -37,6 +37,7 @@ AFTER = {
     "MPI_File_open": "call.file = open_file(*fh, filename)",
     "MPI_Init": "begin(call)",
     "MPI_Init_thread": "begin(call)",
+    "MPI_Session_init": "session_begun()",
 }
 
 
@@ -133,7 +134,7 @@ def _wrapper(function: Function) -> Iterator[str]:
     received = "received" in (entry.get("in"), entry.get("out")) and statuses
     yield f"static int wrap_{name}({function.declaration}) {{"
     yield "    Thread &thread = this_thread();"
-    always = base in ("MPI_Init", "MPI_Init_thread")
+    always = base in ("MPI_Init", "MPI_Init_thread", "MPI_Session_init")
     yield f"    if (thread.inside{'' if always else ' || !running'})"
     yield f"        return real.{name}({function.names});"
     yield f"    Call call(thread, {function.number}, __builtin_return_address(0));"

@@ -27,7 +27,12 @@ struct Wrapper {
 
 static std::uint32_t table_checksum;
 static bool functions_missed;
+static Progress progress = Progress::None;
 static void begin(Call &call);
+static void session_begun() {
+    if (progress == Progress::None)
+        progress = Progress::Session;
+}
 static void aborted(int code) { end_file(ABORTED, code); }
 static void finalizing() { end_file(FINALIZED, 0); }
 
@@ -43,6 +48,7 @@ static void begin(Call &call) {
     real.MPI_Get_library_version(version, &length);
     if (!create_file(rank, world_size, version, table_checksum, functions_missed))
         return;
+    progress = Progress::Counted;
     header->init_begin = call.began();
     header->init_end = call.ended();
     real.MPI_Query_thread(&header->thread_level);
@@ -71,4 +77,8 @@ fathometer_profile_begin(void **targets, int functions, std::uint32_t checksum, 
     for (const Wrapper &each : wrapper_list)
         if (each.number < functions && targets[each.number] != nullptr)
             targets[each.number] = each.wrapper;
+}
+
+extern "C" __attribute__((visibility("default"))) fathometer::profile::Progress fathometer_profile_progress() {
+    return fathometer::profile::progress;
 }

@@ -9,4 +9,8 @@ namespace fathometer::profile {
 // this MPI has functions of MPI 4 to which nothing listens.
 using Begin = void (*)(void **targets, int functions, std::uint32_t checksum, bool newer_calls);
 
+// What a process has begun: nothing, MPI by sessions alone, which have no world and are not counted, or a rank's file.
+enum class Progress { None, Session, Counted };
+using ProgressOf = Progress (*)();
+
 } // namespace fathometer::profile
