@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from laws import STUDIES
 
-from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, inflation, normal_scores
+from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, dependence, normal_scores
 from fathometer.lab.statistics.differences import differences
 from fathometer.lab.statistics.interval import interval, ranks
 
@@ -45,17 +45,17 @@ def test_the_inflation_is_that_of_the_series():
     """From the arcsine law, of a long series; no order and no law matters but the correlation."""
     [series] = correlated(0.6, 1, 20000, 4)
     wanted = 1 + 4 / math.pi * sum(math.asin(0.6**k) for k in range(1, 60))
-    assert inflation(series.tolist()) == pytest.approx(wanted, rel=0.05)
-    assert inflation(np.exp(series).tolist()) == pytest.approx(inflation(series.tolist()))
+    assert dependence(series.tolist()).inflation == pytest.approx(wanted, rel=0.05)
+    assert dependence(np.exp(series).tolist()).inflation == pytest.approx(dependence(series.tolist()).inflation)
     # and it is how much larger the variance of the median is
     medians = [np.var(np.median(correlated(rho, 4000, 201, 5), axis=1)) for rho in (0.0, 0.6)]
     assert medians[1] / medians[0] == pytest.approx(wanted, rel=0.1)
 
 
 def test_what_is_taken_for_independent():
-    assert inflation(list(range(FEWEST_DEPENDENT - 1))) == 1.0
-    assert inflation([1.0] * 50) == 1.0
-    assert inflation([1.0, 2.0] * 25) == 1.0
+    assert dependence(list(range(FEWEST_DEPENDENT - 1))).inflation == 1.0
+    assert dependence([1.0] * 50).inflation == 1.0
+    assert dependence([1.0, 2.0] * 25).inflation == 1.0
 
 
 def test_a_trend_leaves_no_interval():
@@ -67,3 +67,41 @@ def test_a_trend_leaves_no_interval():
 
 def test_scores_share_ranks():
     assert normal_scores([2.0, 1.0, 2.0]).tolist() == pytest.approx([0.3186, -0.6745, 0.3186], abs=1e-4)
+
+
+def in_sessions(share, studies, sessions, each, seed):
+    """Values of which a share of the variance is between sessions, studies × values; and the session of each."""
+    source = np.random.default_rng(seed)
+    common = source.normal(size=(studies, sessions, 1)) * math.sqrt(share)
+    values = common + source.normal(size=(studies, sessions, each)) * math.sqrt(1 - share)
+    return values.reshape(studies, -1), np.repeat(np.arange(sessions), each).tolist()
+
+
+@pytest.mark.parametrize(("sessions", "each"), [(3, 10), (5, 6), (10, 4)])
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 0.9])
+def test_intervals_cover_values_of_several_sessions(share, sessions, each):
+    values, of = in_sessions(share, 2 * STUDIES, sessions, each, 6)
+    assert np.mean([interval(one, sessions=of).holds(0.0) for one in values.tolist()]) >= 0.93
+
+
+def test_rounds_alone_do_not_know_how_far_sessions_differ():
+    values, _ = in_sessions(0.5, STUDIES, 5, 6, 7)
+    assert np.mean([interval(one).holds(0.0) for one in values.tolist()]) < 0.8
+
+
+def test_differences_of_equal_cases_stay_rare_in_sessions():
+    values, of = in_sessions(0.5, 2 * STUDIES, 5, 6, 8)
+    ratios = np.exp(values).tolist()
+    assert np.mean([differences({"": one}, sessions={"": of})[""].differs for one in ratios]) < 0.06
+
+
+def test_two_sessions_that_differ_have_no_interval():
+    values = [1.0, 1.1, 1.2, 1.05, 1.15, 2.0, 2.1, 2.2, 2.05, 2.15]
+    assert interval(values).reaches()
+    assert not interval(values, sessions=[1] * 5 + [2] * 5).reaches()
+
+
+def test_sessions_that_do_not_differ_widen_nothing():
+    values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    assert interval(values, sessions=[1, 2] * 4) == interval(values)
+    assert interval(values, sessions=[1] * 8) == interval(values)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fathometer.base.errors import InputError
-from fathometer.lab.statistics.dependence import inflation
-from fathometer.lab.statistics.interval import LEVEL, Estimate, inflated_tail
+from fathometer.lab.statistics.dependence import dependence
+from fathometer.lab.statistics.interval import LEVEL, Estimate, tail
 from fathometer.lab.statistics.ratios import ratio_interval
 
 K = TypeVar("K", bound=Hashable)
@@ -47,35 +47,37 @@ class Difference:
         return self.corrected.count >= self.rounds_needed
 
 
-def differences(ratios: Mapping[K, Sequence[float]], level: float = LEVEL) -> dict[K, Difference]:
+def differences(
+    ratios: Mapping[K, Sequence[float]], level: float = LEVEL, sessions: Mapping[K, Sequence[int]] | None = None
+) -> dict[K, Difference]:
     """What is known of each comparison of a table, from its paired ratios (`paired_ratios`), one or more each.
 
     level: the probability that no difference of the table is false; StoppingRule.level with a stopping rule.
+    sessions: of each ratio, where they are of several.
     Raises InputError for a comparison without ratios and as `interval`.
     """
     count = len(ratios)
-    p_values = {name: sign_test(values) for name, values in ratios.items()}
+    of = {name: sessions[name] if sessions else () for name in ratios}
+    p_values = {name: sign_test(values, of[name]) for name, values in ratios.items()}
     found: dict[K, Difference] = {}
     refused, allowed = False, 1 - level
     for place, name in enumerate(sorted(ratios, key=lambda name: p_values[name])):
         if not refused:  # those after the first that is refused keep its level: their intervals then hold 1 too
             allowed = (1 - level) / (count - place)
             refused = p_values[name] > allowed
-        corrected = ratio_interval(ratios[name], 1 - allowed, interpolated=False)
+        corrected = ratio_interval(ratios[name], 1 - allowed, interpolated=False, sessions=of[name])
         found[name] = Difference(not refused, corrected, p_values[name], rounds_needed(count, level))
     return {name: found[name] for name in ratios}
 
 
-def sign_test(ratios: Sequence[float]) -> float:
+def sign_test(ratios: Sequence[float], sessions: Sequence[int] = ()) -> float:
     """Two-sided p-value of ratios whose median is 1. A ratio of exactly 1 counts for the side that is rarer, as the
-    closed interval does. ratios: in the order in which they were made."""
+    closed interval does. ratios: in the order in which they were made. sessions: of each."""
     n = len(ratios)
     if not n:
         raise InputError("differences: found a comparison without ratios; allowed: one or more")
     rarer = n - max(sum(value > 1 for value in ratios), sum(value < 1 for value in ratios))
-    if (inflated := inflation(ratios)) > 1:
-        return inflated_tail(n, inflated, rarer)
-    return min(1.0, sum(math.comb(n, k) for k in range(rarer + 1)) / (1 << (n - 1)))
+    return tail(n, dependence(ratios, sessions), rarer)
 
 
 def rounds_needed(comparisons: int, level: float = LEVEL) -> int:

@@ -11,8 +11,9 @@ fewer values the steps of C are so large that laws with two modes would be cover
 several percent: there the interval is the exact one.
 
 All this is for independent values. From FEWEST_DEPENDENT values on, the interval allows for those that depend on the
-ones before: it takes the order statistics at (n + 1) / 2 -+ t sqrt(n f) / 2, with the inflation f of their variance
-(dependence.py) and the quantile t of Student's law with n / f - 1 degrees of freedom.
+ones before, and always for those that are alike because they are of one session (dependence.py): it takes the order
+statistics at (n + 1) / 2 -+ t sqrt(n f) / 2, with the inflation f of their variance and the quantile t of Student's
+law.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from functools import lru_cache
 from statistics import median
 
 from fathometer.base.errors import InputError
-from fathometer.lab.statistics.dependence import inflation
+from fathometer.lab.statistics.dependence import Dependence, dependence
 
 LEVEL = 0.95
 FEWEST_INTERPOLATED = 20  # values
@@ -89,19 +90,22 @@ class Ranks:
         return low, high
 
 
-def interval(values: Sequence[float], level: float = LEVEL, interpolated: bool = True) -> Estimate:
+def interval(
+    values: Sequence[float], level: float = LEVEL, interpolated: bool = True, sessions: Sequence[int] = ()
+) -> Estimate:
     """Median of values, in the order in which they were made, and its interval of the level.
 
-    interpolated: False where the level must be kept for any law, as in tests of differences.
+    interpolated: False where the level must be kept for any law, as in tests of differences. sessions: of each value;
+    none where all are of one.
     Raises InputError for no values, for one that is not finite, and for a level that is not between 0 and 1.
     """
     if not values:
         raise InputError("interval of a median: found no values; allowed: one or more")
     if wrong := [value for value in values if not math.isfinite(value)]:
         raise InputError(f"interval of a median: found the value {wrong[0]}; allowed: finite numbers")
-    ordered, n, inflated = sorted(values), len(values), inflation(values)
-    chosen = ranks(n, level, interpolated) if inflated == 1 else inflated_ranks(n, inflated, level, interpolated)
-    return Estimate(median(ordered), *chosen.ends(ordered), chosen.coverage, n, inflated)
+    ordered, n, known = sorted(values), len(values), dependence(values, sessions)
+    chosen = ranks(n, level, interpolated) if known.inflation == 1 else _ranks(n, known, level, interpolated)
+    return Estimate(median(ordered), *chosen.ends(ordered), chosen.coverage, n, known.inflation)
 
 
 @lru_cache(maxsize=1024)
@@ -125,31 +129,24 @@ def ranks(n: int, level: float = LEVEL, interpolated: bool = True) -> Ranks:
     return Ranks(k, 0.0, coverage)
 
 
-def inflated_ranks(n: int, inflated: float, level: float = LEVEL, interpolated: bool = True) -> Ranks:
-    """`ranks` of values whose median has the variance of n / inflated independent ones. Raises InputError as
-    `interval`."""
-    if not 0 < level < 1:
-        raise InputError(f"level of an interval: found {level}; allowed: above 0 and below 1")
-    from scipy.special import stdtrit
-
-    freedom = freedom_of(n, inflated)
-    place = (n + 1) / 2 - float(stdtrit(freedom, (1 + level) / 2)) * math.sqrt(n * inflated) / 2
-    if place < 1:
-        return Ranks(1, 0.0, 1.0 - inflated_tail(n, inflated, 0))
-    k = math.floor(place)
-    return Ranks(k, place - k if interpolated else 0.0, level)
-
-
-def inflated_tail(n: int, inflated: float, rarer: int) -> float:
-    """Probability that so few of n values, or fewer, are on either side of the median; see `inflated_ranks`."""
+def tail(n: int, known: Dependence, rarer: int) -> float:
+    """Probability that so few of n values, or fewer, are on the rarer side of the median, whichever that is."""
     from scipy.special import stdtr
 
-    return float(min(1.0, 2 * stdtr(freedom_of(n, inflated), -((n - 1) - 2 * rarer) / math.sqrt(n * inflated))))
+    if known.inflation == 1:
+        return min(1.0, sum(math.comb(n, k) for k in range(rarer + 1)) / (1 << (n - 1)))
+    return float(min(1.0, 2 * stdtr(known.freedom, -((n - 1) - 2 * rarer) / math.sqrt(n * known.inflation))))
 
 
-def freedom_of(n: int, inflated: float) -> float:
-    """Degrees of freedom of the estimated variance of a median."""
-    return max(1.0, n / inflated - 1.0)
+def _ranks(n: int, known: Dependence, level: float, interpolated: bool) -> Ranks:
+    """`ranks` of values that depend on each other."""
+    if not 0 < level < 1:
+        raise InputError(f"level of an interval: found {level}; allowed: above 0 and below 1")
+    place = (n + 1) / 2 - known.quantile(level) * math.sqrt(n) / 2
+    if place < 1:
+        return Ranks(1, 0.0, 1.0 - tail(n, known, 0))
+    k = math.floor(place)
+    return Ranks(k, place - k if interpolated else 0.0, level)
 
 
 def _coverage(below: int, n: int) -> float:
