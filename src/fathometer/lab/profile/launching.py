@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.base.host import built_library
-from fathometer.lab.profile.programs import has_newer_calls, launcher_of, refuse_static
+from fathometer.lab.profile.programs import has_newer_calls, launcher_of, refuse_privileged, refuse_static, why_not_run
 from fathometer.launch.supervise import end_with_parent
 from fathometer.record.profiled import FOLDER, OPTIONS
 
@@ -61,9 +61,10 @@ def run(words: Sequence[str], folder: Path, options: Sequence[str], newer: bool 
 
     newer: whether functions of MPI 4 are counted too; None: where the command's MPI seems to have them.
 
-    Raises InputError for a static program and for a command that cannot be run.
+    Raises InputError for a program into which nothing can be preloaded, and for a command that cannot be run.
     """
     refuse_static(words)
+    refuse_privileged(words)
     variables = environment(folder, options, has_newer_calls(words) if newer is None else newer, os.environ)
     return run_in(words_of(words, variables), {**os.environ, **variables})
 
@@ -75,7 +76,7 @@ def run_in(words: Sequence[str], environ: Mapping[str, str]) -> Ended:
     try:
         process = subprocess.Popen(words, env=dict(environ), preexec_fn=lambda: end_with_parent(libc))
     except OSError as error:
-        raise InputError(f"{words[0]}: cannot be run: {error.strerror}") from None
+        raise InputError(f"{words[0]}: cannot be run: {why_not_run(words[0], error)}") from None
     interrupted = False
     while True:
         try:

@@ -20,17 +20,18 @@ from fathometer.lab.profile.advice import findings
 from fathometer.lab.profile.jobs import NAME, Damaged, Job, chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, Ended, run, run_in
 from fathometer.lab.profile.own_account import own_account
-from fathometer.lab.profile.programs import links_mpi_statically, refuse_static
+from fathometer.lab.profile.programs import obstacles, refuse_static
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures, missing_ranks
 from fathometer.lab.profile.symbols import named
+from fathometer.lab.profile.uncounted import SEEN, what_was_seen, why_nothing
 from fathometer.record.envelope import BEGINNING, plain, record
 from fathometer.record.machine_of_runs import machine_of_runs
 from fathometer.record.profiled import HIDE, OWN_RECORD
 
 RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
 MARK = Mark(RECORD, BEGINNING)
-_LEFT = re.compile("|".join((NAME.pattern, monitoring.NAME.pattern, re.escape(PROBLEM), re.escape(OWN_RECORD))))
+_LEFT = re.compile("|".join((NAME.pattern, monitoring.NAME.pattern, *map(re.escape, (PROBLEM, SEEN, OWN_RECORD)))))
 MOST_RANKS = 8  # by number in a sentence
 Profiler = Literal["fathometer", "ompi"]
 
@@ -183,19 +184,15 @@ def _jobs(options: ProfileOptions, ended: Ended) -> tuple[list[Job], list[Damage
         raise _unreadable(options, damaged)
     if not jobs:
         _refuse_failed(options, ended)
-        inside = links_mpi_statically(options.command)
-        why = "no process of it has called MPI_Init: it is no MPI program, or MPI is linked to it statically"
-        if inside is not None:
-            why = f"MPI is linked into {inside}, where nothing can be preloaded"
-        raise InputError(_nothing(options, why))
+        raise InputError(_nothing(options, why_nothing(options.command, options.folder)))
     return jobs, damaged
 
 
 def _refuse_failed(options: ProfileOptions, ended: Ended) -> None:
     if ended.code:
-        raise FathometerError(
-            f"{options.command[0]}: ended with exit code {ended.code} before a process of it called MPI_Init"
-        )
+        failed = f"{options.command[0]}: ended with exit code {ended.code} before a process of it called MPI_Init"
+        seen = [text for text in (what_was_seen(options.folder), *obstacles(options.command)) if text]
+        raise FathometerError("; ".join([failed, *seen]))
 
 
 def _unreadable(options: ProfileOptions, damaged: Sequence[Damaged]) -> FathometerError:
@@ -205,7 +202,9 @@ def _unreadable(options: ProfileOptions, damaged: Sequence[Damaged]) -> Fathomet
 
 def _nothing(options: ProfileOptions, why: str) -> str:
     if not options.command:
-        return f"{options.folder}: no files of ranks; allowed: a folder in which a profile was counted"
+        seen = what_was_seen(options.folder)
+        told = f"no files of ranks: {seen}" if seen else "no files of ranks"
+        return f"{options.folder}: {told}; allowed: a folder in which a profile was counted"
     return f"{options.command[0]}: nothing to profile: {why}"
 
 

@@ -13,6 +13,7 @@ from fathometer.lab.profile.launching import PROBLEM, environment
 from fathometer.lab.profile.programs import has_newer_calls
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures
+from fathometer.lab.profile.uncounted import what_was_seen
 
 FOLDER = "profile"  # in a run's folder
 RATIO = "MPI over user time"
@@ -54,7 +55,8 @@ def figures_in(folder: Path) -> dict[str, float]:
     if damaged:
         raise FathometerError(f"profile: files of ranks cannot be read: {told(damaged)}")
     if not jobs:
-        raise FathometerError("profile: no process of the run has called MPI_Init")
+        seen = what_was_seen(folder / FOLDER)
+        raise FathometerError(f"profile: {seen or 'no process of the run has called MPI_Init'}")
     job = chosen(jobs, None)
     if job.missing:
         raise FathometerError(f"profile: {job.missing} of {job.size} ranks left no file")

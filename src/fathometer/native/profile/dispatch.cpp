@@ -163,7 +163,7 @@ __attribute__((constructor)) void remember_whether_linked() {
     linked = library.handle != nullptr;
 }
 
-// A line of a process that had an MPI and counted nothing: the command tells it where no process has counted.
+// A line of a process that had an MPI and counted nothing (lab/profile/uncounted.py reads it).
 __attribute__((destructor)) void leave_what_was_seen() {
     const char *folder = std::getenv("FATHOMETER_PROFILE");
     const Progress progress = progress_of == nullptr ? Progress::None : progress_of();
@@ -180,16 +180,18 @@ __attribute__((destructor)) void leave_what_was_seen() {
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
         return;
     std::snprintf(path, sizeof path, "%s/seen.txt", folder);
-    std::snprintf(line, sizeof line, "%s\t%s\t%s\t%s\n", linked ? "linked" : "loaded",
-                  progress == Progress::Session ? "session"
-                  : begun != 0                  ? "begun"
-                                                : "unused",
-                  program, library.path);
+    const bool unheard = symbol(library.handle, "PMPI_Session_init") != nullptr &&
+                         symbol(RTLD_DEFAULT, "fathometer_profile_listens_to_4") == nullptr;
+    const char *state = progress == Progress::Session ? "session"
+                        : begun != 0                  ? "begun"
+                        : unheard                     ? "unheard"
+                                                      : "unused";
+    std::snprintf(line, sizeof line, "%s\t%s\t%s\t%s\n", linked ? "linked" : "loaded", state, program, library.path);
     const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    struct stat state = {};
+    struct stat entry = {};
     if (file < 0)
         return;
-    if (fstat(file, &state) == 0 && state.st_size < LARGEST_SEEN && write(file, line, std::strlen(line)) < 0) {
+    if (fstat(file, &entry) == 0 && entry.st_size < LARGEST_SEEN && write(file, line, std::strlen(line)) < 0) {
         // then nothing is told
     }
     close(file);
