@@ -1,6 +1,7 @@
 """Processes of runs: their seconds, their end, and that nothing of them stays."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from patience import PATIENCE
 
 from fathometer.base.errors import InputError
 from fathometer.lab.studies import processes
-from fathometer.lab.studies.processes import MARKER, Process, end_marked, run_together
+from fathometer.lab.studies.processes import MARKER, Process, adopting, end_marked, run_together
 
 
 def process(folder, *words):
@@ -184,3 +185,29 @@ def test_a_signal_while_a_command_is_started_is_not_lost(tmp_path):
     done = subprocess.run(words, timeout=PATIENCE, check=False, preexec_fn=heed_signals)
     assert done.returncode == 42
     assert gone(tmp_path)
+
+
+def test_what_a_daemon_of_a_run_has_used_counts_as_the_runs_own(tmp_path):
+    """As the daemons by which mpirun starts ranks on other nodes: their parent has ended before them."""
+    work = "import os, time\nos.setsid()\nend = time.process_time() + 0.4\nwhile time.process_time() < end: pass"
+    ended = tmp_path / "ended"
+    words = ["sh", "-c", f"('{sys.executable}' -c '{work}'; touch {ended}) & sleep 0.1"]
+
+    def used():
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    def run():
+        before = used()
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        until = time.monotonic() + 20
+        while not ended.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        ended.unlink()
+        return before
+
+    before = run()
+    assert used() - before < 0.3
+    with adopting():
+        before = run()
+    assert used() - before >= 0.4

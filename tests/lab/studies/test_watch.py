@@ -5,7 +5,9 @@ import subprocess
 import sys
 import time
 
-from fathometer.lab.studies.watch import Watch
+import pytest
+
+from fathometer.lab.studies.watch import Watch, disturbed
 
 STAT = "cpu  {user} 0 {system} 1000 0 0 0 {stolen} 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n"
 
@@ -54,6 +56,39 @@ def test_clocks_apart(tmp_path):
         (tmp_path / f"cpu{cpu}" / "cpufreq").mkdir(parents=True)
         (tmp_path / f"cpu{cpu}" / "cpufreq" / "scaling_cur_freq").write_text(f"{clock}\n")
     assert Watch(cpus=tmp_path).marks() == ["clocks of the cores apart"]
+
+
+def test_of_a_short_run_the_time_before_is_looked_at_too(tmp_path):
+    watch = Watch(folder(tmp_path), tmp_path / "none")
+    time.sleep(0.6)
+    folder(tmp_path, user=60 * (os.cpu_count() or 1))
+    watch.begin()
+    assert watch.marks() == ["others used the cpus"]
+    time.sleep(0.6)
+    watch.begin()
+    time.sleep(0.6)
+    assert watch.marks() == []  # long enough by itself
+
+
+def test_daemons_of_the_runs_are_no_others(tmp_path):
+    seconds = iter([0.0, 60.0])
+    watch = Watch(folder(tmp_path), tmp_path / "none", daemons=lambda: next(seconds))
+    time.sleep(0.6)
+    folder(tmp_path, user=60 * (os.cpu_count() or 1))
+    assert watch.marks() == []
+
+
+@pytest.mark.parametrize(
+    ("marks", "passes"),
+    [
+        (["others used the cpus"], True),
+        (["cores shared: 4 threads on 2 cpus"], False),
+        (["page cache not cold", "its threads waited for a cpu: others used it"], True),
+        ([], False),
+    ],
+)
+def test_what_passes(marks, passes):
+    assert disturbed(marks) == passes
 
 
 def test_a_real_neighbour_is_seen_and_a_child_is_none():

@@ -65,4 +65,4 @@ class ClusterLauncher:
         folder = folder_of(cluster_name(self.study, spec))
         cores = len({core for node in cores_of_nodes(spec.nodes, list(self.cpus)) for core in node})
         environ = {**settings(folder, spec, cores, os.environ), **own, **threads_variables(placement)}
-        return Launch(tuple(entered(folder, names[0], [*words, *program])), environ, True)
+        return Launch(tuple(entered(folder, names[0], [*words, *program])), environ)

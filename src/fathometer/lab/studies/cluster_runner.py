@@ -24,9 +24,9 @@ from fathometer.lab.cluster import state
 from fathometer.lab.cluster.making import bring_up, take_down
 from fathometer.lab.cluster.marks import marks_of
 from fathometer.lab.cluster.namespaces import show_folders
-from fathometer.lab.cluster.processes import sleeper
+from fathometer.lab.cluster.processes import cpu_seconds, sleeper
 from fathometer.lab.cluster.spec import ClusterSpec
-from fathometer.lab.cluster.state import Cluster
+from fathometer.lab.cluster.state import Cluster, folder_of
 from fathometer.lab.studies.cluster_place import cluster_name, study_prefix
 from fathometer.lab.studies.runner import HostRunner, PlacedRun, Tell
 from fathometer.lab.studies.single_run import Outcome, write_outcome
@@ -46,10 +46,10 @@ class ClusterRunner(HostRunner):
     """
 
     def __init__(self, folder: Path, directory: Path) -> None:
+        self._up: dict[str, Cluster] = {}
         super().__init__(folder)
         self._study, self._directory = folder.absolute(), directory.absolute()
         self._placed: dict[Path, PlacedRun] = {}
-        self._up: dict[str, Cluster] = {}
         self._shown: dict[str, set[Path]] = {}  # by the cluster's name
 
     def recover(self) -> None:
@@ -105,6 +105,10 @@ class ClusterRunner(HostRunner):
         shown = self._shown[cluster.name]
         show_folders(cluster, folders - shown)
         shown |= folders
+
+    def _daemons(self) -> float:
+        """See HostRunner: of Slurm and GlusterFS on the nodes."""
+        return sum(cpu_seconds(folder_of(name)) for name in self._up)
 
     def _take_down(self) -> None:
         prefix = study_prefix(self._study)

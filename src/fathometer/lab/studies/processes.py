@@ -16,15 +16,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
-from fathometer.base.marked_processes import marked_processes
+from fathometer.base.marked_processes import marked_processes, other_processes
 from fathometer.base.signals import blocked, unblock
 from fathometer.config.types import Strictly
 from fathometer.launch.supervise import end_with_parent
@@ -33,7 +33,9 @@ MARKER = "FATHOMETER_STUDY_RUN"  # environment variable of all processes of a ru
 GRACE_SECONDS = 5.0  # from SIGTERM to SIGKILL
 LOOK_SECONDS = 1.0  # of one wait: a signal that comes just before the wait, or to another thread, does not end it
 STDOUT, STDERR = "stdout", "stderr"
+ADOPTED_SECONDS = 0.5  # in which daemons of a run have ended after it
 LAST_LINES, LAST_BYTES = 3, 4096  # of the output of a run that failed, in its reason
+_PR_SET_CHILD_SUBREAPER = 36
 # Waits for the end of the pipe in its first argument, then becomes the command in the others.
 _HELD_BACK = (
     "import os, sys\nos.read(int(sys.argv[1]), 1)\nos.close(int(sys.argv[1]))\nos.execvp(sys.argv[2], sys.argv[2:])"
@@ -100,6 +102,40 @@ def run_together(processes: Sequence[Process], time_limit: float | None) -> list
         for handle in (reading, writing):
             if handle >= 0:
                 os.close(handle)
+
+
+@contextmanager
+def adopting() -> Iterator[None]:
+    """While this lasts, processes whose parents have ended, such as the daemons by which mpirun starts ranks on nodes
+    of a cluster, become this one's children, so that their times count among those of its own.
+
+    For one run at a time: children that are new meanwhile and have ended are waited for at the end.
+    """
+    before = set(_children())
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    try:
+        yield
+    finally:
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+        until = now() + ADOPTED_SECONDS
+        while new := [pid for pid in _children() if pid not in before]:
+            for pid in new:
+                with suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+            if now() > until:
+                break
+            time.sleep(0.01)
+
+
+def _children() -> list[int]:
+    """The children of this process, those that have ended and are not waited for included."""
+    found = []
+    for pid in other_processes():
+        with suppress(OSError, IndexError):
+            # proc_pid_stat(5): the parent is the fourth field, after the name in brackets, which may hold anything.
+            if int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
+                found.append(pid)
+    return found
 
 
 def _started(process: Process, pipe: int) -> subprocess.Popen[bytes]:

@@ -12,6 +12,7 @@ from fathometer.lab.studies.clock import restore
 from fathometer.lab.studies.placement import Placement
 from fathometer.lab.studies.processes import end_marked
 from fathometer.lab.studies.single_run import Outcome, SingleRun, carry_out, write_outcome
+from fathometer.lab.studies.watch import Watch
 
 Tell = Callable[[str], None]  # how far a run is, for people: "job 17: pending (Resources)"
 
@@ -73,6 +74,7 @@ class HostRunner:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
         self._runs: dict[Path, SingleRun] = {}
+        self._watch = Watch(daemons=self._daemons)
 
     def recover(self) -> None:
         """See Runner."""
@@ -93,7 +95,7 @@ class HostRunner:
 
     def wait(self, folder: Path, tell: Tell) -> Outcome:
         """See Runner."""
-        outcome = carry_out(self._runs.pop(folder))
+        outcome = carry_out(run := self._runs.pop(folder), self._watch if run.others else None)
         write_outcome(folder, outcome)
         return outcome
 
@@ -103,3 +105,7 @@ class HostRunner:
 
     def close(self) -> None:
         """See Runner."""
+
+    def _daemons(self) -> float:
+        """Cpu seconds of what works for the runs besides their own processes."""
+        return 0.0

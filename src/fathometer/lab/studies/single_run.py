@@ -12,7 +12,7 @@ import json
 import os
 import socket
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -23,7 +23,7 @@ from fathometer.config.types import Strictly
 from fathometer.lab.studies import page_cache
 from fathometer.lab.studies.clock import STATE as CLOCK
 from fathometer.lab.studies.clock import clock_set
-from fathometer.lab.studies.processes import Ended, Process, end_marked, run_together
+from fathometer.lab.studies.processes import Ended, Process, adopting, end_marked, run_together
 from fathometer.lab.studies.watch import Watch
 from fathometer.record.envelope import plain
 from fathometer.storage import atomic
@@ -76,14 +76,19 @@ class Outcome:
     problem: str = field(default="", kw_only=True)
 
 
-def carry_out(run: SingleRun) -> Outcome:
-    """Run the processes on this host; how they ended. Raises InputError where one cannot be started."""
+def carry_out(run: SingleRun, watch: Watch | None = None) -> Outcome:
+    """Run the processes on this host; how they ended. Raises InputError where one cannot be started.
+
+    watch: of this host, which has seen the runs before; None: of this run alone.
+    """
+    watch = Watch() if watch is None else watch
     end_marked(run.folder)  # what an earlier attempt has left
     cached = [] if run.page_cache == "as it is" else page_cache.prepare(run.inputs, run.page_cache)
     processes = [replace(process, environ={**os.environ, **process.environ}) for process in run.processes]
     with clock_set(run.clock, run.clock_state):
-        watch = Watch()
-        ended = run_together(processes, run.time_limit)
+        watch.begin()
+        with adopting() if run.others else nullcontext():
+            ended = run_together(processes, run.time_limit)
         marks = [*cached, *watch.marks(run.cpus, not run.others)]
     return Outcome(ended, marks, socket.gethostname(), cpu_model() or "")
 
