@@ -51,9 +51,15 @@ def run_benchmark(
     with collective_errors(comm):
         if comm.rank == 0:
             if not options.quiet:
-                print_text("\n".join(table_lines(record)))
+                print_text("\n".join([*table_lines(record), *_disturbed(record)]))
             if options.json is not None:
                 write_record(options.json, record)
             if options.picture is not None:
                 draw(options.picture, record)
     return record
+
+
+def _disturbed(record: Record) -> list[str]:
+    """What the page says of a record whose times something disturbed."""
+    times = record["validity"]["times"]
+    return [f"warning: the times of this run are not to be trusted: {'; '.join(times)}"] if times else []

@@ -82,7 +82,7 @@ def cells(panel: dict[str, Any]) -> Figure:
 
 def curves(panel: dict[str, Any]) -> Figure:
     """Lines over logarithmic axes. panel: name, title, caption, labels of x and y; curves, each with name, colour, x, y
-    and, where it has intervals, low and high."""
+    and, where it has intervals, low and high, of which some may be None: of these the marker hides the bar."""
     data: list[Any] = []
     for curve in panel["curves"]:
         trace = {
@@ -99,8 +99,12 @@ def curves(panel: dict[str, Any]) -> Figure:
             trace["error_y"] = {
                 "type": "data",
                 "symmetric": False,
-                "array": [high - y for high, y in zip(curve["high"], curve["y"], strict=True)],
-                "arrayminus": [y - low for low, y in zip(curve["low"], curve["y"], strict=True)],
+                "array": [
+                    high - y if high is not None else 0 for high, y in zip(curve["high"], curve["y"], strict=True)
+                ],
+                "arrayminus": [
+                    y - low if low is not None else 0 for low, y in zip(curve["low"], curve["y"], strict=True)
+                ],
                 "color": curve["colour"],
                 "thickness": 1,
                 "width": 2,

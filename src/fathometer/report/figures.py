@@ -430,9 +430,11 @@ def places(panel: dict[str, Any]) -> Figure:
 
 def bars(panel: dict[str, Any]) -> Figure:
     """Lying bars with intervals, the first on top, and a line that they are compared with. panel: name, title, caption,
-    label of the axis, in 10⁹ of the values' unit; bars, each with name, value, low, high, pale; mark: name, value."""
+    label of the axis, in 10⁹ of the values' unit; bars, each with name, value, low, high, pale; mark: name, value.
+    low, high: None of a bar without an interval."""
     keys = ("value", "low", "high")
-    shown = [bar | {key: bar[key] / 1e9 for key in keys} for bar in panel["bars"]]
+    shown = [bar | {key: bar[key] / 1e9 for key in keys if bar[key] is not None} for bar in panel["bars"]]
+    with_ends = [bar for bar in shown if bar["low"] is not None]
     mark = panel["mark"] | {"value": panel["mark"]["value"] / 1e9}
     data = [
         {
@@ -442,20 +444,29 @@ def bars(panel: dict[str, Any]) -> Figure:
             "y": [plain(bar["name"]) for bar in shown],
             "width": 0.7,
             "marker": {"color": [COLOURS["idle" if bar["pale"] else "io"] for bar in shown]},
+            "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
+        },
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "x": [bar["value"] for bar in with_ends],
+            "y": [plain(bar["name"]) for bar in with_ends],
+            "marker": {"opacity": 0},
+            "hoverinfo": "skip",
+            "showlegend": False,
             "error_x": {
                 "type": "data",
                 "symmetric": False,
-                "array": [bar["high"] - bar["value"] for bar in shown],
-                "arrayminus": [bar["value"] - bar["low"] for bar in shown],
+                "array": [bar["high"] - bar["value"] for bar in with_ends],
+                "arrayminus": [bar["value"] - bar["low"] for bar in with_ends],
                 "color": INK,
                 "thickness": 1.2,
                 "width": 4,
             },
-            "hovertemplate": "%{y}: %{x:.4g}<extra></extra>",
-        }
+        },
     ]
     line = {"color": POINT, "width": 1.6, "dash": "dot"}
-    most = max(mark["value"], *(bar["high"] for bar in shown))
+    most = max(mark["value"], *(bar["value"] for bar in shown), *(bar["high"] for bar in with_ends))
     layout = {
         "xaxis": {"title": {"text": plain(panel["label"])}, "range": [0, 1.05 * most]},
         "yaxis": {"autorange": "reversed", "type": "category", "automargin": True, "showgrid": False, "ticks": ""},

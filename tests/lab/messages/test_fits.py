@@ -1,10 +1,14 @@
 """Cost models from times that follow them exactly."""
 
+import re
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 from fathometer.lab.messages.fits import fit, half_of_best, loggp
 from fathometer.lab.messages.places import nearest_order
+from fathometer.lab.messages.tables import loggp_text
 
 LENGTHS = [8 << n for n in range(20)]
 
@@ -67,17 +71,73 @@ def test_half_of_the_best_rate():
 
 def test_loggp_from_its_own_definition():
     """Round trips as the model has them, with gaps of g + (k - 1) G between the messages."""
-    latency, overhead, gap, per_byte, count = 5e-6, 1e-6, 3e-6, 1e-9, 16
-    sizes = np.array([8, 1024, 65536])
+    for rounds in (3, 6):
+        found = loggp(SIZES, *round_trips(dict(zip(NAMES, (5e-6, 1e-6, 3e-6, 1e-9), strict=True)), rounds), COUNT)
+        for name, true in zip(NAMES, (5e-6, 1e-6, 3e-6, 1e-9), strict=True):
+            assert found[name].value == pytest.approx(true)
+            assert found[name].low == (None if rounds == 3 else pytest.approx(true))
+
+
+SIZES, COUNT = [8, 1024, 65536], 16
+NAMES = ("latency_seconds", "overhead_seconds", "gap_seconds", "gap_seconds_per_byte")
+
+
+def round_trips(true, rounds, noise=0.0, seed=1):
+    """What loggp takes, by the model with these parameters; noise: relative, of every round trip."""
+    latency, overhead, gap, per_byte = (true[name] for name in NAMES)
+    sizes = np.array(SIZES, float)
     one = 2 * (latency + 2 * overhead) + 0 * sizes
-    many = one + (count - 1) * (gap + (sizes - 1) * per_byte)
+    many = one + (COUNT - 1) * (gap + (sizes - 1) * per_byte)
     delay = 2 * one
-    delayed = one + (count - 1) * (delay + overhead)
-    found = loggp(list(sizes), *(np.array([row] * 3) for row in (one, many, delayed, delay)), count, 1)
-    assert found["latency_seconds"].value == pytest.approx(latency)
-    assert found["overhead_seconds"].value == pytest.approx(overhead)
-    assert found["gap_seconds"].value == pytest.approx(gap)
-    assert found["gap_seconds_per_byte"].value == pytest.approx(per_byte)
+    delayed = one + (COUNT - 1) * (delay + overhead)
+    source = np.random.default_rng(seed)
+    rows = [row * np.exp(noise * source.standard_normal((rounds, len(sizes)))) for row in (one, many, delayed)]
+    return (*rows, np.array([delay] * rounds))
+
+
+def test_the_intervals_of_loggp_hold_what_is_true():
+    true = dict(zip(NAMES, (5e-6, 1e-6, 3e-6, 1e-9), strict=True))
+    held = dict.fromkeys(NAMES, 0)
+    for seed in range(200):
+        found = loggp(SIZES, *round_trips(true, 8, 0.002, seed), COUNT)
+        for name, value in found.items():
+            assert value.value is not None
+            held[name] += value.low <= true[name] <= value.high
+    assert min(held.values()) >= 0.95 * 200, held
+
+
+def test_what_cannot_be_told_from_zero_has_a_bound_and_no_value():
+    """Of a network without overhead and gap, round trips with noise gave parameters below zero in half of the cases."""
+    true = dict(zip(NAMES, (5e-6, 0.0, 0.0, 1e-9), strict=True))
+    for seed in range(50):
+        found = loggp(SIZES, *round_trips(true, 8, 0.05, seed), COUNT)
+        assert all(value.low >= 0 for value in found.values())
+        assert found["latency_seconds"].value is None or found["latency_seconds"].value > 0
+        if seed == 0:
+            assert found["overhead_seconds"].value is found["gap_seconds"].value is None
+            text = loggp_text({name: asdict(value) for name, value in found.items()} | {"rounds": 8})
+            assert re.search(
+                r"o not resolved \(below [\d.]+ .?s\), g not resolved \(below [\d.]+ ns\), G [\d.]+ ns/B", text
+            )
+            assert text.endswith("; n = 8")
+    # The shorter time of many messages than of one, as on a busy machine.
+    busy = [np.full((2, 3), value) for value in (9e-6, 5e-6, 1e-6, 2e-5)]
+    found = loggp(SIZES, *busy, COUNT)
+    assert {name: value.value for name, value in found.items()} == {
+        "latency_seconds": pytest.approx(4.5e-6),
+        "overhead_seconds": None,
+        "gap_seconds": None,
+        "gap_seconds_per_byte": None,
+    }
+    text = loggp_text({name: asdict(value) for name, value in found.items()} | {"rounds": 2})
+    assert text == "L 4.5 µs, o not resolved, g not resolved, G not resolved; n = 2"
+
+
+def test_a_fit_of_few_rounds_has_no_interval():
+    for rounds in (1, 5, 6):
+        line_of = fit(LENGTHS, np.array([line(2e-6, 4e9)] * rounds), 1).line
+        assert line_of.latency_seconds.low == (pytest.approx(2e-6) if rounds == 6 else None)
+        assert line_of.bytes_per_second.high == (pytest.approx(4e9) if rounds == 6 else None)
 
 
 def test_ranks_in_the_order_of_their_distance():
@@ -88,9 +148,9 @@ def test_ranks_in_the_order_of_their_distance():
 def test_neither_latency_nor_rate_is_below_zero():
     lengths = [8 << n for n in range(8)]
     convex = np.array(
-        [[(n / 1024) ** 2 + 1e-3 for n in lengths]] * 3
+        [[(n / 1024) ** 2 + 1e-3 for n in lengths]] * 6
     )  # least squares cross zero below the first length
-    falling = np.array([[2.0 - n / 2048 for n in lengths]] * 3)
+    falling = np.array([[2.0 - n / 2048 for n in lengths]] * 6)
     for seconds in (convex, falling):
         found = fit(lengths, seconds, 1)
         assert found.line.latency_seconds.low >= 0

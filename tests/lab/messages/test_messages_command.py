@@ -12,12 +12,15 @@ from mpi4py import MPI
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.messages import library as loops
 from fathometer.lab.messages import panels
-from fathometer.lab.messages.benchmark import require_right
+from fathometer.lab.messages.benchmark import require_right, rounds_to_tell
+from fathometer.lab.messages.cases import TWO_SIDED, Case
 from fathometer.lab.messages.machine_entries import entries
-from fathometer.lab.messages.rows import choices_of, contention_of
-from fathometer.lab.messages.tables import short_length, short_seconds
+from fathometer.lab.messages.rows import Measurement, choices_of, contention_of, row_of
+from fathometer.lab.messages.sampling import SHORTEST_SAMPLE, Sample, Sampler
+from fathometer.lab.messages.tables import choice_text, ends_text, short_length, short_seconds
 from fathometer.plan.machine_file import Exchange, Machine, load_machine, save_machine
 from fathometer.record.schema import SCHEMA
+from fathometer.report import charts
 
 PROTOCOLS = ("send", "irecv-isend", "put-fence", "shared-window")
 
@@ -52,14 +55,21 @@ def test_every_case_has_a_row_and_every_byte_is_right(measured):
     for row in rows:
         assert row["wrong_bytes"] == 0
         assert row["samples"] == len([x for x in row["all_seconds"] if x is not None]) <= 2
-        if row["samples"]:
-            assert row["seconds_min"] <= row["ci_low"] <= row["seconds"] <= row["ci_high"]
+        assert row["ci_low"] is row["ci_high"] is row["ci_coverage"] is None  # of two values there is no interval
+        if row["timing"] == "series":
+            assert row["shortest_sample_seconds"] >= SHORTEST_SAMPLE
         if row["pairs"] and row["seconds"]:
             assert row["pair_bytes_per_second"] == pytest.approx(row["length_bytes"] / row["seconds"])
             both = 2 if row["pattern"] == "swap" else 1
             assert row["aggregate_bytes_per_second"] == pytest.approx(both * row["pair_bytes_per_second"])
     assert "sent eagerly" in done.out
     assert "the fastest, swap" in done.out
+    # Two rounds cannot tell four ways apart, and have no interval.
+    assert done.out.count("(rounds: 2; needed: 8)") == 3
+    assert "s to " not in done.out
+    for choice in record["results"]["choices"]:
+        assert choice["best"] is choice["slowest"] is None
+        assert len(choice["as_good"]) == (4 if choice["pattern"] == "swap" else 2)
 
 
 def test_fits_limits_and_the_matrix_are_in_the_record(measured):
@@ -70,15 +80,17 @@ def test_fits_limits_and_the_matrix_are_in_the_record(measured):
     (limit,) = results["eager_limits"]
     assert limit["bytes"] is None or limit["bytes"] > 0
     (fit,) = results["loggp"]
-    assert fit["gap_seconds"]["low"] <= fit["gap_seconds"]["value"] <= fit["gap_seconds"]["high"]
+    for key in ("latency_seconds", "overhead_seconds", "gap_seconds", "gap_seconds_per_byte"):
+        assert fit[key]["value"] is None or fit[key]["value"] > 0
+        assert fit[key]["low"] is fit[key]["high"] is None
+    assert fit["rounds"] == 2
     matrix = results["matrix"]["latency_seconds"]
     assert matrix[0][1] == matrix[1][0] > 0 == matrix[0][0]
     assert 0 < results["clock"]["resolution_seconds"] < 1e-3
-    # A sample is long against the clock, in the exchanges that were found once; a disturbed one is longer only.
+    # Every sample is long against the clock.
     clock = results["clock"]["resolution_seconds"] + results["clock"]["cost_seconds"]
-    least = [row for row in results["rows"] if row["timing"] == "series"]
-    assert all(row["exchanges_per_sample"] >= 1 and row["seconds"] > 0 for row in least)
-    assert clock > 0
+    series = [row for row in results["rows"] if row["timing"] == "series"]
+    assert all(row["shortest_sample_seconds"] >= 1000 * clock > 0 for row in series)
 
 
 def test_the_page_and_report_open_the_record(measured, tmp_path, capsys):
@@ -91,7 +103,9 @@ def test_the_page_and_report_open_the_record(measured, tmp_path, capsys):
     finding = panels.heading(record).finding  # the sentence at the top
     shortest = min((row for row in record["results"]["rows"] if row["place"]), key=lambda row: row["seconds"])
     assert finding.startswith(f"in-node, distance 1, 1 pair: {short_seconds(shortest['seconds'])} (")
-    assert f" at {short_length(shortest['length_bytes'])} by {shortest['pattern']}, {shortest['protocol']}; " in finding
+    assert f" at {short_length(shortest['length_bytes'])} by {shortest['pattern']}, {shortest['protocol']} " in finding
+    assert "(n = 2)" in finding
+    assert finding.count("3 other ways are as good") == 2
     assert finding[1:] in (folder / "page.html").read_text()
     kinds = [panel["kind"] for panel in panels.panels(record, folder)]
     assert kinds.count("cells") == 2
@@ -212,18 +226,74 @@ def row(protocol, seconds, **other):
 
 
 def test_the_fastest_and_those_that_are_as_good():
-    rows = [row("send", [5.0, 5.1, 5.2]), row("ssend", [4.0, 4.1, 4.9]), row("bsend", [4.8, 5.3, 5.4])]
-    (choice,) = choices_of(rows, 1)
-    assert choice["best"] == "ssend"
-    assert choice["as_good"] == ["bsend"]
-    assert choice["slowest"] == "bsend"
-    assert choice["slowest_ratio"] == pytest.approx(5.3 / 4.1)
+    """Where intervals do not meet, but rounds are too few to tell three ways apart, none is the fastest."""
+    base = [5.0 + 0.01 * n for n in range(8)]
+    for count in (3, 7, 8):
+        send = base[:count]
+        rows = [row("send", send), row("ssend", [0.8 * x for x in send]), row("bsend", [1.5 * x for x in send])]
+        (choice,) = choices_of(rows, 1)
+        told = count >= 7
+        assert choice["rounds_needed"] == 7
+        assert choice["best"] == ("ssend" if told else None)
+        assert choice["as_good"] == (["ssend"] if told else ["ssend", "send", "bsend"])
+        assert choice["slowest"] == ("bsend" if told else None)
+        assert choice["slowest_ratio"] == (pytest.approx(1.5 / 0.8) if told else None)
+        text = choice_text(choice)
+        assert text == ("ssend" if told else "as good: ssend, send, bsend (rounds: 3; needed: 7)")
+    mixed = [row("send", base), row("ssend", [x * (0.8 if n % 2 else 1.02) for n, x in enumerate(base)])]
+    (choice,) = choices_of(mixed, 1)
+    assert choice["best"] is None
+    assert choice_text(choice) == "as good: ssend, send"
 
 
 def test_contention_by_hand():
-    rows = [row("send", [1.0]), row("send", [4.0], pairs=2, place="two", aggregate_bytes_per_second=8.0)]
-    (found,) = contention_of(rows)
-    assert (found["pairs"], found["efficiency"]) == (2, 0.25)
+    for count, told in ((5, False), (6, True)):
+        two = row("send", [4.0] * count, pairs=2, place="two", aggregate_bytes_per_second=8.0)
+        (found,) = contention_of([row("send", [1.0] * count), two])
+        assert (found["pairs"], found["efficiency"]) == (2, pytest.approx(0.25))
+        assert found["efficiency_low"] == (pytest.approx(0.25) if told else None)
+
+
+def test_a_row_has_an_interval_from_six_values_on():
+    case = Case("swap", "send", "both", 8, 0, "warm", "all")
+    for count in (1, 5, 6):
+        samples = {n: Sample(1.0 + n, [], bytes=16, duration=2.0 + n) for n in range(count)}
+        found = row_of(Measurement(case, 3, 0.0, 1, samples), None)
+        assert (found["samples"], found["too_short"], found["shortest_sample_seconds"]) == (count, 1, 2.0)
+        expected = (1.0, 6.0, 1 - 2**-5) if count == 6 else (None, None, None)
+        assert (found["ci_low"], found["ci_high"], found["ci_coverage"]) == expected
+    assert ends_text(None, None) == ""
+
+
+def test_curves_are_drawn_without_the_intervals_that_there_are_not():
+    rows = [row("send", [1.0], ci_low=None, ci_high=None), row("send", [2.0], length_bytes=16, ci_low=1.5, ci_high=3.0)]
+    (panel,) = panels.time_panels(rows)
+    bars = charts.curves(panel)["data"][0]["error_y"]
+    assert (bars["array"], bars["arrayminus"]) == ([0, 1.0], [0, 0.5])
+
+
+def test_samples_that_are_too_short_are_taken_again_with_twice_the_exchanges(monkeypatch):
+    taken = []
+
+    def take(self, case, repetitions):
+        taken.append(repetitions)
+        return Sample(1e-6, duration=1e-6 * repetitions)
+
+    monkeypatch.setattr(Sampler, "take", take)
+    sampler = Sampler.__new__(Sampler)
+    sampler.least_seconds = 3e-4
+    case = Case("swap", "send", "both", 8, 0, "warm", "all")
+    repetitions, again, sample = sampler.take_long(case, 100)
+    assert (taken, repetitions, again, sample.duration) == ([100, 200, 400], 400, 2, pytest.approx(4e-4))
+    assert sampler.take_long(case, 400)[:2] == (400, 0)
+    monkeypatch.setattr(Sampler, "take", lambda self, case, repetitions: Sample(1e-9))
+    assert sampler.take_long(case, 10)[:2] == (10, 0)  # from agreed times on there is no series
+
+
+def test_the_warm_up_keeps_no_more_cases_than_rounds_can_tell_of():
+    cases = [Case("swap", name, "both", length, 0, "warm", "here") for name in TWO_SIDED for length in (8, 16)]
+    assert rounds_to_tell(cases) == 11  # 8 ways have 28 pairs: 2^(1-11) <= 0.05 / 28
+    assert rounds_to_tell(cases[:1]) == 6
 
 
 def test_wrong_contents_end_with_an_error():

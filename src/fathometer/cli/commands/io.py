@@ -68,10 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rsf, npy, nc, h5 ...; all (rsf)",
     )
     parser.add_argument("--operation", type=operations, metavar="write,read", help="(both)")
-    parser.add_argument("--repeat", type=count, default=5, metavar="N", help="measurements of each (5)")
+    parser.add_argument("--repeat", type=count, default=10, metavar="N", help="measurements of each (10)")
     parser.add_argument("--halo", type=whole_number, default=0, metavar="R", help="cells read around a block (0)")
     parser.add_argument("--decomposition", type=grid, metavar="PX,PY,PZ", help="how ranks cut the grid; PX,PZ in 2D")
-    parser.add_argument("--budget", type=duration, default=60.0, metavar="TIME", help="of the whole command (60s)")
+    parser.add_argument("--budget", type=duration, default=90.0, metavar="TIME", help="of the whole command (90s)")
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="of the values and of the order (1)")
     parser.add_argument(
         "--data", default="noise", choices=("noise", "wavefield"), help="noise cannot be compressed (noise)"
@@ -165,7 +165,9 @@ def _remember(record: dict[str, Any]) -> str:
     from fathometer.lab.io.ranking import remembered_rows
     from fathometer.storage.volumes.strategy_cache import remember
 
-    return remember(Path(record["input"]["folder"]), remembered_rows(record["results"]["rows"]))
+    return remember(
+        Path(record["input"]["folder"]), remembered_rows(record["results"]["rows"], record["input"]["seed"])
+    )
 
 
 COMMAND = Command(

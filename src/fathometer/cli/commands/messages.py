@@ -124,7 +124,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="thread support that MPI is started with: with multiple it takes locks in every call (single)",
     )
     parser.add_argument("--repeat", type=count, default=20, metavar="N", help="rounds (20)")
-    parser.add_argument("--budget", type=duration, default=120.0, metavar="TIME", help="of the whole command (120s)")
+    parser.add_argument("--budget", type=duration, default=180.0, metavar="TIME", help="of the whole command (180s)")
     parser.add_argument("--seed", type=whole_number, default=1, metavar="N", help="of contents and order (1)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the record")
     parser.add_argument("--picture", type=Path, metavar="OUT.png", help="draw the curves")

@@ -24,9 +24,10 @@ from fathometer.lab.io.cases import OPERATIONS, Case, choose
 from fathometer.lab.io.device import PATTERN_BYTES, PIECE_BYTES, Device
 from fathometer.lab.io.folder import scratch_folder
 from fathometer.lab.io.pattern import Pattern
-from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, row_of, way_of, winners
+from fathometer.lab.io.ranking import Capped, DeviceRates, Failed, figures_of, leading, row_of, way_of
 from fathometer.lab.io.steps import CHUNK_BYTES, FEWEST_STEPS, ITEM_BYTES, Steps, StepsBench, with_buffers
-from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
+from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample, least_seconds
+from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, all_arrived, allgather, collective_errors
 from fathometer.parallel.decomposition import Index3, choose_ranks
 from fathometer.parallel.memory_budget import require_memory, usable_memory
@@ -41,7 +42,7 @@ PROBE_LIST_BYTES = 1 << 20  # the same where MPI-IO gets a list of elements
 LIST_BYTES = 1 << 24  # of a volume whose elements are listed one by one: some 160 B of memory for each of 4 Mi elements
 FEWEST_CELLS = 2  # of an axis: files do not keep shorter ones
 MOST_OF_BUDGET = 1 / 8  # for one trial: a case that would take longer gets a smaller volume
-WINNER_REPEATS = 3  # of a winner on fresh files
+WINNER_REPEATS = rounds_needed(1)  # of a winner on fresh files: the fewest with an interval
 DEVICE_REPEATS = 3  # of the device's own rate in the first round
 RESERVED_SHARE = 0.08  # of the budget, for what comes after the measurements
 SPACE_FACTOR = 1.05  # headers of files and folders
@@ -86,7 +87,7 @@ class StorageOptions:
 
 @dataclass
 class Measurement:
-    """Samples of one case.
+    """Samples of one case, and the numbers of their rounds.
 
     cost: seconds of a trial with all that it needs, as far as it is known. failed: why the case was excluded.
     """
@@ -97,6 +98,7 @@ class Measurement:
     cost: float = 0.0
     failed: str = ""
     samples: list[Sample] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
 
 
 class Benchmark:
@@ -188,7 +190,19 @@ class Benchmark:
                 f"the budget of {self._options.budget:g} s allowed {rounds} of {self._options.repeat} repetitions"
             )
             self._say(self.notes[-1])
+        self._note_short(measurements)
         return measurements
+
+    def _note_short(self, measurements: list[Measurement]) -> None:
+        """Tell of samples that are too short against the clock. A volume that grows would be another one."""
+        least = float(self._comm.bcast(least_seconds()))
+        short = [entry.case for entry in measurements if any(sample.seconds < least for sample in entry.samples)]
+        if short:
+            self.notes.append(
+                f"{len(short)} cases have samples shorter than {1e6 * least:.0f} µs, too short against the clock, such "
+                f"as: {short[0]}; allowed: a larger --grid"
+            )
+            self._say(self.notes[-1])
 
     def _take_round(self, measurements: list[Measurement], number: int) -> None:
         """Each case once and the device in between, in random order."""
@@ -204,6 +218,7 @@ class Benchmark:
                 with self._excluding_failure(turn):
                     sample, seconds = self._trial(turn.bench, turn.case)
                     turn.samples.append(sample)
+                    turn.rounds.append(number)
                     turn.cost += (seconds - turn.cost) / (len(turn.samples) + 1)  # the mean, the warm-up's included
 
     def _round_seconds(self, measurements: list[Measurement]) -> float:
@@ -318,17 +333,18 @@ class Benchmark:
             self.device_rates.seconds += seconds
 
     def winners_again(self, measurements: list[Measurement]) -> dict[str, Any]:
-        """The winners on fresh files: a row for each operation. A winner that fails now leaves its place; a case that
-        had no other beside it was not chosen by luck, and is not measured again."""
+        """The winners on fresh files, of several that are as good the one with the best median: a row for each
+        operation. A winner that fails now leaves its place; a case that had no other beside it was not chosen by luck,
+        and is not measured again."""
         rows: dict[str, Any] = {}
         for operation in self.device_rates.rates:
             alone = self._alone(operation, measurements)
             while operation not in rows:
                 measurements = self._not_failed(measurements)
-                place = winners(self.rows(measurements)).get(operation)
-                if place is None:
+                best = leading(self.rows(measurements), self._options.seed).get(operation)
+                if best is None:
                     break
-                winner = measurements[place]
+                winner = measurements[best.places[0]]
                 if alone:
                     rows[operation] = self.rows([winner])[0]
                     break
@@ -351,7 +367,7 @@ class Benchmark:
     def rows(self, measurements: list[Measurement]) -> list[dict[str, Any]]:
         """The results of those without an error."""
         return [
-            row_of(entry.case, entry.bench, entry.samples, entry.capped, self.device_rates)
+            row_of(entry.case, entry.bench, entry.samples, entry.capped, self.device_rates) | {"rounds": entry.rounds}
             for entry in measurements
             if not entry.failed
         ]
@@ -425,7 +441,7 @@ def run_io(
     if comm.rank:
         return {}
     rows = benchmark.rows(measurements)
-    best = {operation: rows[place] for operation, place in winners(rows).items()}
+    best = leading(rows, options.seed)
     wrong = [row for row in [*rows, *winners_again.values()] if row["verified"] is False]
     return record(
         application="io",
@@ -437,7 +453,8 @@ def run_io(
         results={
             "rows": rows,
             "failed": benchmark.failed,
-            "winners": best,
+            "winners": {name: rows[one.winner] for name, one in best.items() if one.winner is not None},
+            "as_good": {name: one.as_dict(rows) for name, one in best.items()},
             "winners_again": winners_again,
             "raw": benchmark.device_rates.as_dict(),
             "decomposition": ranks,

@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fathometer.lab.io.ranking import comparable, failures, ranked, remarks, volume_words, way_of
+from fathometer.lab.io.ranking import (
+    again_text,
+    best_text,
+    comparable,
+    failures,
+    ranked,
+    remarks,
+    volume_words,
+    way_of,
+)
 from fathometer.lab.io.trial import COPY
 from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
@@ -48,8 +57,8 @@ def heading(record: Mapping[str, Any]) -> Heading:
         else:
             rate = formatting.scaled(best["bytes_per_second"], "B/s")
             again = "" if best == results["winners"].get(operation) else "on fresh files "
-            text += f"; best: {way_of(best)}, {best['format']}, {again}{rate}, "
-            text += f"{formatting.percent(best['ratio_to_raw'])} of it"
+            text += f"; {best_text(results, operation)}; {again}{way_of(best)}, {best['format']}: {rate} "
+            text += f"({again_text(best)}), {formatting.percent(best['ratio_to_raw'])} of it"
         facts.append((NAMES[operation], text))
     return Heading("Storage benchmark", folder.name, facts, kernel=False)
 
@@ -70,9 +79,8 @@ def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
 
 def _bars(rows: Sequence[Mapping[str, Any]], operation: str, compressed: bool, device: Mapping[str, Any]) -> Panel:
     cached = formatting.scaled(device["cached_beyond_bytes_per_second"], "B/s")
-    coverage = min(row["ci_coverage"] for row in rows)
-    held = formatting.percent(coverage)
-    interval = f", with the interval that holds the true one at {held} at least" if coverage else ""
+    held = any(row["ci_low"] is not None for row in rows)
+    interval = ", with the intervals that hold the true ones at 95 %" if held else ""
     return {
         "kind": "bars",
         "name": f"rates-{operation}{'-compressed' if compressed else ''}",

@@ -12,11 +12,12 @@ from statistics import median
 from typing import Any
 
 from fathometer.base.errors import FathometerError
-from fathometer.lab.io.cases import Case, way
+from fathometer.lab.io.cases import WRITABLE, Case, way
 from fathometer.lab.io.trial import MOST_RESIDENT, Bench, Sample
 from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.statistics.told import Leader, ends, leader
 from fathometer.record.envelope import Figure
-from fathometer.storage.volumes.strategy import ROOT
+from fathometer.storage.volumes.strategy import ROOT, Strategy
 
 MOST_OF_DEVICE = 1.5  # times the device's own highest rate: more did not reach the device
 MOST_RANKS = 64  # whose phases are in a row
@@ -71,7 +72,8 @@ class DeviceRates:
                 name = "direct" if direct else "sequential"
                 rate = interval(rates) if rates else None
                 entries[operation][f"{name}_bytes_per_second"] = rate.median if rate else None
-                entries[operation][f"{name}_interval"] = [rate.low, rate.high] if rate else None
+                entries[operation][f"{name}_interval"] = ends(rate) if rate and rate.reaches() else None
+                entries[operation][f"{name}_count"] = len(rates)
         return entries
 
 
@@ -82,6 +84,7 @@ def row_of(
     all are numbers still."""
     size = bench.bytes
     rate = interval([size / sample.seconds for sample in samples])
+    low, high = ends(rate)
     resident = max(sample.resident for sample in samples)
     wrong = sum(sample.wrong for sample in samples)
     errors = [sample.error for sample in samples if sample.error is not None]
@@ -98,9 +101,9 @@ def row_of(
         "stored_bytes": samples[-1].stored_bytes,
         "seconds": median(sample.seconds for sample in samples),
         "bytes_per_second": rate.median,
-        "ci_low": rate.low,
-        "ci_high": rate.high,
-        "ci_coverage": rate.coverage,
+        "ci_low": low,
+        "ci_high": high,
+        "ci_coverage": rate.coverage if rate.reaches() else None,
         "ratio_to_raw": rate.median / raw.sequential(case.operation).median,
         "cached": moved > raw.bound(case.operation) or resident > MOST_RESIDENT,
         "verified": None if case.lossy and wrong == 0 else wrong == 0,
@@ -114,6 +117,7 @@ def row_of(
         "last_done_seconds": median(max(sample.done) for sample in samples),
         "phases": _phases(samples),
         "all_seconds": [sample.seconds for sample in samples],
+        "rounds": list(range(1, len(samples) + 1)),
     }
 
 
@@ -137,22 +141,63 @@ def comparable(row: Mapping[str, Any]) -> bool:
     return not row["cached"] and row["capped"] is None and row["verified"] is not False
 
 
-def winners(rows: Sequence[Mapping[str, Any]], **only: str) -> dict[str, int]:
-    """Index of the best row of each operation; none where no row is comparable. only: values that a row must have."""
-    places = {}
+@dataclass(frozen=True)
+class Leading:
+    """Of the rows of an operation that can be compared: which are the fastest.
+
+    places: indices of those that do not differ from the one with the best rate, which comes first; it is the winner
+    where it is alone. rounds, rounds_needed: as of `Leader`.
+    """
+
+    places: tuple[int, ...]
+    rounds: int
+    rounds_needed: int
+
+    @property
+    def winner(self) -> int | None:
+        """The row that differs from all others."""
+        return self.places[0] if len(self.places) == 1 else None
+
+    def as_dict(self, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """For a record."""
+        names = [f"{way_of(rows[place])}, {rows[place]['format']}" for place in self.places]
+        return {"ways": names, "rounds": self.rounds, "rounds_needed": self.rounds_needed}
+
+
+def leading(rows: Sequence[Mapping[str, Any]], seed: int, **only: str) -> dict[str, Leading]:
+    """The fastest rows of each operation; none where no row is comparable. seed: of `leader`. only: values that a row
+    must have."""
+    found = {}
     for operation in dict.fromkeys(row["operation"] for row in rows):
-        for place in ranked(rows, operation):
-            if comparable(rows[place]) and all(rows[place][key] == value for key, value in only.items()):
-                places[operation] = place
-                break
-    return places
+        places = [
+            place
+            for place in ranked(rows, operation)
+            if comparable(rows[place]) and all(rows[place][key] == value for key, value in only.items())
+        ]
+        if places:
+            seconds = {n: dict(zip(rows[n]["rounds"], rows[n]["all_seconds"], strict=True)) for n in places}
+            best: Leader[int] = leader(seconds, seed)
+            kept = {best.setting, *best.as_good}
+            found[operation] = Leading(tuple(n for n in places if n in kept), best.rounds, best.rounds_needed)
+    return found
 
 
-def remembered_rows(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The best row of each operation on each format; of one rank not the strategies that differ on several only."""
+def remembered_rows(rows: Sequence[Mapping[str, Any]], seed: int) -> list[Mapping[str, Any]]:
+    """The fastest row of each operation on each format, of several that are as good the strategy that `auto` is by
+    itself, else the first; of one rank not the strategies that differ on several only."""
     rows = [row for row in rows if row["ranks"] > 1 or not row["strategy"].startswith(ROOT)]
     formats = dict.fromkeys(row["format"] for row in rows)
-    return [rows[place] for name in formats for place in winners(rows, format=name).values()]
+    return [
+        _usual([rows[place] for place in best.places])
+        for name in formats
+        for best in leading(rows, seed, format=name).values()
+    ]
+
+
+def _usual(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    form = WRITABLE[rows[0]["format"]]
+    usual = (form.writes if rows[0]["operation"] == "write" else form.reads)[0]
+    return next((row for row in rows if row["strategy"] == str(Strategy.of(usual))), rows[0])
 
 
 def figures_of(
@@ -224,12 +269,11 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
         f"{envelope['machine']['ranks']} rank(s), {' x '.join(map(str, results['decomposition']))}"
     ]
     for operation, raw in results["raw"].items():
-        low, high = raw["sequential_interval"]
         direct = raw["direct_bytes_per_second"]
         text += [
             "",
             f"{operation}: the device gives {raw['sequential_bytes_per_second'] / 1e6:.0f} MB/s in order "
-            f"({low / 1e6:.0f} to {high / 1e6:.0f})"
+            f"({_ends(*(raw['sequential_interval'] or (None, None))) or 'n = ' + str(raw['sequential_count'])})"
             + (f", {direct / 1e6:.0f} MB/s past the page cache" if direct else "")
             + f"; above {raw['cached_beyond_bytes_per_second'] / 1e6:.0f} MB/s: cached",
         ]
@@ -243,11 +287,30 @@ def table_lines(envelope: Mapping[str, Any]) -> list[str]:
             text.append("no winner: nothing moved the whole volume to or from the device itself without a wrong cell")
         elif again != results["winners"].get(operation):
             text.append(
-                f"best: {way_of(again)}, {again['format']}; on fresh files once more "
-                f"{_short(again['bytes_per_second'] / 1e6)} MB/s, {again['ratio_to_raw']:.2f} of the device's"
-                + (f" ({remarks(again)})" if remarks(again) else "")
+                f"{best_text(results, operation)}; on fresh files once more {way_of(again)}, {again['format']}: "
+                f"{_short(again['bytes_per_second'] / 1e6)} MB/s ({again_text(again)}), {again['ratio_to_raw']:.2f} of "
+                "the device's" + (f" ({remarks(again)})" if remarks(again) else "")
             )
     return text + [f"note: {note}" for note in results["notes"]]
+
+
+def best_text(results: Mapping[str, Any], operation: str) -> str:
+    """Which way is the best, or which are as good."""
+    if (row := results["winners"].get(operation)) is not None:
+        return f"best: {way_of(row)}, {row['format']}"
+    same = results["as_good"][operation]
+    few = f" (rounds: {same['rounds']}; needed: {same['rounds_needed']})"
+    return f"as good: {'; '.join(same['ways'])}" + (few if same["rounds"] < same["rounds_needed"] else "")
+
+
+def again_text(row: Mapping[str, Any]) -> str:
+    """The interval of a winner on fresh files, else of how many it is the median."""
+    return _ends(row["ci_low"], row["ci_high"]) or f"n = {row['repetitions']}"
+
+
+def _ends(low: float | None, high: float | None) -> str:
+    """An interval of bytes a second in MB/s; nothing of too few values."""
+    return "" if low is None or high is None else f"{_short(low / 1e6)} to {_short(high / 1e6)}"
 
 
 def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
@@ -255,9 +318,9 @@ def _table(rows: Sequence[Mapping[str, Any]], compressed: bool) -> list[str]:
     text = ["  compressed, as logical bytes:"] if compressed else []
     text.append(f"  {'strategy':<{wide}}format       MB/s   (interval)       n  of raw   first, last done (s)")
     for row in rows:
-        rate, low, high = (_short(row[key] / 1e6) for key in ("bytes_per_second", "ci_low", "ci_high"))
+        rate, held = _short(row["bytes_per_second"] / 1e6), _ends(row["ci_low"], row["ci_high"])
         text.append(
-            f"  {way_of(row):<{wide}}{row['format']:<7}{rate:>10}   {f'({low} to {high})':<15} "
+            f"  {way_of(row):<{wide}}{row['format']:<7}{rate:>10}   {f'({held})' if held else '':<15} "
             f"{row['repetitions']:>2}  {row['ratio_to_raw']:>6.2f}   {row['first_done_seconds']:.3f}, "
             f"{row['last_done_seconds']:.3f}   {remarks(row)}".rstrip()
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +39,8 @@ def rates_figure(envelope: dict[str, Any]) -> Figure:
             axes = sheet.place(figure, left, top, WIDE, depth)
             places = range(len(bars))
             values = [bar["value"] / 1e6 for bar in bars]
-            below = [(bar["value"] - bar["low"]) / 1e6 for bar in bars]
-            above = [(bar["high"] - bar["value"]) / 1e6 for bar in bars]
+            below = [math.nan if bar["low"] is None else (bar["value"] - bar["low"]) / 1e6 for bar in bars]
+            above = [math.nan if bar["high"] is None else (bar["high"] - bar["value"]) / 1e6 for bar in bars]
             axes.barh(
                 places,
                 values,

@@ -42,6 +42,8 @@ MOST_RESIDENT = 0.01  # share of a file in memory up to which it counts as dropp
 WRITTEN = "written"  # name, without suffix, of a file that a write creates
 _WRITTEN = re.compile(rf"(?:\d+-)?{WRITTEN}\.\w+@?")  # of several by their numbers; with an RSF's values
 SPACING = 10.0  # m, of the cells of a made volume
+CLOCKS = 1000  # times a reading of the clock that a sample lasts at least
+READINGS = 100  # of the clock, of which the mean distance is taken
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,14 @@ class Sample:
     error: float | None
     resident: float
     shifted: bool
+
+
+def least_seconds() -> float:
+    """How long a sample lasts at least, so that the clock is no part of what it says."""
+    begin = now()
+    for _ in range(READINGS):
+        end = now()
+    return CLOCKS * (end - begin) / READINGS
 
 
 class Clock:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import random
 import socket
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -41,7 +42,8 @@ from fathometer.lab.messages.pair_matrix import PairMatrix, measure_matrix, reor
 from fathometer.lab.messages.places import Place, choose_places
 from fathometer.lab.messages.probes import LogGP, eager_limit
 from fathometer.lab.messages.rows import Measurement, choices_of, contention_of, curves_of, row_of
-from fathometer.lab.messages.sampling import Sampler
+from fathometer.lab.messages.sampling import Sampler, least_seconds
+from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, allgather, barrier, collective_errors
 from fathometer.parallel.memory_budget import memory_of_rank, require_memory, usable_memory
 from fathometer.parallel.threads import Binding
@@ -62,7 +64,6 @@ THREAD_LEVELS = MappingProxyType(
         MPI.THREAD_MULTIPLE: "multiple",
     }
 )
-PROBES_EVERY = 2  # rounds, after which LogGP's round trips are taken once
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ class Benchmark:
         self._begin = here.start if here is not None else now()
         self._options, self._say = options, say
         self.comm, self.clock, self.notes = comm, clock, list[str]()
+        self._least_seconds = float(max(allgather(comm, least_seconds(clock))))  # the same on all ranks
         self.hosts = allgather(comm, socket.gethostname())
         self.matrix: PairMatrix | None = None
         self.order = list(range(comm.size))
@@ -140,7 +142,9 @@ class Benchmark:
         choose_places(self.hosts, options.classes, () if options.order == "distance" else options.distances, ())
         if self.comm.size <= MOST_MATRIX_RANKS:
             self._say("all pairs, one at a time")
-            self.matrix = measure_matrix(self.comm, options.seed, lambda: self.seconds_left(MATRIX_SHARE) > 0)
+            self.matrix = measure_matrix(
+                self.comm, options.seed, self._least_seconds, lambda: self.seconds_left(MATRIX_SHARE) > 0
+            )
             if not self.matrix.complete:
                 self._note("the matrix of all pairs is left out, for want of time")
         if options.order == "distance":
@@ -250,20 +254,27 @@ class Benchmark:
             self._take_round(sampler, measurements, rounds)
         if rounds < self._options.repeat:
             self._note(f"the budget of {self._options.budget:g} s allowed {rounds} of {self._options.repeat} rounds")
+        if lengthened := sum(measurement.too_short for measurement in measurements):
+            self._note(
+                f"{lengthened} samples were too short against the clock and taken again, with twice the exchanges"
+            )
         sampler.close()
         return [measurement for measurement in measurements if measurement.samples]
 
     def _sampler(self) -> Sampler:
         chosen = algorithms.require(self._options.algorithms)
         comms = {(ALGORITHMS_OF[call], name): algorithms.communicator(self.comm, call, name) for call, name in chosen}
-        return Sampler(self.comm, self.places, comms, self.clock, self._options.seed)
+        return Sampler(self.comm, self.places, comms, self._least_seconds, self._options.seed)
 
     def _warm_up(self, sampler: Sampler, cases: list[Case]) -> list[Measurement]:
-        """The number of exchanges of each case's samples; cases for which no time is left are noted."""
+        """The number of exchanges of each case's samples; cases for which no time is left are noted: rather a case less
+        than rounds that can tell nothing."""
         self._say(f"warm-up: {len(cases)} cases")
         measurements, left = list[Measurement](), list[Case]()
+        fewest = min(self._options.repeat, rounds_to_tell(cases))
         for case in spread(cases):
-            if measurements and self.seconds_left(WARM_UP_SHARE) <= 0:
+            needed = fewest * sum(measurement.cost for measurement in measurements)
+            if measurements and (self.seconds_left(WARM_UP_SHARE) <= 0 or self.seconds_left() <= needed):
                 left.append(case)
                 continue
             repetitions, _ = sampler.calibrate(case)
@@ -280,11 +291,11 @@ class Benchmark:
         random.Random(f"{self._options.seed} {number}").shuffle(turns)
         for turn in turns:
             if number == 1 or self.seconds_left() > turn.cost:
-                turn.samples[number] = sampler.take(turn.case, turn.repetitions)
-        if number % PROBES_EVERY == 1:
-            for place in self.places:
-                if len(place.pairs) == 1:
-                    self._probe(sampler, place)
+                turn.repetitions, again, turn.samples[number] = sampler.take_long(turn.case, turn.repetitions)
+                turn.too_short += again
+        for place in self.places:
+            if len(place.pairs) == 1:
+                self._probe(sampler, place)
 
     def _probe(self, sampler: Sampler, place: Place) -> None:
         kept = self.loggp.setdefault(place.name, LogGP())
@@ -294,13 +305,23 @@ class Benchmark:
         barrier(self.comm, LONG_NAP_SECONDS)
         if pair is not None:
             with ledger.communication("probes"):
-                kept.take(pair)
+                kept.take(pair, self._least_seconds)
                 limit = eager_limit(pair) if first else None
         barrier(self.comm, LONG_NAP_SECONDS)
         gathered = allgather(self.comm, (kept, limit))
         self.loggp[place.name], limit = gathered[place.pairs[0][0]]
         if first:
             self.eager[place.name] = limit
+
+
+def rounds_to_tell(cases: Sequence[Case]) -> int:
+    """With fewer rounds the fastest of as many ways as there are at one length could not be told, nor an interval."""
+    ways = Counter(
+        (case.pattern, case.direction, case.length, case.packet, case.buffers, case.place, case.timing)
+        for case in cases
+    )
+    most = max(ways.values(), default=1)
+    return rounds_needed(most * (most - 1) // 2)
 
 
 def spread(cases: Sequence[Case]) -> list[Case]:
@@ -389,7 +410,7 @@ def results_of(
         "choices": choices_of(rows, options.seed),
         "contention": contention_of(rows),
         "eager_limits": [{"place": name, "bytes": limit} for name, limit in benchmark.eager.items()],
-        "loggp": [{"place": name, **kept.as_dict(options.seed)} for name, kept in benchmark.loggp.items()],
+        "loggp": [{"place": name, **kept.as_dict()} for name, kept in benchmark.loggp.items()],
         "matrix": benchmark.matrix.as_dict(benchmark.hosts) if benchmark.matrix is not None else None,
         "notes": benchmark.notes,
     }

@@ -45,7 +45,7 @@ _SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     "each": (_INT, [_POINTER, _POINTER, _LONG, _DOUBLES, _TEXT, _INT]),
     "windows": (_INT, [_POINTER, *[_DOUBLE] * 5, _LONG, _DOUBLES, _TEXT, _INT]),
     "offset": (_INT, [_POINTER, _INT, _INT, _DOUBLES, _DOUBLES, _DOUBLES, _TEXT, _INT]),
-    "round_trip": (_DOUBLE, [_POINTER, _INT, _DOUBLE, _LONG, _TEXT, _INT]),
+    "round_trip": (_DOUBLE, [_POINTER, _INT, _DOUBLE, _LONG, _LONG, _TEXT, _INT]),
     "is_eager": (_INT, [_POINTER, _LONG, _DOUBLE, _TEXT, _INT]),
     "choices": (_INT, [_TEXT, _TEXT, _INT, _TEXT, _INT]),
     "get_variable": (_INT, [_TEXT, _TEXT, _INT, _TEXT, _INT]),
@@ -134,10 +134,10 @@ def clock_offset(comm: MPI.Intracomm, other: int, round_trips: int) -> Offset:
     return Offset(low.value, high.value, reading.value)
 
 
-def round_trip(pair: MPI.Intracomm, count: int, delay: float, length: int) -> float:
+def round_trip(pair: MPI.Intracomm, count: int, delay: float, length: int, repetitions: int = 1) -> float:
     """Collective over two ranks. Seconds of `count` messages of `length` bytes, each `delay` seconds after the last,
-    and one back; on rank 0, else 0."""
-    return float(_call("round_trip", _address(pair), count, delay, length))
+    and one back, the mean of `repetitions` of these; on rank 0, else 0."""
+    return float(_call("round_trip", _address(pair), count, delay, length, repetitions))
 
 
 def is_eager(pair: MPI.Intracomm, length: int, patience: float) -> bool:

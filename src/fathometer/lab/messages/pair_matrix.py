@@ -23,7 +23,7 @@ from fathometer.parallel.collectives import (
 )
 
 SHORT, LONG = 8, 1 << 20  # bytes: of latency, of rate
-EXCHANGES = {SHORT: 200, LONG: 5}  # of a sample
+EXCHANGES = {SHORT: 200, LONG: 5}  # of a sample; twice as many as often as it was too short
 ROUNDS = 5
 PROTOCOL = "send"
 
@@ -59,11 +59,11 @@ class PairMatrix:
         return nearest_order(self.latency_seconds)
 
 
-def measure_matrix(comm: MPI.Intracomm, seed: int, time_left: Callable[[], bool]) -> PairMatrix:
+def measure_matrix(comm: MPI.Intracomm, seed: int, least_seconds: float, time_left: Callable[[], bool]) -> PairMatrix:
     """Collective. All pairs in a random order in each round.
 
-    time_left: collective; whether another pair may be measured. A round that time ends is not counted but for the
-    first.
+    least_seconds: that a sample lasts. time_left: collective; whether another pair may be measured. A round that time
+    ends is not counted but for the first.
     """
     size = comm.size
     samples: dict[tuple[int, int, int], list[float]] = {}
@@ -77,7 +77,7 @@ def measure_matrix(comm: MPI.Intracomm, seed: int, time_left: Callable[[], bool]
         for i, j in order:
             if ended := not time_left():
                 break
-            for length, (seconds, bad) in _pair(comm, group, i, j, seed).items():
+            for length, (seconds, bad) in _pair(comm, group, i, j, seed, least_seconds).items():
                 samples.setdefault((i, j, length), []).append(seconds)
                 wrong += bad
         if ended:
@@ -93,7 +93,9 @@ def measure_matrix(comm: MPI.Intracomm, seed: int, time_left: Callable[[], bool]
     return PairMatrix(latency, rate, rounds, wrong, len(samples) == len(EXCHANGES) * len(pairs))
 
 
-def _pair(comm: MPI.Intracomm, group: MPI.Group, i: int, j: int, seed: int) -> dict[int, tuple[float, int]]:
+def _pair(
+    comm: MPI.Intracomm, group: MPI.Group, i: int, j: int, seed: int, least_seconds: float
+) -> dict[int, tuple[float, int]]:
     """Seconds and wrong bytes of both lengths between two ranks, known to all."""
     found: dict[int, tuple[float, int]] = {}
     barrier(comm, LONG_NAP_SECONDS)
@@ -106,8 +108,9 @@ def _pair(comm: MPI.Intracomm, group: MPI.Group, i: int, j: int, seed: int) -> d
                 with opened(pair, "pair", PROTOCOL, "pingpong", length, LARGEST_MESSAGE, 1, seed) as exchange:
                     exchange.prepare(0)
                     exchange.series(pair, 2)
-                    seconds = exchange.series(pair, count) / count / 2
-                    found[length] = seconds, pair.allreduce(exchange.wrong())
+                    while pair.allreduce(seconds := exchange.series(pair, count), MPI.MAX) < least_seconds:
+                        count *= 2
+                    found[length] = seconds / count / 2, pair.allreduce(exchange.wrong())
             pair.Free()
     barrier(comm, LONG_NAP_SECONDS)
     return allgather(comm, found)[i]

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fathometer.lab.messages.rows import CHOICE, grouped
-from fathometer.lab.messages.tables import latency_text, short_length, short_seconds, title_of, way_of
+from fathometer.lab.messages.rows import CHOICE, grouped, leader_of, way_of
+from fathometer.lab.messages.tables import ends_text, loggp_text, short_length, short_seconds, title_of
 from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
@@ -40,38 +40,34 @@ def heading(record: Mapping[str, Any]) -> Heading:
     for limit in results["eager_limits"]:
         text = f"up to {limit['bytes']} B" if limit["bytes"] is not None else "in all lengths that were tried"
         facts.append(("Sent eagerly", f"{text} ({limit['place']})"))
-    for fit in results["loggp"]:
-        latency, overhead, gap, each = (
-            fit[key]["value"] for key in ("latency_seconds", "overhead_seconds", "gap_seconds", "gap_seconds_per_byte")
-        )
-        facts.append(
-            (
-                "LogGP",
-                f"L {latency_text(latency)}, o {short_seconds(overhead)}, g {short_seconds(gap)}, "
-                f"G {each * 1e9:.3g} ns/B ({fit['place']})",
-            )
-        )
-    return Heading(
-        "Messages", ", ".join(record["input"]["patterns"]), facts, kernel=False, finding=_finding(results["rows"])
-    )
+    facts += [("LogGP", f"{loggp_text(fit)} ({fit['place']})") for fit in results["loggp"]]
+    options = record["input"]
+    finding = _finding(results["rows"], options["seed"])
+    return Heading("Messages", ", ".join(options["patterns"]), facts, kernel=False, finding=finding)
 
 
-def _finding(rows: Sequence[Mapping[str, Any]]) -> str:
+def _finding(rows: Sequence[Mapping[str, Any]], seed: int) -> str:
     """The shortest time and the highest rate of each place where pairs exchange, with how they were reached."""
     found = []
     for (place,), members in grouped([row for row in rows if row["place"] and row["seconds"]], ("place",)).items():
         least = min(members, key=lambda row: row["seconds"])
         most = max(members, key=lambda row: row["aggregate_bytes_per_second"] or 0.0)
         rate = formatting.scaled(most["aggregate_bytes_per_second"], "B/s")
-        ends = (
-            f" ({short_seconds(least['ci_low'])} to {short_seconds(least['ci_high'])})" if least["samples"] > 1 else ""
-        )
+        ends = ends_text(least["ci_low"], least["ci_high"]) or f"(n = {least['samples']})"
         found.append(
-            f"{place}: {short_seconds(least['seconds'])}{ends} at {short_length(least['length_bytes'])} by "
-            f"{least['pattern']}, {way_of(least)}; {rate} at {short_length(most['length_bytes'])} by "
-            f"{most['pattern']}, {way_of(most)}"
+            f"{place}: {short_seconds(least['seconds'])} {ends} at {short_length(least['length_bytes'])} by "
+            f"{_named(least, members, seed)}; {rate} at {short_length(most['length_bytes'])} by "
+            f"{_named(most, members, seed)}"
         )
     return "; ".join(found[:MOST_FOUND])
+
+
+def _named(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], seed: int) -> str:
+    """Pattern and way of a row, and how many other ways of the same exchange are as good."""
+    keys = (*CHOICE, "length_bytes")
+    beside = [other for other in rows if all(other[key] == row[key] for key in keys)]
+    others = len(leader_of(beside, seed).as_good)
+    return f"{row['pattern']}, {way_of(row)}" + (f" ({others} other ways are as good)" if others else "")
 
 
 def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
@@ -94,7 +90,12 @@ def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
 def time_panels(rows: Sequence[Mapping[str, Any]]) -> list[Panel]:
     """Seconds over length, a panel for each pattern and place with two lengths or more."""
     return [
-        _curves(members, "seconds", "seconds", "Seconds of an exchange; medians with their 95 % intervals.")
+        _curves(
+            members,
+            "seconds",
+            "seconds",
+            "Seconds of an exchange; medians, from six rounds on with their 95 % intervals.",
+        )
         for members in _with_lengths(rows)
     ]
 
@@ -148,21 +149,29 @@ def _choices(choices: Sequence[Mapping[str, Any]]) -> list[Panel]:
             "columns": [
                 ("length", "length", ""),
                 ("best", "fastest", ""),
+                ("as_good", "as good as each other", ""),
                 ("seconds", "median", ""),
-                ("others", "another would win", "share"),
-                ("as_good", "as good", ""),
-                ("slowest", "slowest", ""),
+                ("others", "another would have the least", "share"),
+                ("rounds", "rounds", "count"),
+                ("needed", "needed", "count"),
+                ("slowest", "largest median", ""),
                 ("ratio", "times as long", "ratio"),
+                ("from", "from", "ratio"),
+                ("to", "to", "ratio"),
             ],
             "rows": [
                 [
                     short_length(choice["length_bytes"]),
-                    choice["best"],
+                    choice["best"] or "",
+                    "" if choice["best"] else ", ".join(choice["as_good"]),
                     short_seconds(choice["seconds"]),
                     choice["others_share"],
-                    ", ".join(choice["as_good"]),
-                    choice["slowest"],
+                    choice["rounds"],
+                    choice["rounds_needed"],
+                    choice["slowest"] or "",
                     choice["slowest_ratio"],
+                    choice["slowest_ratio_low"],
+                    choice["slowest_ratio_high"],
                 ]
                 for choice in members
             ],
@@ -218,6 +227,8 @@ def _contention(entries: Sequence[Mapping[str, Any]]) -> Panel:
             ("aggregate", "together", "bytes_per_second"),
             ("alone", "one alone", "bytes_per_second"),
             ("efficiency", "each, of one alone", "share"),
+            ("from", "from", "share"),
+            ("to", "to", "share"),
         ],
         "rows": [
             [
@@ -227,6 +238,8 @@ def _contention(entries: Sequence[Mapping[str, Any]]) -> Panel:
                 entry["aggregate_bytes_per_second"],
                 entry["alone_bytes_per_second"],
                 entry["efficiency"],
+                entry["efficiency_low"],
+                entry["efficiency_high"],
             ]
             for entry in entries
         ],

@@ -14,7 +14,7 @@ from fathometer.lab.messages.library import is_eager, round_trip
 
 LOGGP_BYTES = (8, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
 COUNT = 16  # messages of a parametrised round trip
-TRIES = 5  # of each round trip in a round; the median
+TRIES = 3  # of each round trip in a round, each long against the clock; the median
 EAGER_PATIENCE = 5e-3  # s that an eager message may take to leave
 LAST_PATIENCE = 0.1  # s, for the shortest message that did not leave
 LONGEST_EAGER = 1 << 24  # bytes
@@ -47,32 +47,50 @@ def _leaves(pair: MPI.Intracomm, length: int) -> bool:
 
 @dataclass
 class LogGP:
-    """Parametrised round trips of a pair, a row of seconds over LOGGP_BYTES for each round."""
+    """Parametrised round trips of a pair, a row of seconds over LOGGP_BYTES for each round.
+
+    repetitions: of a round trip of each kind and length, so that they last long enough together.
+    """
 
     one: list[list[float]] = field(default_factory=list)
     many: list[list[float]] = field(default_factory=list)
     delayed: list[list[float]] = field(default_factory=list)
     delay: list[list[float]] = field(default_factory=list)
+    repetitions: dict[tuple[str, int], int] = field(default_factory=dict)
 
-    def take(self, pair: MPI.Intracomm) -> None:
-        """Collective over the pair. One round; the seconds are rank 0's."""
+    def take(self, pair: MPI.Intracomm, least_seconds: float) -> None:
+        """Collective over the pair. One round; the seconds are rank 0's. least_seconds: that a sample lasts."""
+
+        def median(kind: str, count: int, delay: float, length: int) -> float:
+            return float(
+                np.median([self._long(pair, least_seconds, (kind, length), count, delay) for _ in range(TRIES)])
+            )
+
         rows: tuple[list[float], ...] = ([], [], [], [])
         for length in LOGGP_BYTES:
-            one = _median(pair, 1, 0.0, length)
-            many = _median(pair, COUNT, 0.0, length)
+            one = median("one", 1, 0.0, length)
+            many = median("many", COUNT, 0.0, length)
             # Longer than a message needs, so that each finds the way free.
             delay = float(pair.bcast(2 * one))
-            for row, value in zip(rows, (one, many, _median(pair, COUNT, delay, length), delay), strict=True):
+            delayed = median("delayed", COUNT, delay, length)
+            for row, value in zip(rows, (one, many, delayed, delay), strict=True):
                 row.append(value)
         for kept, row in zip((self.one, self.many, self.delayed, self.delay), rows, strict=True):
             kept.append(row)
 
-    def as_dict(self, seed: int) -> dict[str, Any]:
+    def _long(
+        self, pair: MPI.Intracomm, least_seconds: float, kind: tuple[str, int], count: int, delay: float
+    ) -> float:
+        """Seconds of a round trip, of so many that the clock is no part of them: twice as many where it was."""
+        while True:
+            repetitions = self.repetitions.setdefault(kind, 1)
+            seconds = float(pair.bcast(round_trip(pair, count, delay, kind[1], repetitions)))
+            if seconds * repetitions >= least_seconds:
+                return seconds
+            self.repetitions[kind] = 2 * repetitions
+
+    def as_dict(self) -> dict[str, Any]:
         """The parameters with their intervals, for a record."""
         one, many, delayed, delay = (np.array(kept) for kept in (self.one, self.many, self.delayed, self.delay))
-        values = loggp(LOGGP_BYTES, one, many, delayed, delay, COUNT, seed)
+        values = loggp(LOGGP_BYTES, one, many, delayed, delay, COUNT)
         return {"lengths_bytes": LOGGP_BYTES, "rounds": len(self.one), **values}
-
-
-def _median(pair: MPI.Intracomm, count: int, delay: float, length: int) -> float:
-    return float(np.median([round_trip(pair, count, delay, length) for _ in range(TRIES)]))

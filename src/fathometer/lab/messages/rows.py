@@ -13,7 +13,8 @@ from fathometer.lab.messages.fits import Fit, Numbers, fit, half_of_best
 from fathometer.lab.messages.places import Place
 from fathometer.lab.messages.sampling import Sample
 from fathometer.lab.statistics.interval import interval
-from fathometer.lab.statistics.winners import winner
+from fathometer.lab.statistics.ratios import ByRound, ratio
+from fathometer.lab.statistics.told import Leader, ends, leader
 
 MOST_PAIRS = 64  # whose medians are in a row
 TAIL = 0.99
@@ -28,12 +29,14 @@ CHOICE = ("pattern", "direction", "packet_bytes", "buffers", "place", "timing")
 class Measurement:
     """Samples of one case, by the number of their round.
 
-    repetitions: exchanges of a sample. cost: seconds of taking one.
+    repetitions: exchanges of a sample. cost: seconds of taking one. too_short: samples that were taken again, with
+    twice the exchanges.
     """
 
     case: Case
     repetitions: int
     cost: float
+    too_short: int = 0
     samples: dict[int, Sample] = field(default_factory=dict)
 
 
@@ -44,12 +47,14 @@ def row_of(measurement: Measurement, place: Place | None) -> dict[str, Any]:
     singles = np.concatenate([np.asarray(sample.singles, float) for sample in samples] or [np.empty(0)])
     half = interval(seconds) if seconds else None
     middle = half.median if half else None
+    low, high = ends(half) if half else (None, None)
     sent = max(sample.bytes for sample in samples)
     wrong = sum(sample.wrong for sample in samples)
     pairs = len(place.pairs) if place is not None else 0
     rate = case.length / middle if middle and pairs else None
     clock_errors = [sample.clock_error for sample in samples if sample.clock_error is not None]
     late = [sample.late for sample in samples if sample.late is not None]
+    durations = [sample.duration for sample in samples if sample.duration is not None]
     return {
         "pattern": case.pattern,
         "protocol": case.protocol,
@@ -65,11 +70,13 @@ def row_of(measurement: Measurement, place: Place | None) -> dict[str, Any]:
         "algorithm": case.algorithm,
         "samples": len(seconds),
         "exchanges_per_sample": measurement.repetitions,
+        "shortest_sample_seconds": min(durations, default=None),
+        "too_short": measurement.too_short,
         "seconds_min": min(seconds, default=None),
         "seconds": middle,
-        "ci_low": half.low if half else None,
-        "ci_high": half.high if half else None,
-        "ci_coverage": half.coverage if half else 0.0,
+        "ci_low": low,
+        "ci_high": high,
+        "ci_coverage": half.coverage if half and low is not None else None,
         "seconds_p99": float(np.quantile(singles, TAIL)) if len(singles) else None,
         "singles": len(singles),
         "pair_bytes_per_second": rate,
@@ -134,41 +141,53 @@ def _fit_entry(result: Fit, lengths: Sequence[int], medians: Sequence[float]) ->
 
 
 def choices_of(rows: Sequence[Mapping[str, Any]], seed: int) -> list[dict[str, Any]]:
-    """Which protocol and algorithm is the fastest at each length, how often another one would be, were all measured
-    again, and the others that are as good: whose interval reaches into its own."""
+    """Which protocol and algorithm is the fastest at each length, where one differs from all others, and else those
+    that are as good; how often another one would have the least median, were all measured again."""
     found = []
     for values, members in grouped([row for row in rows if row["seconds"]], (*CHOICE, "length_bytes")).items():
-        ways = {_way(row): row for row in members}
-        if len(ways) < 2:
-            continue
-        settings = {
-            name: {
-                number: seconds
-                for number, seconds in zip(row["rounds"], row["all_seconds"], strict=True)
-                if np.isfinite(seconds)
-            }
-            for name, row in ways.items()
-        }
-        best = winner(settings, "lower", seed)
-        top = ways[best.setting]
-        found.append(
-            dict(zip((*CHOICE, "length_bytes"), values, strict=True))
-            | {
-                "best": best.setting,
-                "seconds": top["seconds"],
-                "others_share": best.others,
-                "as_good": [
-                    name for name, row in ways.items() if name != best.setting and row["ci_low"] <= top["ci_high"]
-                ],
-                "slowest": max(ways, key=lambda name: ways[name]["seconds"]),
-                "slowest_ratio": max(row["seconds"] for row in members) / top["seconds"],
-            }
-        )
+        if len(members) > 1:
+            found.append(dict(zip((*CHOICE, "length_bytes"), values, strict=True)) | _choice(members, seed))
     first = {tuple(choice[key] for key in CHOICE): number for number, choice in reversed(list(enumerate(found)))}
     return sorted(found, key=lambda choice: (first[tuple(choice[key] for key in CHOICE)], choice["length_bytes"]))
 
 
-def _way(row: Mapping[str, Any]) -> str:
+def _choice(rows: Sequence[Mapping[str, Any]], seed: int) -> dict[str, Any]:
+    by_way = {way_of(row): row for row in rows}
+    best = leader_of(rows, seed)
+    top = by_way[best.setting]
+    last = max(by_way, key=lambda name: by_way[name]["seconds"])
+    differs = last != best.setting and last not in best.as_good
+    times = ratio(_by_round(by_way[last]), _by_round(top)) if differs else None
+    low, high = ends(times) if times else (None, None)
+    return {
+        "best": best.setting if best.fastest else None,
+        "as_good": [best.setting, *best.as_good],
+        "seconds": top["seconds"],
+        "others_share": best.others,
+        "rounds": best.rounds,
+        "rounds_needed": best.rounds_needed,
+        "slowest": last if times else None,
+        "slowest_ratio": times.median if times else None,
+        "slowest_ratio_low": low,
+        "slowest_ratio_high": high,
+    }
+
+
+def leader_of(rows: Sequence[Mapping[str, Any]], seed: int) -> Leader[str]:
+    """Of rows that differ in their way alone, the one with the least median and those that are as good."""
+    return leader({way_of(row): _by_round(row) for row in rows}, seed)
+
+
+def _by_round(row: Mapping[str, Any]) -> ByRound:
+    return {
+        number: seconds
+        for number, seconds in zip(row["rounds"], row["all_seconds"], strict=True)
+        if seconds is not None and np.isfinite(seconds)
+    }
+
+
+def way_of(row: Mapping[str, Any]) -> str:
+    """Protocol and algorithm."""
     return str(row["protocol"]) + (f" ({row['algorithm']})" if row["algorithm"] else "")
 
 
@@ -180,13 +199,17 @@ def contention_of(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         alone = next((row for row in members if row["pairs"] == 1), None)
         for row in members:
             if alone is not None and row["pairs"] > 1:
+                share = ratio(_by_round(alone), _by_round(row))
+                low, high = ends(share) if share else (None, None)
                 found.append(
                     dict(zip(keys, values, strict=True))
                     | {
                         "pairs": row["pairs"],
                         "aggregate_bytes_per_second": row["aggregate_bytes_per_second"],
                         "alone_bytes_per_second": alone["aggregate_bytes_per_second"],
-                        "efficiency": alone["seconds"] / row["seconds"],
+                        "efficiency": share.median if share else None,
+                        "efficiency_low": low,
+                        "efficiency_high": high,
                     }
                 )
     return found

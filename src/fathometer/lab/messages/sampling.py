@@ -26,6 +26,7 @@ from fathometer.parallel.collectives import (
 )
 
 CLOCKS = 1000  # times resolution and cost of the clock that a sample lasts at least
+AIMED = 1.5  # times the shortest sample: what is aimed at, since the next one may be faster
 SHORTEST_SAMPLE = 2e-4  # s
 MOST_SINGLES = 100  # exchanges of a sample that are timed each alone
 MOST_WINDOWS = 50  # exchanges of a sample that begin at agreed times
@@ -46,7 +47,7 @@ class Sample:
         by_pair: the same of each pair; empty for patterns of all ranks.
         singles: of exchanges timed each alone, with one reading of the clock each. wrong: bytes.
         bytes: sent by all ranks in one exchange. clock_error: of agreed times, s. late: the share of exchanges whose
-            agreed time some rank missed.
+            agreed time some rank missed. duration: of the series, s; None of agreed times.
     """
 
     seconds: float
@@ -56,12 +57,19 @@ class Sample:
     bytes: int = 0
     clock_error: float | None = None
     late: float | None = None
+    duration: float | None = None
+
+
+def least_seconds(clock: Clock) -> float:
+    """How long a sample lasts at least, so that the clock is no part of what it says."""
+    return max(SHORTEST_SAMPLE, CLOCKS * (clock.resolution + clock.cost))
 
 
 class Sampler:
     """Takes samples on the ranks of a communicator; all methods are collective over it.
 
     algorithms: communicators with an algorithm of the MPI's, by pattern and its name. places: where pairs exchange.
+    shortest: seconds that a sample lasts, the same on all ranks.
     """
 
     def __init__(
@@ -69,14 +77,14 @@ class Sampler:
         comm: MPI.Intracomm,
         places: Sequence[Place],
         algorithms: Mapping[tuple[str, str], MPI.Intracomm],
-        clock: Clock,
+        shortest: float,
         seed: int,
     ) -> None:
         self._comm, self._seed = comm, seed
         self._places = {place.name: place for place in places}
         self._pairs = {place.name: _pair_communicators(comm, place) for place in places}
         self._algorithms = dict(algorithms)
-        self.least_seconds = max(SHORTEST_SAMPLE, CLOCKS * (clock.resolution + clock.cost))
+        self.least_seconds = shortest
         self._common: CommonClock | None = None
         self._series = 0
 
@@ -100,9 +108,19 @@ class Sampler:
             # The shorter of two: one that something disturbed would say that fewer are enough.
             sample = min((self.take(case, repetitions) for _ in range(2)), key=lambda one: one.seconds)
             exchange = max(sample.seconds * case.messages_per_exchange, 1e-9)
-            if exchange * repetitions >= 0.7 * self.least_seconds:
+            if exchange * repetitions >= self.least_seconds:
                 return repetitions, sample
-            repetitions = min(10 * repetitions, math.ceil(1.1 * self.least_seconds / exchange))
+            repetitions = min(10 * repetitions, math.ceil(AIMED * self.least_seconds / exchange))
+
+    def take_long(self, case: Case, repetitions: int) -> tuple[int, int, Sample]:
+        """A sample that is long against the clock: as often as one was too short, it is taken again with twice as many
+        exchanges. How many it had at last, how often it was taken again, and the sample."""
+        again = 0
+        while True:
+            sample = self.take(case, repetitions)
+            if sample.duration is None or sample.duration >= self.least_seconds:
+                return repetitions, again, sample
+            repetitions, again = 2 * repetitions, again + 1
 
     def take(self, case: Case, repetitions: int) -> Sample:
         """One sample; the same on all ranks.
@@ -121,7 +139,10 @@ class Sampler:
                 except FathometerError as error:
                     raise FathometerError(f"{error} ({case}); allowed: --protocol and --length without it") from None
         barrier(self._comm, self.nap(case))
-        return self._together(case, allgather(self._comm, own))
+        sample = self._together(case, allgather(self._comm, own))
+        if case.timing == "series":
+            sample.duration = sample.seconds * case.messages_per_exchange * repetitions
+        return sample
 
     def _communicators(self, case: Case) -> tuple[MPI.Intracomm | None, MPI.Intracomm | None]:
         if case.pattern in PAIR_PATTERNS:

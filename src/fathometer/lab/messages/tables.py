@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fathometer.lab.messages.rows import CHOICE, grouped
+from fathometer.lab.messages.rows import CHOICE, grouped, way_of
 
 MOST_NAMED = 3  # of those that are as good as the best
 
@@ -28,9 +28,28 @@ def short_seconds(seconds: float | None) -> str:
     return f"{_three(seconds * 1e9)} ns"
 
 
-def latency_text(seconds: float) -> str:
-    """LogGP's L; none where a busy machine made calls look longer than half of the round trip that they are part of."""
-    return short_seconds(seconds if seconds > 0 else None)
+def ends_text(low: float | None, high: float | None) -> str:
+    """The interval of some seconds; nothing of too few values."""
+    return "" if low is None or high is None else f"({short_seconds(low)} to {short_seconds(high)})"
+
+
+def loggp_text(fit: Mapping[str, Any]) -> str:
+    """LogGP's parameters with their intervals; of those that cannot be told from zero, below what they are."""
+    names = {"L": "latency_seconds", "o": "overhead_seconds", "g": "gap_seconds", "G": "gap_seconds_per_byte"}
+    parts = [f"{name} {_parameter_text(fit[key], name == 'G')}" for name, key in names.items()]
+    return f"{', '.join(parts)}; n = {fit['rounds']}"
+
+
+def _parameter_text(entry: Mapping[str, Any], per_byte: bool) -> str:
+    value, low, high = entry["value"], entry["low"], entry["high"]
+    if value is None:
+        return "not resolved" + (f" (below {_amount(high, per_byte)})" if high else "")
+    text = _amount(value, per_byte)
+    return text if low is None else f"{text} ({_amount(low, per_byte)} to {_amount(high, per_byte)})"
+
+
+def _amount(seconds: float, per_byte: bool) -> str:
+    return f"{seconds * 1e9:.3g} ns/B" if per_byte else short_seconds(seconds)
 
 
 def short_rate(rate: float | None) -> str:
@@ -49,11 +68,6 @@ def title_of(row: Mapping[str, Any]) -> str:
     parts += ["cold buffers" if row["buffers"] == "cold" else "", row["place"]]
     parts += ["from agreed times on" if row["timing"] == "window" else ""]
     return ", ".join(part for part in parts if part)
-
-
-def way_of(row: Mapping[str, Any]) -> str:
-    """Protocol and algorithm."""
-    return str(row["protocol"]) + (f" ({row['algorithm']})" if row["algorithm"] else "")
 
 
 def table_lines(envelope: Mapping[str, Any]) -> list[str]:
@@ -83,7 +97,7 @@ def _rows(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         f"{'a pair':>11} {'all':>11}  n"
     ]
     for row in rows:
-        ends = f"({short_seconds(row['ci_low'])} to {short_seconds(row['ci_high'])})"
+        ends = ends_text(row["ci_low"], row["ci_high"])
         wrong = f"  WRONG: {row['wrong_bytes']} bytes" if row["wrong_bytes"] else ""
         text.append(
             f"  {way_of(row):<{wide}}{short_length(row['length_bytes']):>9} {short_seconds(row['seconds_min']):>9} "
@@ -101,12 +115,15 @@ def _fits(curves: Sequence[Mapping[str, Any]]) -> list[str]:
     names = [f"{title_of(curve)}, {way_of(curve)}" for curve in curves]
     wide = max(map(len, names)) + 2
     text = ["", "latency + length / rate, fitted to the medians:"]
-    text.append(f"  {'':<{wide}}{'latency':>9} {'rate':>11} {'n1/2':>10} {'misfit':>7}  breaks between")
+    text.append(
+        f"  {'':<{wide}}{'latency':>9} {'(interval)':<21} {'rate':>11} {'n1/2':>10} {'misfit':>7}  breaks between"
+    )
     for name, curve in zip(names, curves, strict=True):
         line = curve["hockney"]
+        low, high = (line["latency_seconds"][key] for key in ("low", "high"))
         breaks = ", ".join(f"{short_length(a)} and {short_length(b)}" for a, b in curve["breaks_bytes"])
         text.append(
-            f"  {name:<{wide}}{short_seconds(_value(line['latency_seconds'])):>9} "
+            f"  {name:<{wide}}{short_seconds(_value(line['latency_seconds'])):>9} {ends_text(low, high):<21} "
             f"{short_rate(_value(line['bytes_per_second'])):>11} "
             f"{short_length(_value(curve['half_performance_bytes']) or 0):>10} {line['misfit']:>7.0%}  {breaks}"
         )
@@ -118,17 +135,29 @@ def _value(entry: Mapping[str, Any]) -> float | None:
     return value
 
 
+def choice_text(choice: Mapping[str, Any]) -> str:
+    """The fastest way, or those that are as good."""
+    if choice["best"] is not None:
+        return str(choice["best"])
+    names = choice["as_good"]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    few = f" (rounds: {choice['rounds']}; needed: {choice['rounds_needed']})" if _few_rounds(choice) else ""
+    return f"as good: {', '.join(names[:MOST_NAMED])}{more}{few}"
+
+
+def _few_rounds(choice: Mapping[str, Any]) -> bool:
+    """Whether there were too few rounds to tell any of so many ways apart."""
+    return bool(choice["rounds"] < choice["rounds_needed"])
+
+
 def _choices(choices: Sequence[Mapping[str, Any]]) -> list[str]:
     text: list[str] = []
     for members in grouped(choices, CHOICE).values():
         text += ["", f"the fastest, {title_of(members[0])}:"]
-        for choice in members:
-            as_good = choice["as_good"]
-            named = ", ".join(as_good[:MOST_NAMED]) + (
-                f" and {len(as_good) - MOST_NAMED} more" if len(as_good) > MOST_NAMED else ""
-            )
-            length, seconds = short_length(choice["length_bytes"]), short_seconds(choice["seconds"])
-            text.append(f"  {length:>9}  {choice['best']:<22} {seconds:>9}" + (f"   as good: {named}" if named else ""))
+        text += [
+            f"  {short_length(choice['length_bytes']):>9} {short_seconds(choice['seconds']):>9}   {choice_text(choice)}"
+            for choice in members
+        ]
     return text
 
 
@@ -137,12 +166,7 @@ def _limits(results: Mapping[str, Any]) -> list[str]:
     for limit in results["eager_limits"]:
         size = f"up to {limit['bytes']} B" if limit["bytes"] is not None else "in all lengths that were tried"
         text.append(f"sent eagerly, {limit['place']}: {size}")
-    for fit in results["loggp"]:
-        gap, each = fit["gap_seconds"]["value"], fit["gap_seconds_per_byte"]["value"]
-        text.append(
-            f"LogGP, {fit['place']}: L {latency_text(fit['latency_seconds']['value'])}, o "
-            f"{short_seconds(fit['overhead_seconds']['value'])}, g {short_seconds(gap)}, G {each * 1e9:.3g} ns/B"
-        )
+    text += [f"LogGP, {fit['place']}: {loggp_text(fit)}" for fit in results["loggp"]]
     return ["", *text] if text else []
 
 
@@ -151,7 +175,9 @@ def _contention(entries: Sequence[Mapping[str, Any]]) -> list[str]:
         return []
     text = ["", "all pairs against one alone (1: as fast as alone):"]
     for members in grouped(entries, ("pattern", "direction", "class", "distance", "pairs", "protocol")).values():
-        ratios = [entry["efficiency"] for entry in members]
+        ratios = [entry["efficiency"] for entry in members if entry["efficiency"] is not None]
+        if not ratios:
+            continue
         first = members[0]
         text.append(
             f"  {first['pattern']}, {first['class']}, {first['pairs']} pairs, {first['protocol']}: "

@@ -88,28 +88,30 @@ Offset clock_offset(MPI_Comm comm, int other, int round_trips) {
     return offset;
 }
 
-double round_trip(MPI_Comm pair, int count, double delay, std::int64_t length, unsigned char *buffer) {
+double round_trip(MPI_Comm pair, int count, double delay, std::int64_t length, std::int64_t repetitions,
+                  unsigned char *buffer) {
     const int rank = rank_of(pair), size = static_cast<int>(length);
     check(MPI_Barrier(pair));
     Outcome keep;
-    double seconds = 0.0;
-    if (rank == 0) {
-        const double begin = now();
-        for (int n = 0; n < count; ++n) {
-            if (n > 0 && delay > 0)
-                for (const double until = now() + delay; now() < until;) {
-                }
-            keep(MPI_Send(buffer, size, MPI_BYTE, 1, tag, pair));
+    const double begin = now();
+    for (std::int64_t done = 0; done < repetitions; ++done) {
+        if (rank == 0) {
+            for (int n = 0; n < count; ++n) {
+                if (n > 0 && delay > 0)
+                    for (const double until = now() + delay; now() < until;) {
+                    }
+                keep(MPI_Send(buffer, size, MPI_BYTE, 1, tag, pair));
+            }
+            keep(MPI_Recv(buffer, size, MPI_BYTE, 1, tag, pair, MPI_STATUS_IGNORE));
+        } else {
+            for (int n = 0; n < count; ++n)
+                keep(MPI_Recv(buffer, size, MPI_BYTE, 0, tag, pair, MPI_STATUS_IGNORE));
+            keep(MPI_Send(buffer, size, MPI_BYTE, 0, tag, pair));
         }
-        keep(MPI_Recv(buffer, size, MPI_BYTE, 1, tag, pair, MPI_STATUS_IGNORE));
-        seconds = now() - begin;
-    } else {
-        for (int n = 0; n < count; ++n)
-            keep(MPI_Recv(buffer, size, MPI_BYTE, 0, tag, pair, MPI_STATUS_IGNORE));
-        keep(MPI_Send(buffer, size, MPI_BYTE, 0, tag, pair));
     }
+    const double seconds = now() - begin;
     check(keep.first());
-    return seconds;
+    return rank == 0 ? seconds / static_cast<double>(repetitions) : 0.0;
 }
 
 bool is_eager(MPI_Comm pair, std::int64_t length, double patience, unsigned char *buffer) {

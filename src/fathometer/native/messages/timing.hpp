@@ -30,8 +30,10 @@ struct Offset {
 Offset clock_offset(MPI_Comm comm, int other, int round_trips);
 
 // The parametrised round trip of LogGP parameters (Hoefler, Lichei & Rehm 2007, IPDPS): rank 0 sends `count` messages,
-// each `delay` seconds after the end of the call before, then one message comes back. Seconds on rank 0, else 0.
-double round_trip(MPI_Comm pair, int count, double delay, std::int64_t length, unsigned char *buffer);
+// each `delay` seconds after the end of the call before, then one message comes back. Seconds of one of `repetitions`
+// that follow each other, on rank 0, else 0.
+double round_trip(MPI_Comm pair, int count, double delay, std::int64_t length, std::int64_t repetitions,
+                  unsigned char *buffer);
 
 // Whether a message leaves its sender (rank 0) before its receiver has asked for it, within `patience` seconds: then
 // MPI sends it eagerly. The same on both ranks.
