@@ -12,7 +12,7 @@ from patience import PATIENCE
 
 from fathometer.base.errors import InputError
 from fathometer.lab.recipes.figures import figures_of
-from fathometer.lab.recipes.recipe import load_recipe
+from fathometer.lab.recipes.recipe import load_recipe, named
 from fathometer.lab.recipes.run_folder import place_files
 from fathometer.lab.recipes.validity import validity_problems
 
@@ -42,5 +42,6 @@ def run_recipe(name: str, given, folder: Path, ranks: int = 1, settings=None):
             words, cwd=folder, env=environment, stdout=out, stderr=errors, timeout=PATIENCE
         ).returncode
     values["wall_seconds"] = perf_counter() - begin
+    recipe = named(recipe, values)
     figures, problems = figures_of(recipe.figure, folder, values)
     return figures, [*problems, *validity_problems(recipe.validity, folder, values, code, figures)]

@@ -65,6 +65,24 @@ STEP = {"pattern": r"step \d+ took ([0-9.]+) ms"}
         (STEP | {"take": "mean", "skip": 1}, 14.0),
         (STEP | {"take": "mean", "skip": 1, "not_after": "^output"}, 2.0),
         (STEP | {"take": "first", "skip": 2, "not_after": "^output"}, 2.0),
+        (STEP | {"take": "count"}, 5.0),
+        (STEP | {"take": "count", "skip": 1, "not_after": "^output"}, 3.0),
+        ({"pattern": "^nothing$", "take": "count"}, 1.0),
+        ({"pattern": "absent", "take": "count"}, 0.0),
+        (STEP | {"take": "first", "since": "^output"}, 50.0),
+        (STEP | {"take": "sum", "since": "^step 2", "skip": 1}, 55.0),
+        (STEP | {"take": "mean", "since": "^step"}, 2.5),
+        (STEP | {"take": "count", "since": "^absent"}, 0.0),
+        ({"pattern": r"step {which_step} took ([0-9.]+) ms", "take": "only"}, 50.0),
+        ({"pattern": r"rate \S{2}.(.)D", "default": 7.0}, 5.0),
+        ({"pattern": r"{dot}(5)D"}, 5.0),
+        ({"pattern": "absent (1)", "default": 7.0}, 7.0),
+        ({"pattern": "absent (1)", "file": "absent", "default": 7.0}, 7.0),
+        ({"expression": "2 if ranks == 3 else absent"}, 2.0),
+        ({"json_path": "runs", "file": "results.json", "take": "count"}, 1.0),
+        ({"json_path": "runs[*]", "file": "results.json", "take": "count"}, 2.0),
+        ({"json_path": "runs[9]", "file": "results.json", "take": "count"}, 0.0),
+        ({"json_path": "runs[0].seconds", "file": "results.json", "take": "only"}, 1.0),
         (STEP | {"scale": 0.001}, 0.003),
         ({"pattern": r"^rate (\S+)$"}, -1500.0),
         ({"pattern": r"progress (\d)", "file": "stderr", "take": "sum"}, 6.0),
@@ -85,7 +103,7 @@ STEP = {"pattern": r"step \d+ took ([0-9.]+) ms"}
     ],
 )
 def test_a_figure_is_found(folder, keys, wanted):
-    values = {"which": "stderr", "ranks": 3, "wall_seconds": 1.5}
+    values = {"which": "stderr", "ranks": 3, "wall_seconds": 1.5, "which_step": 3, "dot": "."}
     found, problems = figures_of([figure(**keys)], folder, values)
     assert problems == []
     assert found == {"x": pytest.approx(wanted, rel=1e-15)}
@@ -96,6 +114,12 @@ def test_a_figure_is_found(folder, keys, wanted):
     [
         ({"pattern": "absent (1)"}, "x: no match of 'absent (1)' in stdout"),
         (STEP | {"skip": 5}, "in stdout, none of which is left to count"),
+        (STEP | {"since": "absent"}, "x: no match of 'step"),
+        (STEP | {"since": "^rate"}, "x: no match of 'step"),
+        (STEP | {"take": "only"}, "x: stdout: found 5 numbers; allowed: one"),
+        ({"pattern": "step {zero} (.)"}, "x: no match of 'step 0 (.)' in stdout"),
+        ({"pattern": r"total (\S+)", "default": 1.0}, 'x: stdout: "1,234.5" is not a number'),
+        ({"json_path": "runs[*].seconds", "file": "results.json", "take": "only"}, "x: results.json: found 2 numbers"),
         ({"pattern": r"total (\S+)"}, 'x: stdout: "1,234.5" is not a number, without commas'),
         ({"pattern": "(nothing)"}, 'x: stdout: "nothing" is not a number'),
         ({"pattern": "no(thing)?", "file": "absent"}, "x: no file absent"),
@@ -181,6 +205,16 @@ def test_optional_figures_may_be_absent_but_not_wrong(folder):
     assert [problem[0] for problem in problems] == ["e"]
 
 
+def test_what_contradicts_itself_is_refused():
+    for keys, told in (
+        ({"pattern": "x (1)", "default": 1.0, "optional": True}, "default: found with optional"),
+        ({"json_path": "a", "since": "x"}, "since: found with json_path; allowed: with pattern"),
+        ({"pattern": "x"}, "with 0 groups; allowed: one"),
+    ):
+        with pytest.raises(ValidationError, match=told):
+            figure(**keys)
+
+
 def test_expressions_are_made_of_figures_above_by_their_names(folder):
     tables = [figure("all steps", **STEP, take="sum"), figure("rate", expression="cells / all_steps")]
     assert figures_of(tables, folder, {"cells": 130})[0] == {"all steps": 65.0, "rate": 2.0}
@@ -213,7 +247,8 @@ def test_what_is_no_number(text):
     "wanted",
     [
         Search("(?:a|aa)+$ (1)"),
-        Search("(a+)+$x", numbers=False),
+        Search("(a+)+$x", "count"),
+        Search(r"time (\d)", since="(a+)+$x"),
         Search(r"time (\d)", not_after="(a+)+$x"),
     ],
 )
@@ -221,7 +256,7 @@ def test_a_pattern_that_computes_too_long_on_a_line_is_named(tmp_path, monkeypat
     (tmp_path / "stdout").write_text("time 3\n" + "a" * 60 + "\ntime 3\n")
     monkeypatch.setattr(line_search, "LINE_LIMIT", 0.1)
     found = found_in(tmp_path / "stdout", [Search(r"time (\d)"), wanted])
-    told = f"the pattern '{wanted.not_after or wanted.pattern}' computed more than 0.1 s on line 2; allowed: one "
+    told = f"the pattern '{wanted.patterns[-1]}' computed more than 0.1 s on line 2; allowed: one "
     assert [each.problem for each in found] == 2 * [told + "without repetitions of repetitions"]
 
 

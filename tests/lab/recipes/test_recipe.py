@@ -9,7 +9,7 @@ from paths import ROOT
 from fathometer.base.errors import InputError
 from fathometer.config.reference import BEGIN_MARKER, END_MARKER, reference
 from fathometer.lab.recipes.figures import figures_of
-from fathometer.lab.recipes.recipe import COLLECTION, Recipe, load_recipe, recipes
+from fathometer.lab.recipes.recipe import COLLECTION, Recipe, load_recipe, named, recipes
 from fathometer.lab.recipes.run_folder import place_files
 from fathometer.lab.recipes.validity import validity_problems
 
@@ -106,6 +106,14 @@ def test_wrong_parameters(folder, given, told):
         load(folder).values(given, folder)
 
 
+def test_names_of_figures_are_filled_in_as_far_as_they_are_known(folder):
+    recipe = load(folder, RECIPE.replace("total time", "total of {cells} cells").replace("total_time", "1.0"))
+    filled = named(recipe, {"cells": 20})
+    assert [figure.name for figure in filled.figure] == ["total of 20 cells", "rate"]
+    assert filled.validity.reference[0].figure == "total of 20 cells"
+    assert named(recipe, {}).figure[0].name == "total of cells cells"
+
+
 def test_a_default_file_lies_beside_the_recipe(folder, tmp_path_factory):
     recipe = load(folder, RECIPE.replace('type = "file"', 'type = "file"\ndefault = "data"'))
     assert recipe.values({}, tmp_path_factory.mktemp("elsewhere"))["input"] == str(folder / "data")
@@ -115,8 +123,8 @@ def test_a_default_file_lies_beside_the_recipe(folder, tmp_path_factory):
     ("old", "new", "told"),
     [
         ('unit = "seconds"', 'unit = "ms"', '[[figure]] 1 unit: found "ms"; allowed: 1, seconds, bytes'),
-        ("total ([0-9.]+) s", "total", "[[figure]] 1 pattern: found 'total' with 0 groups; allowed: one"),
-        ("total ([0-9.]+) s", "(a)(b)", "[[figure]] 1 pattern: found '(a)(b)' with 2 groups"),
+        ("total ([0-9.]+) s", "total", "[[figure]] 1: pattern: found 'total' with 0 groups; allowed: one"),
+        ("total ([0-9.]+) s", "(a)(b)", "[[figure]] 1: pattern: found '(a)(b)' with 2 groups"),
         ("total ([0-9.]+) s", "tot(al", "[[figure]] 1 pattern: found 'tot(al', which is not a regular expression"),
         (
             'expression = "',
@@ -132,6 +140,17 @@ def test_a_default_file_lies_beside_the_recipe(folder, tmp_path_factory):
         ("-t{threads}", "-t{threads", "command: -t{threads: found a { alone"),
         ('"--{key}"', '"--{name}"', "set_option: --{name}: unknown name {name}"),
         ('copy_files = ["{input}"]', 'copy_files = ["{in}"]', "copy_files: {in}: unknown name {in}"),
+        (
+            "total ([0-9.]+) s",
+            "{cell} ([0-9.]+) s",
+            "[[figure]] 1 {cell} ([0-9.]+) s: unknown name {cell}; did you mean",
+        ),
+        (
+            'name = "total time"',
+            'name = "total {cell}"',
+            "[[figure]] 1 total {cell}: unknown name {cell}; did you mean",
+        ),
+        ('must = ["end"]', 'must = ["end {cell}"]', "[validity] end {cell}: unknown name {cell}; did you mean"),
         ('name = "cells"', 'name = "ranks"', '[[parameter]] 2 name: found "ranks"; allowed: letters'),
         ('name = "cells"', 'name = "input"', '[[parameter]] 2 name: found "input" twice'),
         ("default = 10", "default = 12", "[[parameter]] 2 default: found 12; allowed: 10 or 20"),
@@ -238,6 +257,18 @@ def test_files_are_copied_linked_and_filled_in(tmp_path):
     assert (folder / "a.1").readlink() == source / "a.1"
     assert (folder / "a.2").readlink() == source / "a.2"
     assert (folder / "input").read_text() == "n = 7, {}\n"
+
+
+def test_a_file_that_is_copied_is_not_linked_too(tmp_path):
+    source, folder = tmp_path / "source", tmp_path / "run"
+    source.mkdir()
+    folder.mkdir()
+    for name in ("input", "data"):
+        (source / name).write_text(name)
+    place_files(folder, source, {}, ["input"], ["*"])
+    assert (folder / "data").is_symlink()
+    assert not (folder / "input").is_symlink()
+    assert (folder / "input").read_text() == "input"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,16 @@
 import pytest
 
 from fathometer.base.errors import InputError
-from fathometer.lab.recipes.template import check_names, fill, fill_words, names_in, value_of
+from fathometer.lab.recipes.template import (
+    check_names,
+    check_pattern,
+    fill,
+    fill_pattern,
+    fill_words,
+    names_in,
+    names_in_pattern,
+    value_of,
+)
 
 VALUES = {
     "ranks": 4,
@@ -50,6 +59,25 @@ def test_a_word_that_is_a_name_has_the_type_of_its_value(word, wanted):
     assert (type(value), value) == (type(wanted), wanted)
     with pytest.raises(InputError, match="unknown name"):
         value_of("{zzz}", VALUES)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "wanted"),
+    [
+        ("^{ranks} +x{2,3}[^ ]{4} {}", "^4 +x{2,3}[^ ]{4} {}"),
+        (r"{share}|{name}|{more}", r"0\.1|a\ b|\-x\ \-y\ 1"),
+        (r"\{ranks\} \{ranks} \N{BULLET}", r"\{ranks\} \{ranks} \N{BULLET}"),
+    ],
+)
+def test_of_braces_in_patterns_only_those_with_names_are_filled_in(pattern, wanted):
+    assert fill_pattern(pattern, VALUES) == wanted
+    check_pattern(pattern, list(VALUES))
+
+
+def test_unknown_names_in_patterns():
+    assert names_in_pattern("{b}{2}{a}") == ["b", "a"]
+    with pytest.raises(InputError, match=r"x\{rank\}: unknown name \{rank\}; did you mean \{ranks\}\?"):
+        check_pattern("x{rank}", list(VALUES))
 
 
 def test_names_in_order():

@@ -15,7 +15,7 @@ def folder(tmp_path):
 
 
 def problems(folder, exit_code=0, figures=(), **keys):
-    return validity_problems(ValidityTable(**keys), folder, {"name": "log"}, exit_code, dict(figures))
+    return validity_problems(ValidityTable(**keys), folder, {"name": "log", "three": 3}, exit_code, dict(figures))
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ def problems(folder, exit_code=0, figures=(), **keys):
         {"file": "{name}", "must": ("^done$",)},
         {"files": ("{name}", "stdout")},
         {"exit_codes": (0, 3)},
+        {"must": ("^PASSED {three}$",), "must_not": ("^PASSED {name}",)},
     ],
 )
 def test_a_run_that_did_its_work(folder, keys):
@@ -40,6 +41,7 @@ def test_a_run_that_did_its_work(folder, keys):
         ({"exit_code": 0, "exit_codes": (1, 2)}, "ended with exit code 0; allowed: exit code 1 or 2"),
         ({"must": ("^FINISHED",)}, "'^FINISHED' is missing in stdout"),
         ({"must_not": ("PASSED",)}, "'PASSED' found in stdout"),
+        ({"must_not": ("PASSED {three}",)}, "'PASSED 3' found in stdout"),
         ({"must_not": ("a warning",)}, "'a warning' found in stderr"),
         ({"must": ("x",), "file": "absent"}, "no file absent, in which 'x' must occur"),
         ({"files": ("absent",)}, "no file absent"),

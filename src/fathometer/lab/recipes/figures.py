@@ -15,7 +15,7 @@ from fathometer.lab.recipes.keys import FigureTable
 from fathometer.lab.recipes.line_search import TIME_LIMIT, Found, Search, found_in
 from fathometer.lab.recipes.run_folder import RunFiles
 from fathometer.lab.recipes.taking import Taken, number_of
-from fathometer.lab.recipes.template import Values
+from fathometer.lab.recipes.template import Values, fill_pattern
 from fathometer.storage.json_text import json_values
 
 LARGEST_JSON = 1 << 28  # bytes; it is read whole
@@ -39,7 +39,9 @@ def figures_of(
         try:
             number = reading.number(table, figures)
         except _MissingError as missing:
-            if not (table.optional and missing.absent):
+            if table.default is not None and missing.absent:
+                figures[table.name] = table.default
+            elif not (table.optional and missing.absent):
                 problems.append(f"{table.name}: {missing}")
         else:
             figures[table.name] = number
@@ -59,6 +61,14 @@ class _MissingError(Exception):
         self.absent = absent
 
 
+class _Known(dict[str, expression.Value]):
+    """What names in an expression stand for. One that has no value is missing where it is used: `a if b else c` needs a
+    only where b is true."""
+
+    def __missing__(self, name: str) -> expression.Value:
+        raise _MissingError(f"no {name}, of which it is made")
+
+
 class _Reading:
     """The files of a run, of which each is searched once."""
 
@@ -73,9 +83,16 @@ class _Reading:
             with suppress(_MissingError):  # told of each figure
                 path = self._path(file)
                 here = [table for table in tables if self._files[table.name] == file]
-                searches = [Search(table.pattern or "", table.take, table.skip, table.not_after) for table in here]
+                searches = [self._wanted(table) for table in here]
                 found = found_in(path, searches, self._seconds)
                 self._found |= dict(zip((table.name for table in here), found, strict=True))
+
+    def _wanted(self, table: FigureTable) -> Search:
+        filled = [
+            fill_pattern(word, self._values) if word is not None else None
+            for word in (table.pattern, table.not_after, table.since)
+        ]
+        return Search(filled[0] or "", table.take, table.skip, *filled[1:])
 
     def _path(self, file: str) -> Path:
         """Where a file is. Raises _MissingError."""
@@ -105,11 +122,12 @@ class _Reading:
         found = self._found[table.name]
         if found.problem:
             raise _MissingError(f"{file}: {found.problem}", absent=False)
+        if found.value is not None:
+            return found.value
+        pattern = f"'{self._wanted(table).pattern}' in {file}"
         if not found.count:
-            raise _MissingError(f"no match of '{table.pattern}' in {file}")
-        if found.value is None:
-            raise _MissingError(f"{found.count} matches of '{table.pattern}' in {file}, none of which is left to count")
-        return found.value
+            raise _MissingError(f"no match of {pattern}")
+        raise _MissingError(f"{found.count} matches of {pattern}, none of which is left to count")
 
     def _read(self, table: FigureTable) -> float:
         """A number of a JSON or CSV file."""
@@ -118,24 +136,24 @@ class _Reading:
         taken = Taken(table.take, table.skip)
         try:
             for value in _json(path, table.json_path) if table.json_path else column(path, table.csv_column or ""):
-                taken.add(_number(value))
+                taken.add(0.0 if table.take == "count" else _number(value))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else error
             raise _MissingError(f"{file}: {reason}", absent=False) from None
+        if taken.problem:
+            raise _MissingError(f"{file}: {taken.problem}", absent=False)
         if taken.value is None:
             left = f", after {table.skip} that are left out" if taken.count else ""
             raise _MissingError(f"nothing at {table.json_path or table.csv_column} in {file}{left}")
         return taken.value
 
     def _calculated(self, text: str, figures: Mapping[str, float]) -> float:
-        known = {name: value for name, value in self._values.items() if isinstance(value, bool | int | float | str)}
-        known |= {variable(name): value for name, value in figures.items()}
-        read = expression.read(text)
-        for name in read.names:
-            if name not in known:
-                raise _MissingError(f"no {name}, of which it is made")
+        known = _Known(
+            (name, value) for name, value in self._values.items() if isinstance(value, bool | int | float | str)
+        )
+        known.update((variable(name), value) for name, value in figures.items())
         try:
-            return _number(read(known))
+            return _number(expression.read(text)(known))
         except (InputError, ValueError) as error:
             raise _MissingError(str(error), absent=False) from None
 

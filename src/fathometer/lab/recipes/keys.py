@@ -23,7 +23,7 @@ from fathometer.lab.recipes.units import unit_problem
 _LINE_END = re.compile(r"(?:^|[^\\\[^])(?:\\\\)*(?:\\[nr]|\n)(?![^\[]*\])")
 
 Direction = Literal["higher", "lower", "none"]
-Take = Literal["first", "last", "sum", "mean", "least", "most"]
+Take = Literal["first", "last", "only", "sum", "mean", "least", "most", "count"]
 
 
 def _time(text: str) -> str:
@@ -56,13 +56,6 @@ def _pattern(text: str) -> str:
     return text
 
 
-def _number_pattern(text: str) -> str:
-    groups = re.compile(_pattern(text)).groups
-    if groups != 1:
-        raise ValueError(f"found '{text}' with {groups} groups; allowed: one, the number; (?:…) does not count")
-    return text
-
-
 def _expression(text: str) -> str:
     try:
         expression.read(text)
@@ -90,11 +83,8 @@ Word = Annotated[str, AfterValidator(_word), Allowed("a text with names in brace
 RunFile = Annotated[str, AfterValidator(_file), Allowed("a file in the run's folder, with names in braces")]
 RunFiles = Annotated[tuple[RunFile, ...], Loose, Allowed("a list of files in the run's folder, with names in braces")]
 Words = Annotated[tuple[Word, ...], Loose, Allowed("a list of texts with names in braces")]
-Pattern = Annotated[str, AfterValidator(_pattern), Allowed("a regular expression")]
-Patterns = Annotated[tuple[Pattern, ...], Loose, Allowed("a list of regular expressions")]
-NumberPattern = Annotated[
-    str, AfterValidator(_number_pattern), Allowed("a regular expression with one group, the number")
-]
+Pattern = Annotated[str, AfterValidator(_pattern), Allowed("a regular expression with names in braces")]
+Patterns = Annotated[tuple[Pattern, ...], Loose, Allowed("a list of regular expressions with names in braces")]
 JsonPath = Annotated[str, AfterValidator(_json_path), Allowed("a path such as figures[name=total].value")]
 ExpressionText = Annotated[str, AfterValidator(_expression), Allowed("an expression")]
 Unit = Annotated[str, AfterValidator(_unit), Allowed("a unit: SI without prefixes")]
@@ -105,12 +95,12 @@ SOURCES = ("pattern", "json_path", "csv_column", "expression")
 class FigureTable(Table):
     """A number that a run leaves. One of pattern, json_path, csv_column and expression says where it stands."""
 
-    name: str = key("of the figure")
+    name: Word = key("of the figure; names of parameters in braces are filled in")
     unit: Unit = key("SI, as in records: seconds, bytes, 1, points_per_second, seconds_per_step, …")
     direction: Direction = key("which values are better", "", "none")
     role: Literal["merit", "context"] = key("merit: compared; context: explains", "", "merit")
     file: RunFile = key("where it stands: stdout, stderr, or a file in the run's folder", "", "stdout")
-    pattern: NumberPattern | None = key(
+    pattern: Pattern | None = key(
         "a regular expression with one group, the number, for each line by itself", default=None
     )
     json_path: JsonPath | None = key(
@@ -121,18 +111,38 @@ class FigureTable(Table):
         "made from figures above it and parameters, by their names with _ for blanks", default=None
     )
     not_after: Pattern | None = key("the next match after a line with this pattern is left out", default=None)
-    take: Take = key("which, where there are several", "", "last")
+    since: Pattern | None = key("only what stands from the last line with this pattern on counts", default=None)
+    take: Take = key(
+        "which, where there are several; only: several are an error; count: how many there are, or 0", "", "last"
+    )
     skip: Annotated[int, Ge(0)] = key("of several, so many first ones are left out", "", 0)
     scale: float = key("the number is multiplied by it, to have the unit", "", 1.0)
+    default: float | None = key("its value in a run without it", default=None)
     optional: bool = key("a run without it is as good", "", False)
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """All of them."""
+        return tuple(word for word in (self.pattern, self.not_after, self.since) if word is not None)
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         found = [name for name in SOURCES if getattr(self, name) is not None]
         if len(found) != 1:
             raise ValueError(f"found {' and '.join(found) or 'none of them'}; allowed: one of {', '.join(SOURCES)}")
-        if self.not_after is not None and self.pattern is None:
-            raise ValueError(f"not_after: found with {found[0]}; allowed: with pattern")
+        for name in ("not_after", "since"):
+            if getattr(self, name) is not None and self.pattern is None:
+                raise ValueError(f"{name}: found with {found[0]}; allowed: with pattern")
+        if self.default is not None and self.optional:
+            raise ValueError("default: found with optional; allowed: one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _one_group(self) -> Self:
+        if self.pattern is not None and self.take != "count" and (groups := re.compile(self.pattern).groups) != 1:
+            raise ValueError(
+                f"pattern: found '{self.pattern}' with {groups} groups; allowed: one, the number; (?:…) does not count"
+            )
         return self
 
 

@@ -34,16 +34,22 @@ class Search:
     """What is looked for in a file.
 
     Attributes:
-        pattern: its first group is the number. take: see taking.py. skip: so many first matches are left out.
+        pattern: its first group is the number, if one is taken. take: see taking.py.
+        skip: so many first matches are left out.
         not_after: a pattern after which the next match is left out, whether or not that is one of the first.
-        numbers: whether there are any; else matches are counted.
+        since: only matches from the last line with this pattern on count, that line included.
     """
 
     pattern: str
     take: str = "last"
     skip: int = 0
     not_after: str | None = None
-    numbers: bool = True
+    since: str | None = None
+
+    @property
+    def patterns(self) -> list[str]:
+        """All of them."""
+        return [word for word in (self.pattern, self.not_after, self.since) if word is not None]
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,8 @@ def found_in(path: Path, searches: Sequence[Search], seconds: float = TIME_LIMIT
     try:
         done = subprocess.run(words, input=request, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
-        words = [word for search in searches for word in (search.pattern, search.not_after) if word is not None]
-        patterns = ", ".join(f"'{word}'" for word in dict.fromkeys(words))
+        all_patterns = dict.fromkeys(word for search in searches for word in search.patterns)
+        patterns = ", ".join(f"'{word}'" for word in all_patterns)
         return [Found(problem=f"its patterns took more than {seconds:g} s: {patterns}")] * len(searches)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
@@ -132,34 +138,47 @@ class _Running:
         self._watch = watch
         self._pattern = re.compile(wanted.pattern)
         self._not_after = re.compile(wanted.not_after) if wanted.not_after is not None else None
-        self._taken = Taken(wanted.take)
-        self._numbers, self._skip = wanted.numbers, wanted.skip
+        self._since = re.compile(wanted.since) if wanted.since is not None else None
+        self._take, self._skip = wanted.take, wanted.skip
+        self._begin()
+        self._on = self._since is None
+
+    def _begin(self) -> None:
+        """Nothing is found yet."""
+        self._taken = Taken(self._take)
         self._count = 0
         self._leave_out = False
         self._problem = ""
+        self._on = True
 
     def line(self, text: str) -> None:
         """Search the next line."""
-        if self._not_after is not None:
-            self._watch.pattern = self._not_after.pattern
-            if self._not_after.search(text):
-                self._leave_out = True
+        if self._since is not None and self._occurs(self._since, text):
+            self._begin()
+        if not self._on:
+            return
+        if self._not_after is not None and self._occurs(self._not_after, text):
+            self._leave_out = True
         self._watch.pattern = self._pattern.pattern
         for match in self._pattern.finditer(text):
             self._count += 1
             leave_out, self._leave_out = self._leave_out or self._count <= self._skip, False
-            if self._numbers and not leave_out:
-                self._add(match[1])
+            if not leave_out:
+                self._add(match)
 
-    def _add(self, text: str | None) -> None:
+    def _occurs(self, pattern: re.Pattern[str], text: str) -> bool:
+        self._watch.pattern = pattern.pattern
+        return pattern.search(text) is not None
+
+    def _add(self, match: re.Match[str]) -> None:
         try:
-            self._taken.add(number_of(text or ""))
+            self._taken.add(0.0 if self._take == "count" else number_of(match[1] or ""))
         except ValueError as error:
             self._problem = self._problem or str(error)
 
     def found(self) -> Found:
         """At the end of the file."""
-        return Found(self._taken.value, self._count, self._problem)
+        return Found(self._taken.value, self._count, self._problem or self._taken.problem)
 
 
 def main(path: str, line_limit: str) -> None:

@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Protocol, Self, TypeVar
 
 from annotated_types import MinLen
 from pydantic import model_validator
@@ -34,7 +34,17 @@ from fathometer.lab.recipes import expression
 from fathometer.lab.recipes.figures import variable
 from fathometer.lab.recipes.keys import FigureTable, JsonPath, ValidityTable, Word, Words
 from fathometer.lab.recipes.run_folder import fitting
-from fathometer.lab.recipes.template import NAME, Value, Values, check_names, fill, fill_words, text_of
+from fathometer.lab.recipes.template import (
+    NAME,
+    Value,
+    Values,
+    check_names,
+    check_pattern,
+    fill,
+    fill_words,
+    names_in,
+    text_of,
+)
 
 COLLECTION = Path(__file__).parent / "collection"
 PATHS = ("file", "folder")  # types of parameters that are inputs
@@ -203,7 +213,10 @@ def check_figures(figures: Sequence[FigureTable], validity: ValidityTable, names
         with _at(f"[[figure]] {place}"):
             if variable(figure.name) in variables:
                 raise InputError(f'name: found "{figure.name}" twice; allowed: names of which each is used once')
+            check_names(figure.name, names)
             check_names(figure.file, names)
+            for pattern in figure.patterns:
+                check_pattern(pattern, names)
             used = expression.read(figure.expression).names if figure.expression is not None else ()
             usable = [*variables, *MEASURED, *names]
             for name in used:
@@ -211,12 +224,40 @@ def check_figures(figures: Sequence[FigureTable], validity: ValidityTable, names
                     known = ", ".join(usable)
                     raise InputError(f"expression: unknown name {name}; known here: {known}")
         variables.append(variable(figure.name))
+    with _at("[validity]"):
+        for pattern in (*validity.must, *validity.must_not):
+            check_pattern(pattern, names)
     known_figures = [figure.name for figure in figures]
     for reference in validity.reference:
         if reference.figure not in known_figures:
             raise ValueError(
                 f'[validity] reference: found "{reference.figure}"; allowed: a figure: {", ".join(known_figures)}'
             )
+
+
+class WithFigures(Protocol):
+    """A recipe, and a table of a study file that has figures too."""
+
+    @property
+    def figure(self) -> tuple[FigureTable, ...]: ...
+    @property
+    def validity(self) -> ValidityTable: ...
+    def model_copy(self, *, update: Mapping[str, Any]) -> Self: ...
+
+
+Named = TypeVar("Named", bound=WithFigures)
+
+
+def named(table: Named, values: Values) -> Named:
+    """A table with the names of its figures filled in. A name in braces that has no value there stands for itself."""
+
+    def name(text: str) -> str:
+        return fill(text, {**{word: word for word in names_in(text)}, **values})
+
+    figures = tuple(figure.model_copy(update={"name": name(figure.name)}) for figure in table.figure)
+    known = tuple(each.model_copy(update={"figure": name(each.figure)}) for each in table.validity.reference)
+    validity = table.validity.model_copy(update={"reference": known})
+    return table.model_copy(update={"figure": figures, "validity": validity})
 
 
 def recipes() -> tuple[str, ...]:

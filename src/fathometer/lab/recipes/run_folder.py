@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from fathometer.base.errors import InputError, naming
-from fathometer.lab.recipes.template import Values, fill, fill_words
+from fathometer.lab.recipes.template import Values, fill, fill_pattern, fill_words
 
 LARGEST_TEXT = 1 << 24  # bytes, of a file that is filled in
 
@@ -25,11 +25,13 @@ def place_files(
 
     directory: where relative names start. values: of names in braces; an empty name is left out, one with * or ? is all
     that it fits. Links are kept as links within folders that are copied. Raises InputError for a file that is not
-    there, and for two of the same name.
+    there, and for two of the same name. A file that is copied is not linked too, where both name it.
     """
+    placed: set[Path] = set()
     for words, place in ((copy_files, _copy), (link_files, _link)):
-        for source, target in _pairs(words, folder, directory, values):
+        for source, target in _pairs(words, folder, directory, values, placed):
             place(source, target)
+            placed.add(source)
     for source, target in _pairs(fill_files, folder, directory, values):
         with naming(str(source)):
             target.write_text(fill(_text(source), values), encoding="utf-8")
@@ -62,6 +64,10 @@ class RunFiles:
             raise InputError(f"file: {problem}")
         return name
 
+    def patterns(self, patterns: Sequence[str]) -> list[str]:
+        """Patterns with values filled in, as `fill_pattern` does it."""
+        return [fill_pattern(pattern, self._values) for pattern in patterns]
+
     def path(self, name: str) -> Path:
         """Where a file is, existing or not. Raises ValueError where links lead out of the run's folder."""
         path = self._folder / name
@@ -77,10 +83,15 @@ def copy_inputs(copies: Mapping[Path, Path]) -> None:
         _copy(source, target)
 
 
-def _pairs(words: Sequence[str], folder: Path, directory: Path, values: Values) -> list[tuple[Path, Path]]:
+def _pairs(
+    words: Sequence[str], folder: Path, directory: Path, values: Values, placed: Collection[Path] = ()
+) -> list[tuple[Path, Path]]:
+    """Where from and where to, without the sources that are placed already."""
     pairs = []
     for name in fill_words(words, values):
         for source in _sources(name, directory) if name else ():
+            if source in placed:
+                continue
             target = folder / source.name
             if target.exists():
                 raise InputError(f"{source}: found a second {source.name} for a run's folder; allowed: one of a name")

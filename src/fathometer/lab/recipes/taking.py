@@ -1,4 +1,5 @@
-"""One number of many: the first, last, sum, mean, least or greatest of those that are found, without keeping them.
+"""One number of many, without keeping them: the first, last, only, sum, mean, least or greatest of those that are
+found, or how many there are.
 
 Standard library only, as line_search.py, which runs in a process of its own.
 """
@@ -25,7 +26,7 @@ class Taken:
     """Numbers that are added one after the other, and what is taken of them.
 
     Args:
-        take: first, last, sum, mean, least or most. skip: so many first ones are left out, but counted.
+        take: first, last, only, sum, mean, least, most or count. skip: so many first ones are left out, but counted.
 
     Attributes:
         count: numbers that were added, with those left out.
@@ -52,9 +53,17 @@ class Taken:
             self._value = max(self._value, number)
 
     @property
-    def value(self) -> float | None:
-        """What is taken; None where nothing was added after those left out."""
+    def problem(self) -> str:
+        """Why what is taken says nothing; "": it does."""
         left = self.count - self._skip
+        return f"found {left} numbers; allowed: one" if self._take == "only" and left > 1 else ""
+
+    @property
+    def value(self) -> float | None:
+        """What is taken; None where nothing was added after those left out, but for `count`."""
+        left = self.count - self._skip
+        if self._take == "count":
+            return float(max(left, 0))
         if left < 1:
             return None
         return self._value / left if self._take == "mean" else self._value

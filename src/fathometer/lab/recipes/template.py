@@ -1,6 +1,7 @@
 """Names in braces, such as "{threads}", in the words of a command, in names of files and in text files.
 
-`{{` and `}}` are braces; a brace that is neither is an error, as is a name that nobody knows.
+`{{` and `}}` are braces; a brace that is neither is an error, as is a name that nobody knows. In regular expressions,
+where braces have a meaning of their own, only names are filled in, and stand for themselves, letter by letter.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ Values = Mapping[str, Value | Sequence[Value]]  # a sequence: of words
 NAME = r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*"
 _PART = re.compile(rf"\{{\{{|\}}\}}|\{{({NAME})\}}|[{{}}]")
 _ALONE = re.compile(rf"\{{({NAME})\}}")
+_IN_PATTERN = re.compile(rf"(?<!\\)(?<!\\N)\{{({NAME})\}}")  # neither \{name} nor \N{NAME}, a letter
 
 
 def text_of(value: Value) -> str:
@@ -48,6 +50,17 @@ def fill_words(words: Sequence[str], values: Values) -> list[str]:
     return list(_filled(words, values))
 
 
+def names_in_pattern(pattern: str) -> list[str]:
+    """The names in braces of a regular expression, in order."""
+    return _IN_PATTERN.findall(pattern)
+
+
+def fill_pattern(pattern: str, values: Values) -> str:
+    """A regular expression with the values of its names, with blanks between those of a sequence. Raises InputError for
+    an unknown name."""
+    return _IN_PATTERN.sub(lambda match: re.escape(" ".join(_texts(match[1], pattern, values))), pattern)
+
+
 def value_of(word: str, values: Values) -> Value | Sequence[Value]:
     """What a word stands for: the value itself, a number for example, where it is nothing but a name; else the text.
     Raises InputError as `fill`."""
@@ -66,7 +79,16 @@ def _filled(words: Sequence[str], values: Values) -> Iterator[str]:
 
 def check_names(word: str, known: Sequence[str]) -> None:
     """Raises InputError where a name in braces is not one of `known`."""
-    for name in names_in(word):
+    _check(names_in(word), word, known)
+
+
+def check_pattern(pattern: str, known: Sequence[str]) -> None:
+    """The same of a regular expression."""
+    _check(names_in_pattern(pattern), pattern, known)
+
+
+def _check(names: Sequence[str], word: str, known: Sequence[str]) -> None:
+    for name in names:
         if name not in known:
             raise _unknown(name, word, known)
 

@@ -57,8 +57,8 @@ def _ended(exit_code: int) -> str:
 def _pattern_problems(table: ValidityTable, run: RunFiles, file: str, seconds: float) -> list[str]:
     problems = []
     for name in dict.fromkeys((file, STDERR)):
-        must = table.must if name == file else ()
-        patterns = (*must, *table.must_not)
+        must = run.patterns(table.must) if name == file else []
+        patterns = [*must, *run.patterns(table.must_not)]
         if not patterns:
             continue
         try:
@@ -70,7 +70,7 @@ def _pattern_problems(table: ValidityTable, run: RunFiles, file: str, seconds: f
             if must:
                 problems.append(f"no file {name}, in which '{must[0]}' must occur")
             continue
-        found = found_in(path, [Search(pattern, numbers=False) for pattern in patterns], seconds)
+        found = found_in(path, [Search(pattern, "count") for pattern in patterns], seconds)
         if found[0].problem:
             problems.append(f"{name}: {found[0].problem}")
             continue

@@ -13,10 +13,11 @@ from fathometer.config.input_file import validated
 from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.figures import figures_of
 from fathometer.lab.recipes.keys import FigureTable
-from fathometer.lab.recipes.recipe import KNOWN, MEASURED, Recipe, check_figures, load_recipe
+from fathometer.lab.recipes.recipe import KNOWN, MEASURED, Recipe, check_figures, load_recipe, named
 from fathometer.lab.recipes.run_folder import LARGEST_TEXT, RunFiles, fitting, place_files
-from fathometer.lab.recipes.template import Value, Values, fill_words, names_in, value_of
+from fathometer.lab.recipes.template import Value, Values, fill_words, names_in, names_in_pattern, value_of
 from fathometer.lab.recipes.validity import validity_problems
+from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words
 from fathometer.lab.studies.results import FigureInfo
 from fathometer.lab.studies.study_file import ProgramTable
 
@@ -30,11 +31,13 @@ class Program:
     Attributes:
         table: what the study file says of it. recipe: its recipe, or one made of the table's command.
         directory: where relative paths of the study file start.
+        baseline: the earlier build, which stands in place of the command's program, or the whole command (builds.py).
     """
 
     table: ProgramTable
     recipe: Recipe
     directory: Path
+    baseline: str | Sequence[str] | None = None
 
     @cached_property
     def recipe_folder(self) -> str:
@@ -58,11 +61,15 @@ class Program:
         """Names in braces in what the study file says, and the recipe's parameters that it leaves to factors."""
         given = self.table.parameters
         texts = [*_texts(given.values()), *_texts(self.table.set.values()), *(self.table.command or ())]
+        texts += [self.baseline] if isinstance(self.baseline, str) else (self.baseline or ())
         texts += [*self.table.copy_files, *self.table.link_files, *self.table.fill_files]
-        texts += [table.file for table in self.table.figure]
+        texts += [text for table in self.table.figure for text in (table.name, table.file)]
         texts += self._texts_to_fill()
+        patterns = [*self.table.validity.must, *self.table.validity.must_not]
+        patterns += [pattern for table in self.table.figure for pattern in table.patterns]
         left = {parameter.name for parameter in self.recipe.parameter} - given.keys()
-        return {name for text in texts for name in names_in(text)} | left
+        in_patterns = {name for pattern in patterns for name in names_in_pattern(pattern)}
+        return {name for text in texts for name in names_in(text)} | in_patterns | left
 
     def _texts_to_fill(self) -> list[str]:
         """The texts of fill_files whose own names have no braces, as far as they can be read by now."""
@@ -90,7 +97,10 @@ class Program:
         for name, value in settings.items():
             if not isinstance(value, bool | int | float | str):
                 raise InputError(f"set.{name}: found a list; allowed: a number or a text")
-        return self.recipe.words(values, settings)  # type: ignore[arg-type]
+        command = None
+        if self.baseline is not None and values.get(BUILD) == BASELINE:
+            command = baseline_words(self.baseline, self.recipe.command)
+        return self.recipe.words(values, settings, command)  # type: ignore[arg-type]
 
     def prediction(self, values: Values) -> tuple[list[str], str]:
         """The words of the command that predicts a run's seconds, and where in its JSON they stand.
@@ -139,10 +149,13 @@ class Program:
         return figures, list(dict.fromkeys(problems))
 
 
-def program_of(table: ProgramTable, directory: Path, names: Sequence[str]) -> Program:
+def program_of(
+    table: ProgramTable, directory: Path, names: Sequence[str], baseline: str | Sequence[str] | None = None
+) -> Program:
     """The program that a table of the study file asks for.
 
     directory: of the study file. names: that have values in each run, besides those of KNOWN and the parameters.
+    baseline: of [gate].
     Raises InputError that names the key.
     """
     if (table.recipe is None) == (table.command is None):
@@ -157,12 +170,13 @@ def program_of(table: ProgramTable, directory: Path, names: Sequence[str]) -> Pr
         if table.parameters:
             raise InputError(f"{next(iter(table.parameters))}: unknown key; parameters are those of a recipe")
         recipe = _bare_recipe(table.command, table.launch or "serial", directory, names)
-    program = Program(table, recipe, directory)
+    constants = _constants(recipe, table, names)
+    program = Program(named(table, constants), named(recipe, constants), directory, baseline)
     known = [*names, *KNOWN, *MEASURED, *(parameter.name for parameter in recipe.parameter)]
     for name in sorted(program.names() - set(known)):
         raise InputError(f"unknown name {{{name}}}; known: {', '.join(known)}")
     try:
-        check_figures(program.figures, table.validity, known)
+        check_figures(program.figures, program.table.validity, known)
     except ValueError as error:
         raise InputError(str(error)) from None
     return program
@@ -176,6 +190,17 @@ def filled(value: object, values: Values) -> Value | Sequence[Value]:
         return tuple(fill_words([str(word) for word in value], values))
     assert isinstance(value, bool | int | float), "other values are refused when the file is read"
     return value
+
+
+def _constants(recipe: Recipe, table: ProgramTable, factors: Sequence[str]) -> dict[str, Value]:
+    """The parameters of a recipe that are the same in all runs."""
+    values = {each.name: each.default for each in recipe.parameter if each.name not in factors} | table.parameters
+    varied = [name for name, value in table.parameters.items() if any(map(names_in, _texts([value])))]
+    return {
+        name: value
+        for name, value in values.items()
+        if isinstance(value, bool | int | float | str) and name not in varied
+    }
 
 
 def _bare_recipe(words: Sequence[str], launch: str, directory: Path, names: Sequence[str]) -> Recipe:
