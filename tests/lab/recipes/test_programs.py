@@ -107,15 +107,22 @@ def test_blast(tmp_path):
 
 def test_netpipe(tmp_path):
     figures, problems = run_recipe(
-        "netpipe", {"largest": 4096, "options": ["-n", "20", "-p", "0"]}, tmp_path / "run", 2
+        "netpipe",
+        {"largest": 4096, "bandwidth_size": 2048, "options": ["-n", "20", "-p", "0"]},
+        tmp_path / "run",
+        2,
     )
     assert problems == []
     words = [line.split() for line in (tmp_path / "run" / "np.out").read_text().splitlines()]
     rows = [[float(word) for word in line] for line in words]
-    assert figures["latency"] == rows[0][2]
-    size, _, seconds = max(rows, key=lambda row: row[1])
     printed = 10.0 ** -len(words[0][2].partition(".")[2])  # s: the last digit
-    assert figures["bandwidth"] == pytest.approx(size / seconds, rel=0.51 * printed / seconds + 1e-6)
+    times = {int(size): seconds for size, _, seconds in rows}
+    assert figures["latency of 8 bytes"] == pytest.approx(times[8], abs=0.51 * printed)
+    for name, size in (
+        ("bandwidth of 2048 bytes", 2048),
+        ("highest bandwidth", int(max(rows, key=lambda row: row[1])[0])),
+    ):
+        assert figures[name] == pytest.approx(size / times[size], rel=0.51 * printed / times[size] + 1e-6)
 
 
 @pytest.mark.verify
