@@ -94,7 +94,8 @@ def main() -> None:
         for count in sorted({1, threads}) if name in ("kernel", "time-migration") else [threads]:
             table = (MEASURES | ON_REQUEST)[name](count, options.quick)
             console.print(table.rich(), escape(table.note), "", sep="\n")
-            tables.append(table)
+            if table.rows:  # else its note says why it is left out
+                tables.append(table)
     if options.quick:
         return
     here = machine()

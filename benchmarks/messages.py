@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
@@ -12,8 +13,14 @@ from typing import Any
 from benchmarks.command import clean, fathometer
 from benchmarks.plan import Case, prepare
 from benchmarks.table import Table
+from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.statistics.ratios import ratio
+from fathometer.lab.statistics.told import ends
 
-LENGTHS = (8, 1 << 20)
+NETPIPE = "NPopenmpi"
+LENGTHS = {8: 500, 1 << 20: 2}  # bytes: repetitions of NetPIPE's, for series as long as those of `fathometer messages`
+TRIALS = 7  # series of NetPIPE at each length, of which it says the best
+MEGABIT = 1 << 20  # bits, to NetPIPE
 CASES = (
     Case("3D VTI, model, 2 ranks", (130, 90, 80), 20.0, True, 6, 3, 1.2, 8, 7.5, "model", 2, "all"),
     Case("3D isotropic, model, 2 ranks", (170, 130, 110), 20.0, False, 4, 4, 1.5, 8, 7.5, "model", 2, "all"),
@@ -21,52 +28,66 @@ CASES = (
 
 
 def messages(threads: int, quick: bool) -> Table:
-    """Least seconds of a message, half of there and back by blocking sends, in turns with NetPIPE's."""
-    rounds = 3 if quick else 15
-    ours: dict[int, list[float]] = {length: [] for length in LENGTHS}
-    theirs: dict[int, list[float]] = {length: [] for length in LENGTHS}
+    """Seconds of a message, half of there and back by blocking sends, in turns with NetPIPE's."""
+    title, columns = "Messages beside NetPIPE", ("length", "NetPIPE, µs", "messages, µs", "of medians", "of rounds")
+    if shutil.which(NETPIPE) is None:
+        return Table(title, f"Left out: found no {NETPIPE} (Debian: apt-get install netpipe-openmpi).", columns, ())
+    rounds = 2 if quick else 10
+    ours: dict[int, dict[int, float]] = {length: {} for length in LENGTHS}
+    theirs: dict[int, dict[int, float]] = {length: {} for length in LENGTHS}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for _ in range(rounds):
-            for length, seconds in netpipe(folder).items():
-                theirs[length].append(seconds)
-            for length, seconds in own(folder).items():
-                ours[length].append(seconds)
-    rows = tuple(
-        (
-            f"{length} B",
-            f"{1e6 * min(theirs[length]):.3f}",
-            f"{1e6 * min(ours[length]):.3f}",
-            f"{min(ours[length]) / min(theirs[length]):.3f}",
-        )
-        for length in LENGTHS
-    )
+        for number in range(rounds):
+            turns = [(netpipe, theirs), (own, ours)]
+            for measure, kept in turns[:: -1 if number % 2 else 1]:
+                for length, seconds in measure(folder).items():
+                    kept[length][number] = seconds
+    rows = tuple((f"{length} B", *_beside(theirs[length], ours[length])) for length in LENGTHS)
+    repetitions = " and ".join(f"{count} at {length} B" for length, count in LENGTHS.items())
     note = (
-        f"`NPopenmpi -l N -u N -p 0` and `fathometer messages --pattern echo --protocol send`, {rounds} times in "
-        "turns on 2 ranks: half of there and back, blocking calls, one buffer that stays in the caches; the least of "
-        "all. Wanted: within 5 %."
+        f"`NPopenmpi -l N -u N -p 0 -n R` (R: {repetitions}) and `fathometer messages --pattern echo --protocol send "
+        f"--repeat {TRIALS}`, {rounds} rounds in turns on 2 ranks: half of there and back, blocking calls, one buffer "
+        f"that stays in the caches. Each run says the least of {TRIALS} series, NetPIPE in Mbit/s (of 2²⁰ bits), from "
+        "which its seconds are taken, since those that it prints have two digits. Medians of the rounds, the ratio of "
+        "the medians, and the median of the ratios in the same rounds, with 95 % intervals; made by `python -m "
+        f"benchmarks --only messages`. Wanted of the medians, on a quiet machine: within 10 % at {min(LENGTHS)} B, 5 % at "
+        f"{max(LENGTHS)} B."
     )
-    return Table("Messages beside NetPIPE", note, ("length", "NetPIPE, µs", "messages, µs", "ratio"), rows)
+    return Table(title, note, columns, rows)
+
+
+def _beside(theirs: dict[int, float], ours: dict[int, float]) -> tuple[str, ...]:
+    """Cells of a row: both medians with their intervals, their ratio, and that of the same rounds with its interval."""
+    paired = ratio(ours, theirs)
+    assert paired is not None, "seconds are above zero"
+    medians = [interval(list(seconds.values())) for seconds in (theirs, ours)]
+    of_medians = medians[1].median / medians[0].median
+    return (*(_with_ends(found, 1e6) for found in medians), f"{of_medians:.3f}", _with_ends(paired, 1.0))
+
+
+def _with_ends(found: Estimate, scale: float) -> str:
+    low, high = ends(found)
+    return f"{scale * found.median:.3f}" + (f" ({scale * low:.3f} to {scale * high:.3f})" if low and high else "")
 
 
 def netpipe(folder: Path) -> dict[int, float]:
     """Seconds of a message by NetPIPE, by its length."""
     found = {}
-    for length in LENGTHS:
+    for length, count in LENGTHS.items():
         out = folder / "np.out"
-        words = ["NPopenmpi", "-l", length, "-u", length, "-p", 0, "-o", out]
+        words = [NETPIPE, "-l", length, "-u", length, "-p", 0, "-n", count, "-o", out]
         mpirun = ["mpirun", "--allow-run-as-root", "--bind-to", "none", "-n", 2]
         command = [str(word) for word in (*mpirun, *words)]
         subprocess.run(command, check=True, capture_output=True, env=clean(), cwd=folder)
-        last = out.read_text().splitlines()[-1].split()  # bytes, Mbit/s, seconds
-        found[length] = float(last[2])
+        rate = float(out.read_text().splitlines()[-1].split()[1])  # bytes, Mbit/s, seconds
+        found[length] = 8 * length / (MEGABIT * rate)
     return found
 
 
 def own(folder: Path) -> dict[int, float]:
     """The same by `fathometer messages`."""
     out = folder / "messages.json"
-    words = ("--pattern", "echo", "--protocol", "send", "--length", ",".join(map(str, LENGTHS)), "--repeat", 10)
+    words = ("--pattern", "echo", "--protocol", "send", "--length", ",".join(map(str, LENGTHS)), "--repeat", TRIALS)
     fathometer("messages", "--ranks", 2, *words, "--json", out, "--quiet")
     rows = json.loads(out.read_text())["results"]["rows"]
     return {row["length_bytes"]: row["seconds_min"] for row in rows}

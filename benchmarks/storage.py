@@ -32,7 +32,7 @@ TRACES = ("read traces", "order traces", "resample traces", "read slices", "broa
 
 def storage(threads: int, quick: bool) -> Table:
     """`fathometer io` on 2 ranks: shared files, and lists of single elements."""
-    grid, repeat = ("128,128,128", 1) if quick else ("1024,1024,512", 5)
+    grid, repeat = ("128,128,128", 1) if quick else ("1024,1024,512", 10)
     with tempfile.TemporaryDirectory() as name:
         large = measured(Path(name), grid, STRATEGIES, repeat)
         small = measured(Path(name), "256,128,128", ELEMENTS, repeat)
@@ -44,14 +44,14 @@ def storage(threads: int, quick: bool) -> Table:
                 (
                     f"{row['operation']}, {row['strategy']}, {size}",
                     f"{1e-6 * row['bytes_per_second']:.0f}",
-                    f"{1e-6 * row['ci_low']:.0f} to {1e-6 * row['ci_high']:.0f}",
+                    f"{1e-6 * row['ci_low']:.0f} to {1e-6 * row['ci_high']:.0f}" if row["ci_low"] else "",
                     f"{row['ratio_to_raw']:.2f}",
                     f"{again['ratio_to_raw']:.2f}" if again.get("strategy") == row["strategy"] else "",
                 )
             )
     device = ", ".join(
         f"{operation} {1e-6 * raw['sequential_bytes_per_second']:.0f} "
-        f"({' to '.join(f'{1e-6 * rate:.0f}' for rate in raw['sequential_interval'])})"
+        f"({' to '.join(f'{1e-6 * rate:.0f}' for rate in raw['sequential_interval'] or ())})"
         for operation, raw in large["raw"].items()
     )
     note = (

@@ -309,7 +309,7 @@ def test_a_disturbed_run_says_so_on_the_terminal(tmp_path, capsys, monkeypatch):
     done = run(capsys, "io", tmp_path, *SMALL, "--strategy", "posix-shared", "--operation", "write")
     assert done.code == 0, done.err
     assert done.out.endswith("warning: the times of this run are not to be trusted: rank 0 on here: others used it\n")
-    assert "1 cases have samples shorter than" in done.out
+    assert "samples of 1 case are shorter than" in done.out
 
 
 def test_bars_without_an_interval_have_none():

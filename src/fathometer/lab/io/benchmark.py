@@ -199,8 +199,8 @@ class Benchmark:
         short = [entry.case for entry in measurements if any(sample.seconds < least for sample in entry.samples)]
         if short:
             self.notes.append(
-                f"{len(short)} cases have samples shorter than {1e6 * least:.0f} µs, too short against the clock, such "
-                f"as: {short[0]}; allowed: a larger --grid"
+                f"samples of {len(short)} case{'s'[: len(short) - 1]} are shorter than {1e6 * least:.0f} µs, too short "
+                f"against the clock, such as: {short[0]}; allowed: a larger --grid"
             )
             self._say(self.notes[-1])
 
