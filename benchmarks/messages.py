@@ -50,8 +50,8 @@ def messages(threads: int, quick: bool) -> Table:
         f"that stays in the caches. Each run says the least of {TRIALS} series, NetPIPE in Mbit/s (of 2²⁰ bits), from "
         "which its seconds are taken, since those that it prints have two digits. Medians of the rounds, the ratio of "
         "the medians, and the median of the ratios in the same rounds, with 95 % intervals; made by `python -m "
-        f"benchmarks --only messages`. Wanted of the medians, on a quiet machine: within 10 % at {min(LENGTHS)} B, 5 % at "
-        f"{max(LENGTHS)} B."
+        f"benchmarks --only messages`. Wanted of the medians, on a quiet machine: within 10 % at {min(LENGTHS)} B, 5 "
+        f"% at {max(LENGTHS)} B."
     )
     return Table(title, note, columns, rows)
 

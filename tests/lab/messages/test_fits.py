@@ -107,7 +107,7 @@ def test_the_intervals_of_loggp_hold_what_is_true():
 
 
 def test_what_cannot_be_told_from_zero_has_a_bound_and_no_value():
-    """Of a network without overhead and gap, round trips with noise gave parameters below zero in two of three cases."""
+    """Of a network without overhead and gap, noisy round trips gave parameters below zero in two of three cases."""
     true = dict(zip(NAMES, (5e-6, 0.0, 0.0, 1e-9), strict=True))
     for seed in range(50):
         found = loggp(SIZES, *round_trips(true, 8, 0.05, seed), COUNT)

@@ -113,8 +113,8 @@ int messages_offset(const MPI_Comm *comm, int other, int round_trips, double *lo
     });
 }
 
-double messages_round_trip(const MPI_Comm *pair, int count, double delay, std::int64_t length,
-                           std::int64_t repetitions, char *error, int room) {
+double messages_round_trip(const MPI_Comm *pair, int count, double delay, std::int64_t length, std::int64_t repetitions,
+                           char *error, int room) {
     return guarded(error, room, -1.0, [&] {
         Buffer buffer(static_cast<std::size_t>(length));
         poison(buffer.data(), buffer.size());
