@@ -4,6 +4,7 @@
     computation, fully hidden
 
 The kernel is the phases that count their work (flops, or points alone), and the exchange of halos that goes with them.
+A record whose results have a `headline` says that: its ledger alone does not tell what it knows.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ HALO = "halo exchange"
 # waited for in its own phase.
 AWAITED = MappingProxyType({"read traces": (("read traces", "filter traces"), "wait for traces")})
 LARGE = 0.10  # of the wall time: a phase outside the kernel that the sentence names
+LEAST_WAITING = 0.005  # of a rank's time: waiting that is named
 LEAST_FILE_SHARE = 0.005  # of the wall time: files that took less are named only if none took more
 LEAST_BESIDE = 0.005  # of the wall time: of other threads' work that is named
 HIDDEN, EXPOSED = 0.98, 0.02  # shares of overlapped work: from the first on "fully" hidden, up to the second "not"
@@ -40,6 +42,8 @@ def kernel_seconds(ledger: dict[str, Any]) -> float:
 
 def verdict(record: dict[str, Any]) -> str:
     """The sentence, without its full stop."""
+    if headline := record["results"].get("headline"):
+        return str(headline)
     ledger = record["ledger"]
     wall = ledger["wall_seconds"]["max"]
     if not wall > 0:
@@ -76,7 +80,7 @@ def _kernel(ledger: dict[str, Any], wall: float) -> str:
 
 def _waiting(ledger: dict[str, Any]) -> str:
     """The largest share of a rank's time in halo exchanges, waiting included; without halos, the rank that waited
-    longest."""
+    longest, where one did."""
     ranks = ledger["ranks"]
     if len(ranks) < 2:
         return ""
@@ -84,7 +88,8 @@ def _waiting(ledger: dict[str, Any]) -> str:
     if HALO in kernel:
         return f"halos took up to {percent(max(_share(_of(rank, [HALO]), rank) for rank in ranks))} of a rank's time"
     waiting = max(ranks, key=lambda rank: float(rank["categories"]["idle"]))
-    return f"rank {waiting['rank']} waited longest, {percent(_share(waiting['categories']['idle'], waiting))}"
+    share = _share(waiting["categories"]["idle"], waiting)
+    return f"rank {waiting['rank']} waited longest, {percent(share)}" if share >= LEAST_WAITING else ""
 
 
 def _share(seconds: float, rank: dict[str, Any]) -> float:

@@ -15,6 +15,7 @@ from fathometer.lab.profile.rank_file import RankProfile
 from fathometer.record.ranks import account
 
 OWN = "outside of MPI"
+WAITING = "MPI_Barrier"  # moves nothing: all of it is waiting, where there are other ranks
 
 
 def account_of(job: Job) -> dict[str, Any]:
@@ -36,10 +37,13 @@ def _own(rank: RankProfile) -> dict[str, Any]:
             continue
         here = calls.main & (calls.function == number)
         seconds, waiting = float(calls.seconds[here].sum()), float(calls.waiting[here].sum())
+        if function.name == WAITING and rank.size > 1:
+            waiting = seconds
         moved = int((calls.bytes_out[here] + calls.bytes_in[here]).sum())
         count = int(calls.calls[here].sum())
         category = "io" if function.kind == "file" else "communication"
-        entries.append(_entry(function.name, category, max(0.0, seconds - waiting), count, moved))
+        if seconds > waiting or not waiting:
+            entries.append(_entry(function.name, category, max(0.0, seconds - waiting), count, moved))
         if waiting:
             entries.append(_entry(function.name, "idle", waiting, count, 0))
     entries.sort(key=lambda entry: -float(entry["seconds"]))

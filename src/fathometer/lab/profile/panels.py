@@ -11,17 +11,23 @@ from pathlib import Path
 from typing import Any
 
 from fathometer.base.errors import shortened
+from fathometer.lab.profile.headline import headline
 from fathometer.lab.profile.shares import (
     SMALL_BYTES,
+    SMALL_TEXT,
     imbalance,
     mpi_seconds,
+    mpi_share,
+    share_of_time,
     small_share,
+    thread_seconds,
     total_bytes,
     user_seconds,
 )
 from fathometer.report import formatting
 from fathometer.runs.application import Heading, Panel
 
+FUNCTIONS = "Functions of MPI, by the time of all ranks"
 LONGEST_NAME = 60  # letters of a function of the program
 MOST_ROWS = 24  # of a table
 MOST_RANKS = 128  # of a matrix that is drawn rank by rank; beyond, groups of ranks
@@ -37,7 +43,7 @@ NAMES = {"messages": "messages", "puts": "one-sided: put", "gets": "one-sided: g
 def heading(record: Mapping[str, Any]) -> Heading:
     """Command, MPI, ranks, share of MPI, data."""
     results = record["results"]
-    mpi, user = mpi_seconds(results), user_seconds(results)
+    share, mpi, user = mpi_share(results), mpi_seconds(results), user_seconds(results)
     words = record["input"]["command"]
     profiled = shlex.join(words) or results["program"]
     if record["input"].get("arguments_hidden"):
@@ -48,21 +54,25 @@ def heading(record: Mapping[str, Any]) -> Heading:
     there = len(results["ranks"])
     part = f"; all numbers are of the {there} whose files can be read" if there < results["size"] else ""
     facts.append(("Ranks", f"{results['size']}{where}{part}"))
-    if mpi is not None and user is not None and mpi + user > 0:
-        text = f"{formatting.percent(mpi / (mpi + user))} of the ranks' time, {formatting.seconds(mpi)} a rank"
+    if share is not None and mpi is not None:
+        text = f"{formatting.percent(share)} of the ranks' time, {formatting.seconds(mpi)} a rank on the mean"
         if user:
-            text += f"; MPI over user time {mpi / user:.2f}"
+            text += f"; MPI over user time {formatting.digits(mpi / user)}"
         facts.append(("In MPI", text))
         facts.append(("Load imbalance", f"{imbalance(results):.2f}, longest over mean time outside of MPI"))
     data = total_bytes(results)
     facts.append(
-        ("Data", f"{formatting.scaled(data, 'B')}, {formatting.scaled(data / len(results['ranks']), 'B')} a rank")
+        (
+            "Data",
+            f"{formatting.scaled(data, 'B')} handed over, "
+            f"{formatting.scaled(data / len(results['ranks']), 'B')} a rank on the mean",
+        )
     )
     small = small_share(results)
     if small is not None:
-        facts.append(("Below 4 KB", f"{formatting.percent(small)} of the calls with bytes"))
+        facts.append((f"Below {SMALL_TEXT}", f"{formatting.percent(small)} of the calls with bytes, but for files"))
     subject = Path(words[-1]).name if len(words) == 1 else ""
-    return Heading("Profile of an MPI program", subject, facts, kernel=False)
+    return Heading("Profile of an MPI program", subject, facts, kernel=False, finding=headline(results))
 
 
 def panels(record: Mapping[str, Any], path: Path) -> list[Panel]:
@@ -104,25 +114,29 @@ def _findings(rows: Sequence[Mapping[str, Any]]) -> Panel | None:
 
 
 def _functions(results: Mapping[str, Any]) -> Panel | None:
-    time = sum(rank["wall_seconds"] for rank in results["ranks"]) or 1.0
     rows = [
         row
         | {
-            "share": None if row["outside"] else row["seconds"] / time,
+            "share": share_of_time(row, results),
+            "thread_seconds": thread_seconds(row),
             "each": row["seconds"] / row["calls"],
             "imbalance": row["most_seconds"] / row["mean_seconds"] if row["mean_seconds"] else 1.0,
             "size": max(row["bytes_out"], row["bytes_in"]) / row["calls"],
             "waiting_seconds": row["waiting_seconds"] or None,
-            "each_text": f"{formatting.digits(1e6 * row['seconds'] / row['calls'])} µs",
+            "each_text": formatting.short_seconds(row["seconds"] / row["calls"]),
         }
         for row in results["functions"]
     ]
+    # The ranks' time is that of the threads that called MPI_Init.
+    threads = any(rank.get("threads", 1) > 1 for rank in results["ranks"])
+    own = (("thread_seconds", "of it in first threads", "seconds"),) if threads else ()
     waiting = (("waiting_seconds", "of it waiting", "seconds"),) if "wait" in results["options"] else ()
     columns = (
         ("name", "function", ""),
         ("kind", "kind", ""),
         ("calls", "calls", "count"),
         ("seconds", "all ranks", "seconds"),
+        *own,
         ("share", "share", "share"),
         *waiting,
         ("mean_seconds", "a rank", "seconds"),
@@ -130,9 +144,9 @@ def _functions(results: Mapping[str, Any]) -> Panel | None:
         ("each_text", "a call", ""),
         ("bytes_out", "handed over", "bytes"),
         ("bytes_in", "taken in", "bytes"),
-        ("size", "size", "bytes"),
+        ("size", "mean size", "bytes"),
     )
-    return _table("Functions of MPI, by the time of all ranks", columns, rows)
+    return _table(FUNCTIONS, columns, rows)
 
 
 def _sizes(rows: Sequence[Mapping[str, Any]]) -> Panel | None:
@@ -152,8 +166,8 @@ def _sizes(rows: Sequence[Mapping[str, Any]]) -> Panel | None:
         "name": "sizes",
         "title": "Calls by size",
         "caption": "By powers of two, from the size below a column to just under the next one. The size of a call is "
-        "what the rank hands over in it, or takes in where it hands over nothing; of collective calls that is what "
-        "goes to all other ranks together.",
+        "what the rank hands over in it, or takes in where it hands over nothing; of an all-to-all that is what goes "
+        "to all ranks together.",
         "axis": "bytes of a call",
         "label": "calls",
         "places": [_size(at) for at in places],
@@ -173,6 +187,7 @@ def _matrix(results: Mapping[str, Any], name: str) -> Panel | None:
     """Bytes from each rank to each other, of groups of ranks where there are very many."""
     sparse, size = results["matrix"][name], results["size"]
     pairs = [pair for pair in zip(sparse["rank"], sparse["peer"], sparse["messages"], sparse["bytes"], strict=True)]
+    beyond = [pair for pair in pairs if not 0 <= pair[1] < size]
     pairs = [pair for pair in pairs if 0 <= pair[1] < size]
     if not pairs:
         return None
@@ -194,12 +209,19 @@ def _matrix(results: Mapping[str, Any], name: str) -> Panel | None:
     missing = size - len(results["ranks"])
     if missing:
         together += f" What {missing} {'ranks' if missing > 1 else 'rank'} sent is not known."
+    if beyond:
+        number_of, moved = sum(pair[2] for pair in beyond), formatting.scaled(sum(pair[3] for pair in beyond), "B")
+        together += (
+            f" Not in it: {formatting.count(number_of)} of {moved} with ranks outside of the world, or too many to "
+        )
+        together += "tell apart."
+    counted = "by the rank that gets them" if name == "gets" else "where they are sent"
     from_to = ("from rank", "to rank") if name != "gets" else ("rank", "from rank")
     return {
         "kind": "cells",
         "name": f"matrix-{name}",
         "title": f"Bytes between ranks: {NAMES[name]}",
-        "caption": f"Counted where they are sent, ranks as in the world.{together} White: none. What a collective call "
+        "caption": f"Counted {counted}, ranks as in the world.{together} White: none. What a collective call "
         "sends within MPI is not in it.",
         "axes": [from_to[1], from_to[0]],
         "places": [str(group * n) for n in range(number)],
@@ -224,7 +246,7 @@ def _windows(windows: Mapping[str, Any] | None) -> list[Panel]:
             "kind": "course",
             "name": f"windows-{name}",
             "title": title,
-            "caption": f"Of all ranks, in windows of {formatting.seconds(width)}, from the end of MPI_Init on"
+            "caption": f"Of all ranks, in windows of {formatting.short_seconds(width)}, from the end of MPI_Init on"
             + ("." if name == "mpi_seconds" else "; messages between pairs of ranks and one-sided ones."),
             "axis": "seconds",
             "label": label,

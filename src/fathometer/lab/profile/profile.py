@@ -17,12 +17,13 @@ from fathometer.base.removal import Mark, remove_file
 from fathometer.lab.profile import monitoring
 from fathometer.lab.profile.account import account_of, account_without_times
 from fathometer.lab.profile.advice import findings
+from fathometer.lab.profile.headline import headline
 from fathometer.lab.profile.jobs import NAME, Damaged, Job, chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, Ended, run, run_in
 from fathometer.lab.profile.own_account import own_account
 from fathometer.lab.profile.programs import obstacles, refuse_static
 from fathometer.lab.profile.results import results_of
-from fathometer.lab.profile.shares import figures, missing_ranks
+from fathometer.lab.profile.shares import MOST_RANKS, figures, missing_ranks, ranks_text
 from fathometer.lab.profile.symbols import named
 from fathometer.lab.profile.uncounted import SEEN, what_was_seen, why_nothing
 from fathometer.record.envelope import BEGINNING, plain, record
@@ -32,7 +33,6 @@ from fathometer.record.profiled import HIDE, OWN_RECORD
 RECORD, PAGE = "profile.json", "profile.html"  # in the profile's folder
 MARK = Mark(RECORD, BEGINNING)
 _LEFT = re.compile("|".join((NAME.pattern, monitoring.NAME.pattern, *map(re.escape, (PROBLEM, SEEN, OWN_RECORD)))))
-MOST_RANKS = 8  # by number in a sentence
 Profiler = Literal["fathometer", "ompi"]
 
 
@@ -95,14 +95,14 @@ def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[st
         several = "files" if len(damaged) > 1 else "file"
         reasons.append(f"{len(damaged)} {several} of ranks cannot be read, and will not be removed: {told(damaged)}")
     if left_out := missing_ranks(results, MOST_RANKS + 1):
-        reasons.append(f"no number includes {_ranks(left_out)}: there is no file that can be read")
+        reasons.append(f"no number includes {ranks_text(left_out)}: there is no file that can be read")
     results["damaged"] = [{"file": each.path.name, "problem": each.problem} for each in damaged]
     results["sites"] = named(results["sites"])
     try:
         results["own_account"] = own_account(options.folder, options.hide_arguments)
     except InputError as error:
         reasons.append(f"the program's own account is missing: {error}")
-    results["findings"] = plain(findings(results))
+    results["headline"], results["findings"] = headline(results), plain(findings(results))
     made = record(
         application="profile",
         command=[*words[: len(words) - len(options.command)], *options.shown],
@@ -216,7 +216,9 @@ def doubts(job: Job) -> list[str]:
         if end != "finalized":
             inside = {rank.inside for rank in ranks if rank.inside}
             where = f", inside {' and '.join(sorted(inside))}" if inside else ""
-            reasons.append(f"{_ranks([rank.rank for rank in ranks])} {end}{where}: what had ended by then is counted")
+            reasons.append(
+                f"{ranks_text([rank.rank for rank in ranks])} {end}{where}: what had ended by then is counted"
+            )
     dropped = sum(rank.dropped for rank in job.ranks)
     if dropped:
         reasons.append(f"{dropped} calls or threads had no room in the tables and are not counted")
@@ -244,8 +246,3 @@ def refusal(error: int) -> str:
         case _:
             why = os.strerror(error)
     return f"no cycles, instructions and cache misses: {why}"
-
-
-def _ranks(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:MOST_RANKS])) + (", …" if len(numbers) > MOST_RANKS else "")
-    return f"{'ranks' if len(numbers) > 1 else 'rank'} {shown}"

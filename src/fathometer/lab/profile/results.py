@@ -102,9 +102,10 @@ def _system(rank: RankProfile) -> dict[str, Any]:
 
 
 def _by_function(rank: RankProfile) -> NDArray[Any]:
-    """Rows of functions: calls, seconds, longest, waiting, bytes out, bytes in."""
-    calls, sums = rank.calls, np.zeros((len(functions()), 6))
-    columns = [calls.calls, calls.seconds, calls.longest, calls.waiting, calls.bytes_out, calls.bytes_in]
+    """Rows of functions: calls, seconds, longest, waiting, bytes out, bytes in, seconds of first threads."""
+    calls, sums = rank.calls, np.zeros((len(functions()), 7))
+    main = np.where(calls.main, calls.seconds, 0.0)
+    columns = [calls.calls, calls.seconds, calls.longest, calls.waiting, calls.bytes_out, calls.bytes_in, main]
     np.add.at(sums, calls.function, np.stack(columns, 1).astype(float))
     sums[:, 2] = 0
     np.maximum.at(sums[:, 2], calls.function, calls.longest)
@@ -126,6 +127,7 @@ def _functions(ranks: Sequence[NDArray[Any]]) -> list[dict[str, Any]]:
                     "calls": int(own[:, 0].sum()),
                     "ranks": int(np.count_nonzero(own[:, 0])),
                     "seconds": float(own[:, 1].sum()),
+                    "thread_seconds": float(own[:, 6].sum()),
                     "least_seconds": float(own[:, 1].min()),
                     "mean_seconds": float(own[:, 1].mean()),
                     "most_seconds": float(own[:, 1].max()),

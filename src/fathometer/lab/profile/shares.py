@@ -2,14 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from fathometer.record.envelope import Figure
 
-SMALL_BYTES = 4096
+SMALL_BYTES, SMALL_TEXT = 4096, "4 KiB"
+MOST_RANKS = 8  # by number in a sentence
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """A largest or smallest value of a rank, and all ranks whose value reads the same: nobody is named as the only one
+    of several that are alike.
+
+    value, text: of the first of them.
+    """
+
+    ranks: tuple[int, ...]
+    value: float
+    text: str
+
+    @property
+    def several(self) -> bool:
+        """Whether the verb is a plural."""
+        return len(self.ranks) > 1
+
+    @property
+    def of(self) -> str:
+        """The ranks in words."""
+        return ranks_text(self.ranks)
+
+
+def extreme(
+    ranks: Sequence[Mapping[str, Any]],
+    value: Callable[[Mapping[str, Any]], float],
+    text: Callable[[float], str],
+    pick: Callable[..., Mapping[str, Any]] = max,
+) -> Extreme:
+    """The rank with the largest value, with pick=min the smallest, and those whose value has the same text."""
+    first = pick(ranks, key=value)
+    shown = text(value(first))
+    return Extreme(tuple(rank["rank"] for rank in ranks if text(value(rank)) == shown), value(first), shown)
+
+
+def ranks_text(numbers: Sequence[int]) -> str:
+    """Ranks by number, as a sentence names them."""
+    shown = ", ".join(map(str, numbers[:MOST_RANKS])) + (", …" if len(numbers) > MOST_RANKS else "")
+    return f"{'ranks' if len(numbers) > 1 else 'rank'} {shown}"
 
 
 def mpi_seconds(results: Mapping[str, Any]) -> float | None:
@@ -20,6 +62,29 @@ def mpi_seconds(results: Mapping[str, Any]) -> float | None:
 def user_seconds(results: Mapping[str, Any]) -> float | None:
     """Outside of MPI, the mean over the ranks."""
     return _mean(results, "user_seconds")
+
+
+def mpi_share(results: Mapping[str, Any]) -> float | None:
+    """Of the ranks' time, that in MPI; None where no times are known, or none passed."""
+    wall = sum(rank["wall_seconds"] for rank in results["ranks"])
+    return None if mpi_seconds(results) is None or not wall else _sum(results, "mpi_seconds") / wall
+
+
+def own_share(rank: Mapping[str, Any]) -> float:
+    """Of a rank's time, that in MPI."""
+    return float(rank["mpi_seconds"] / rank["wall_seconds"]) if rank["wall_seconds"] else 0.0
+
+
+def thread_seconds(row: Mapping[str, Any]) -> float:
+    """Seconds of a function in the threads that called MPI_Init, of all ranks: what is a share of the ranks' time.
+    Records of before have only the sum over all threads."""
+    return float(row.get("thread_seconds", row["seconds"]))
+
+
+def share_of_time(row: Mapping[str, Any], results: Mapping[str, Any]) -> float | None:
+    """Of the ranks' time, that of a function; None for begin and end of MPI, and where no time passed."""
+    wall = sum(rank["wall_seconds"] for rank in results["ranks"])
+    return None if row["outside"] or not wall else thread_seconds(row) / wall
 
 
 def imbalance(results: Mapping[str, Any]) -> float | None:
@@ -56,8 +121,8 @@ def sums_share(results: Mapping[str, Any]) -> float | None:
     mpi = mpi_seconds(results)
     if not mpi:
         return None
-    own = sum(row["seconds"] for row in results["functions"] if row["name"] == "MPI_Allreduce")
-    return float(own / (mpi * len(results["ranks"])))
+    own = sum(thread_seconds(row) for row in results["functions"] if row["name"] == "MPI_Allreduce")
+    return own / (mpi * len(results["ranks"]))
 
 
 def figures(results: Mapping[str, Any]) -> list[Figure]:
@@ -88,3 +153,7 @@ def figures(results: Mapping[str, Any]) -> list[Figure]:
 def _mean(results: Mapping[str, Any], name: str) -> float | None:
     values = [rank[name] for rank in results["ranks"]]
     return None if None in values or not values else sum(values) / len(values)
+
+
+def _sum(results: Mapping[str, Any], name: str) -> float:
+    return float(sum(rank[name] for rank in results["ranks"]))

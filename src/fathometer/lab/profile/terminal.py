@@ -1,4 +1,4 @@
-"""A profile on the terminal: the facts, the functions that take most time, what they mean."""
+"""A profile on the terminal: its sentence, the facts, the functions that take most time, what they mean."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from fathometer.lab.profile.panels import heading, panels
+from fathometer.lab.profile.panels import FUNCTIONS, heading, panels
 from fathometer.report.tables import text
 from fathometer.runs.application import Panel
 
@@ -23,12 +23,13 @@ def text_of_profile(record: Mapping[str, Any]) -> str:
     from pathlib import Path
 
     wide = max(NARROWEST, shutil.get_terminal_size().columns)
-    lines = [f"{name:>14}  {value}" for name, value in heading(record).facts]
+    shown = heading(record)
+    lines = [*textwrap.wrap(f"{shown.finding}.", wide), "", *(f"{name:>14}  {value}" for name, value in shown.facts)]
     told = [*record["validity"]["reasons"], *record["results"].get("notes", [])]
     lines += [line for text in told for line in textwrap.wrap(f"! {text}.", wide, subsequent_indent="  ")]
     for panel in panels(record, Path()):
-        if panel["title"].startswith("Functions"):
-            lines += ["", _table(panel)]
+        if panel["title"].startswith(FUNCTIONS):
+            lines += ["", _table(panel, len(record["results"]["functions"]))]
     for finding in record["results"]["findings"]:
         lines += textwrap.wrap(f"{finding['what']}.", wide, initial_indent="· ", subsequent_indent="  ")
         meaning = f"It means: {finding['means']}. To try: {finding['attempt']}."
@@ -36,13 +37,15 @@ def text_of_profile(record: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _table(panel: Panel) -> str:
+def _table(panel: Panel, number: int) -> str:
+    """number: of all its rows."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=escape(panel["title"]), title_justify="left", box=SIMPLE_HEAD, title_style="", pad_edge=False)
+    title = FUNCTIONS if number <= MOST_ROWS else f"{FUNCTIONS}: the first {MOST_ROWS} of {number}"
+    table = Table(title=escape(title), title_justify="left", box=SIMPLE_HEAD, title_style="", pad_edge=False)
     shown = [place for place, (key, _, _) in enumerate(panel["columns"]) if key in SHOWN]
     for place in shown:
         _, title, _ = panel["columns"][place]
