@@ -49,6 +49,15 @@ def add_results(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_undecided(parser: argparse.ArgumentParser) -> None:
+    """--undecided, of commands that end with the exit code of a gate."""
+    parser.add_argument(
+        "--undecided",
+        choices=("pass", "fail"),
+        help="exit with 0 (pass) or 3 (fail), not 4, where it is not decided whether a figure of [gate] got worse",
+    )
+
+
 def add_command(parser: argparse.ArgumentParser, meaning: str) -> None:
     """-- COMMAND ..., of commands that run another one; `command_words` has it."""
     parser.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND ...", help=meaning)

@@ -1,108 +1,227 @@
-"""Two studies compared: intervals of independent ratios, what got worse, the gate and its exit code."""
+"""Two builds compared, in turns and by sessions: verdicts, what is learned of sessions, the gate and its exit codes."""
 
-import math
 from dataclasses import replace
-from itertools import combinations
-from statistics import median
 
 import numpy as np
 import pytest
 from cli_support import run
+from laws import STUDIES
 
 from fathometer.base.errors import InputError
-from fathometer.lab.studies.comparison import GateError, _ends, compare, ratio_of_medians, require_gate
-from fathometer.lab.studies.report.compared import sentences, view
+from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, to_repeat, with_baseline
+from fathometer.lab.studies.comparison import (
+    GateError,
+    UndecidedError,
+    compare,
+    compare_builds,
+    ratio_of_sessions,
+    require_gate,
+    verdict_text,
+)
+from fathometer.lab.studies.design import Case
+from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.report.compared import answered, sentences, view
+from fathometer.lab.studies.results import CaseRuns, Run
+from fathometer.lab.studies.watch import OTHERS
 from tests.support.study_support import KERNEL, MEMORY, TOTAL, keep, speed, study
 
 RANKS = {"ranks": [1, 2], "threads": [1, 2]}
 GATE = {"gate": {"figures": ["total"], "tolerance": 0.02}}
+IN_TURNS = {"gate": {"figures": ["total"], "tolerance": 0.02, "baseline": "old"}}
 
 
 def slower(by):
     return lambda settings: speed(settings) * (by if settings["ranks"] == 2 else 1.0)
 
 
-@pytest.mark.parametrize(("m", "n", "level"), [(3, 4, 0.8), (5, 5, 0.95), (4, 6, 0.9), (6, 6, 0.99)])
-def test_ends_are_those_of_all_orders(m, n, level):
-    """The distribution of the rank-sum statistic, counted over all orders of m and n values."""
-    statistic = [
-        sum(sum(place > other for other in set(range(m + n)) - set(chosen)) for place in chosen)
-        for chosen in combinations(range(m + n), m)
-    ]
-    coverage = {k: 1 - 2 * sum(u <= k for u in statistic) / math.comb(m + n, m) for k in range(m * n // 2)}
-    wanted = max(k for k in coverage if coverage[k] >= level)
-    assert _ends(m, n, level) == (wanted, pytest.approx(coverage[wanted]))
+def builds(truth=speed, base=speed, rounds=10, seed=1, runs=lambda settings, run: run, noise=0.01, **more):
+    """A study of both builds in turns. truth, base: of this build and of the baseline."""
+
+    def both(settings):
+        plain = {name: value for name, value in settings.items() if name != BUILD}
+        return (base if settings[BUILD] == BASELINE else truth)(plain)
+
+    made = study(RANKS | {BUILD: [BASELINE, "this"]}, both, rounds, noise, seed, runs=runs, **(IN_TURNS | more))
+    cases = {}
+    for case in made.cases.values():
+        plain = Case({name: value for name, value in case.case.settings.items() if name != BUILD})
+        own = with_baseline(plain) if case.case.settings[BUILD] == BASELINE else plain
+        cases[own.name] = CaseRuns(own, case.runs)
+    return replace(made, cases=cases, factors=RANKS, designs={"all": list(cases)})
 
 
-def test_large_samples_are_as_exact_ones():
-    assert abs(_ends(65, 65, 0.95)[0] - _ends(64, 64, 0.95)[0]) < 65
+def settings_of(cells):
+    return {tuple(cell.case.case.settings.values()) for cell in cells}
 
 
-@pytest.mark.parametrize("law", ["normal", "exponential", "heavy"])
-def test_intervals_hold_the_ratio(law):
-    source = np.random.default_rng(3)
-    draw = {
-        "normal": lambda: source.normal(0, 0.1, 10),
-        "exponential": lambda: source.exponential(0.1, 10),
-        "heavy": lambda: 0.1 * source.standard_t(2, 10),
-    }[law]
-    held = 0
-    for _ in range(500):
-        found = ratio_of_medians(list(np.exp(draw())), list(1.3 * np.exp(draw())))
-        held += found.holds(1.3)
-    assert held / 500 >= 0.93
-
-
-def test_the_ratio_of_the_reverse_is_the_inverse():
-    one, other = [1.0, 1.1, 1.2, 1.05, 1.3, 1.01], [2.0, 2.2, 2.5, 2.1, 2.4, 2.3]
-    there, back = ratio_of_medians(one, other), ratio_of_medians(other, one)
-    assert there.median == pytest.approx(1 / back.median)
-    assert (there.low, there.high) == (pytest.approx(1 / back.high), pytest.approx(1 / back.low))
-    assert ratio_of_medians(one, []) is None
-    assert ratio_of_medians(one, [0.0]) is None
-
-
-def test_what_got_slower_is_found_and_nothing_else():
-    found = compare(study(RANKS, **GATE), study(RANKS, slower(1.1), seed=9))
-    worse = {tuple(cell.case.case.settings.values()) for cell in found.cells if cell.worse}
-    assert worse == {(2, 1), (2, 2)}
+def test_in_turns_what_got_slower_is_worse_and_nothing_else():
+    found = compare_builds(builds(slower(1.1)))
+    assert settings_of(found.gated("worse")) == {(2, 1), (2, 2)}
+    assert settings_of(found.gated("not worse")) == {(1, 1), (1, 2)}
     for cell in found.cells:
         truth = 1.1 if cell.case.case.settings["ranks"] == 2 else 1.0
-        assert cell.corrected.low <= truth <= cell.corrected.high
-        assert cell.ratio.median == pytest.approx(median(cell.second) / median(cell.first), rel=0.03)
-    assert len(found.regressions) == 2
+        assert cell.ratio.low <= truth * 1.01
+        assert cell.ratio.high >= truth * 0.99
     said = sentences(found)
-    assert said[0].startswith("Worse beyond doubt: total of 2 ranks × 1 thread 1.")
-    assert said[-1] == "Gate: 2 of 4 figures got worse by more than is allowed."
-    with pytest.raises(GateError, match=r"gate: total of ranks = 2, threads = 1 got worse: 1\."):
+    assert said[0] == "Gate: of 4 figures 2 worse, 0 undecided, 2 not worse, with a tolerance of 2 %."
+    with pytest.raises(GateError, match=r"gate: total of ranks = 2, threads = 1 got worse by more than 2 %: 1\.1"):
         require_gate(found)
 
 
-def test_false_alarms_are_rare():
-    """Nothing changed: of 100 pairs of studies few claim a difference."""
-    alarms = sum(
-        any(cell.differs for cell in compare(study(RANKS, seed=n), study(RANKS, seed=1000 + n)).cells)
-        for n in range(100)
-    )
-    assert alarms <= 5 + 2.5 * (0.05 * 0.95 * 100) ** 0.5
+def test_identical_builds_are_hardly_ever_worse_and_mostly_decided():
+    found = [compare_builds(builds(seed=n)) for n in range(100)]
+    assert sum(bool(one.gated("worse")) for one in found) <= 5
+    assert sum(len(one.gated("not worse")) for one in found) >= 320
+    assert sum(any(cell.differs for cell in one.cells) for one in found) <= 10
+
+
+def test_what_is_between_is_undecided():
+    found = compare_builds(builds(slower(1.02), noise=0.005))
+    assert {(2, 1), (2, 2)} <= settings_of(found.gated("undecided")) | settings_of(found.gated("worse"))
+    undecided = compare_builds(builds(slower(1.02), noise=0.02, rounds=6))
+    with pytest.raises(UndecidedError, match="may be worse by more than 2 %, or not"):
+        require_gate(undecided)
+    require_gate(undecided, "pass")
+    with pytest.raises(GateError):
+        require_gate(undecided, "fail")
+
+
+def test_disturbed_runs_decide_nothing():
+    """All runs of this build are slower, and all are disturbed: not worse, but not decided."""
+
+    def disturbed(settings, run):
+        return replace(run, marks=(OTHERS,)) if settings[BUILD] != BASELINE else run
+
+    found = compare_builds(builds(slower(1.5), runs=disturbed))
+    assert len(found.gated("undecided")) == 4
+    assert "10 of 10 pairs of runs were disturbed: nothing is decided" in verdict_text(found.cells[0], 0.02)
+
+
+def test_the_disturbed_pairs_alone_are_left_out():
+    def disturbed(settings, run):
+        slow = replace(run, marks=(OTHERS,), figures={"total": 3 * run.seconds})
+        return slow if settings[BUILD] != BASELINE and run.number <= 4 and run.kind == "round" else run
+
+    found = compare_builds(builds(runs=disturbed, rounds=12))
+    assert not found.gated("worse")
+    assert {len(cell.first) for cell in found.cells} == {8}
+
+
+def run_of(number, marks=(), failed=""):
+    return Run("round", number, 0.0, 1.0, {} if failed else {"t": 1.0}, failed, marks)
+
+
+def test_which_pairs_are_made_again():
+    def wanted(base, own, rounds=2):
+        return to_repeat([("a", "b")], {"a": base, "b": own}, rounds)
+
+    sound, bad = [run_of(1), run_of(2)], [run_of(1, [OTHERS]), run_of(2)]
+    assert wanted(sound, sound) == []
+    assert wanted(sound, bad) == wanted(bad, sound) == ["a", "b"]
+    assert wanted([*sound, run_of(3)], [*bad, run_of(3)]) == []
+    assert wanted(sound, [run_of(1, failed="x"), run_of(2)]) == []  # failures are results
+    assert wanted(sound, [run_of(1, ["cores shared: 4 threads on 2 cpus"]), run_of(2)]) == []  # would be so again
+
+
+def test_the_words_of_a_baseline():
+    assert baseline_words("/old/bin/p", ["p", "-n", "{n}"]) == ("/old/bin/p", "-n", "{n}")
+    assert baseline_words("env X=1 'a b'", ["p", "q"]) == ("env", "X=1", "a b", "q")
+    assert baseline_words(["old", "--all"], ["p", "q"]) == ("old", "--all")
+
+
+def test_failures_of_this_build_are_worse_or_undecided():
+    def fails(rounds):
+        def change(settings, run):
+            failed = settings[BUILD] != BASELINE and settings["ranks"] == 2 and run.number in rounds
+            return replace(run, figures={}, failed="exit code 1") if failed else run
+
+        return change
+
+    all_ = compare_builds(builds(runs=fails(range(1, 11))))
+    assert settings_of(all_.gated("worse")) == {(2, 1), (2, 2)}
+    with pytest.raises(GateError, match="got worse: 10 of 10 runs failed, of the earlier build 0: exit code 1"):
+        require_gate(all_)
+    most = compare_builds(builds(runs=fails(range(1, 8))))
+    assert settings_of(most.gated("worse")) == {(2, 1), (2, 2)}
+    one = compare_builds(builds(runs=fails([3])))
+    assert settings_of(one.gated("undecided")) == {(2, 1), (2, 2)}
 
 
 def test_rates_get_worse_by_falling():
-    first = study(RANKS, figures=(KERNEL,), gate={"figures": ["kernel"]})
-    found = compare(first, study(RANKS, slower(1.1), figures=(KERNEL,), seed=4))
-    assert {cell.case.case.settings["ranks"] for cell in found.regressions} == {2}
-    better = compare(first, study(RANKS, slower(0.9), figures=(KERNEL,), seed=4))
-    assert better.regressions == []
+    gate = {"gate": {"figures": ["kernel"], "baseline": "old"}, "figures": (KERNEL,)}
+    found = compare_builds(builds(slower(1.1), **gate))
+    assert settings_of(found.gated("worse")) == {(2, 1), (2, 2)}
+    better = compare_builds(builds(slower(0.9), **gate))
+    assert better.gated("worse") == []
     assert any(text.startswith("Better beyond doubt") for text in sentences(better))
 
 
-def test_less_than_the_tolerance_is_allowed():
-    allowed = {"gate": {"figures": ["total"], "tolerance": 0.2}}
-    found = compare(study(RANKS, noise=0.001, **allowed), study(RANKS, slower(1.1), noise=0.001, seed=9))
-    assert found.regressions == []
-    shown, legend = view(found, ("a", "b"))
-    assert "tolerance" in legend.texts[shown.rows[2][-1].signs[0]]
-    require_gate(found)
+def test_counts_that_are_the_same_every_time_need_no_rounds():
+    size = replace(MEMORY, role="merit")
+
+    def sizes(by):
+        def change(settings, run):
+            return replace(run, figures={"memory": 1e6 * (by if settings[BUILD] != BASELINE else 1)})
+
+        return change
+
+    gate = {"gate": {"figures": ["memory"], "baseline": "old", "tolerance": 0.0}, "figures": (size,), "rounds": 2}
+    assert len(compare_builds(builds(runs=sizes(1.0), **gate)).gated("not worse")) == 4
+    assert len(compare_builds(builds(runs=sizes(1.001), **gate)).gated("worse")) == 4
+
+
+def test_the_answer_begins_with_the_gate():
+    results = builds(slower(1.1))
+    text, views, _ = answered(results, answer_of(results))
+    assert text.startswith("Gate: of 4 figures 2 worse")
+    assert views[0].title == "this build compared with baseline"
+    assert all(BUILD not in [head.text for head in one.heads] for one in views)
+
+
+def sessions(studies, spread, each, seed, by=1.0):
+    """Studies of one session each, whose levels differ by a spread of their own."""
+    levels = np.exp(np.random.default_rng(seed).normal(0, spread, studies))
+    return [
+        study(RANKS, lambda settings, level=level: by * level * speed(settings), each, 0.01, 100 * seed + n, **GATE)
+        for n, level in enumerate(levels)
+    ]
+
+
+def test_two_sessions_decide_nothing():
+    """The rounds of each agree to 1 %, the sessions do not: another time of one program, not another program."""
+    earlier, later = sessions(2, 0.1, 10, 1)
+    found = compare([earlier], later)
+    assert len(found.gated("undecided")) == 4
+    assert not any(cell.differs for cell in found.cells)
+    with pytest.raises(UndecidedError, match="2 sessions of both do not tell how far sessions differ; 4 are needed"):
+        require_gate(found)
+
+
+def test_identical_programs_are_hardly_ever_worse_by_sessions():
+    worse = 0
+    for seed in range(100):
+        *earlier, later = sessions(5, 0.1, 6, seed)
+        worse += bool(compare(earlier, later).gated("worse"))
+    assert worse <= 8
+
+
+def test_a_difference_beyond_that_of_sessions_is_found():
+    earlier, [later] = sessions(6, 0.01, 6, 3), sessions(1, 0.01, 6, 4, by=1.3)
+    found = compare(earlier, later)
+    assert len(found.gated("worse")) == 4
+    assert found.sessions == (6, 1)
+    assert "6 sessions compared with 1 session" in " ".join(sentences(found))
+
+
+def test_ratios_of_sessions_cover():
+    source = np.random.default_rng(5)
+    for m, n in ((3, 1), (5, 1), (4, 4)):
+        held = [
+            ratio_of_sessions(np.exp(source.normal(0, 0.1, m)), 1.3 * np.exp(source.normal(0, 0.1, n))).holds(1.3)
+            for _ in range(STUDIES)
+        ]
+        assert np.mean(held) >= 0.92
+    assert ratio_of_sessions([1.0, 1.1], [1.0]).coverage == 0.0
 
 
 def test_failed_and_missing_cases_are_told():
@@ -110,14 +229,15 @@ def test_failed_and_missing_cases_are_told():
         RANKS, runs=lambda settings, run: replace(run, failed="x") if settings == {"ranks": 1, "threads": 1} else run
     )
     second = study({"ranks": [1, 2], "threads": [2, 4]})
-    found = compare(first, second)
+    found = compare([first], second)
     assert len(found.cells) == 2
     assert sentences(found)[-2:] == [
         "Only the first study has 1 rank × 1 thread and 2 ranks × 1 thread.",
         "Only the second study has 1 rank × 4 threads and 2 ranks × 4 threads.",
     ]
-    shown, _ = view(compare(first, study(RANKS)), ("a", "b"))
-    assert (shown.rows[0][-1].text, shown.rows[0][-1].note) == ("–", "failed in the first study")
+    shown, legend = view(compare([first], study(RANKS)), ("a", "b"))
+    assert shown.rows[0][-1].text == "–"
+    assert legend.texts[shown.rows[0][-1].signs[0]] == "failed in the earlier study"
 
 
 @pytest.mark.parametrize(
@@ -137,27 +257,24 @@ def test_failed_and_missing_cases_are_told():
 )
 def test_studies_that_cannot_be_compared_are_one_line(second, told):
     with pytest.raises(InputError) as error:
-        compare(study(RANKS, rounds=1, **GATE), second)
+        compare([study(RANKS, rounds=1, **GATE)], second)
     assert told in str(error.value)
 
 
 @pytest.mark.parametrize(("by", "code"), [(1.1, 3), (1.0, 0), (0.9, 0)])
-def test_exit_code(capsys, tmp_path, by, code):
-    before = keep(study(RANKS, **GATE), tmp_path / "before.study")
-    after = keep(study(RANKS, slower(by), seed=9), tmp_path / "after.study")
-    done = run(capsys, "study", "compare", before, after, "--markdown", tmp_path / "compared.md")
+def test_exit_codes(capsys, tmp_path, by, code):
+    folder = keep(builds(slower(by)), tmp_path / "builds.study")
+    done = run(capsys, "study", "compare", folder, "--markdown", tmp_path / "compared.md")
     assert done.code == code
-    assert "after.study compared with before.study" in done.out
+    assert "this build compared with baseline" in done.out
     assert ("fathometer: error: gate: total" in done.err) == (code == 3)
     assert (tmp_path / "compared.md").read_text().count("| total |") == 4
-    assert run(capsys, "study", "compare", before, tmp_path).code == 2
 
 
-def test_the_gate_is_shut_where_a_build_fails_altogether():
-    broken = study(RANKS, runs=lambda settings, run: replace(run, figures={}, failed="exit code 1"))
-    found = compare(study(RANKS, **GATE), broken)
-    assert len(found.lost) == 4
-    assert sentences(found)[-1].startswith("Gate: no value any more of total of 1 rank")
-    with pytest.raises(GateError, match="failed in the second study, and 3 more"):
-        require_gate(found)
-    require_gate(compare(broken, study(RANKS, **GATE)))
+def test_exit_codes_of_what_is_undecided(capsys, tmp_path):
+    earlier, later = (keep(one, tmp_path / f"{n}.study") for n, one in enumerate(sessions(2, 0.1, 6, 1)))
+    assert run(capsys, "study", "compare", earlier, later).code == 4
+    assert run(capsys, "study", "compare", earlier, later, "--undecided", "pass").code == 0
+    assert run(capsys, "study", "compare", earlier, later, "--undecided", "fail").code == 3
+    assert run(capsys, "study", "compare", earlier, tmp_path).code == 2
+    assert "without [gate] baseline" in run(capsys, "study", "compare", earlier).err

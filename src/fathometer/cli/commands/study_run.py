@@ -16,6 +16,8 @@ from fathometer.base.ledger import now
 from fathometer.base.progress import LINE_SECONDS, duration, on_terminal
 from fathometer.cli import argument_groups, registry
 from fathometer.cli.command import Command, Options
+from fathometer.cli.option_types import count
+from fathometer.cli.option_types import duration as seconds
 from fathometer.cli.output import labelled, print_line, print_text, printer
 
 if TYPE_CHECKING:
@@ -26,11 +28,14 @@ DESCRIPTION = """\
 Run every case of a study: once a round, in an order drawn anew, until all figures are as precise as asked,
 or the budget is spent. Each run is kept as soon as it has ended; a study that was interrupted goes on where
 it was when the same command is given again. At the end the tables, the page and the Parquet file are
-written into the study's folder."""
+written into the study's folder. Where [gate] names a baseline, it is run in turns with this build, and the
+exit code is 3 where a figure got worse by more than the tolerance, 4 where that is not decided; it is 1 where
+no run has succeeded."""
 
 EXAMPLES = """\
   fathometer study run examples/studies/ranks-threads.toml
   fathometer study run study.toml --overwrite
+  fathometer study run study.toml --sessions 5 --pause 8h
   fathometer study run study.toml --output today.study"""
 
 
@@ -41,16 +46,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--retry-failed", action="store_true", help="make runs that have failed again")
     parser.add_argument("--overwrite", action="store_true", help="remove what an earlier study has left in the folder")
     parser.add_argument("--prepare", action="store_true", help="make the inputs of [[prepare]], and run nothing")
+    parser.add_argument(
+        "--sessions",
+        type=count,
+        default=1,
+        metavar="N",
+        help="spread the rounds over so many sessions, each with a warm-up, to learn how far sessions differ",
+    )
+    parser.add_argument(
+        "--pause", type=seconds, default=60.0, metavar="TIME", help="between sessions, such as 90s, 30m or 8h (60s)"
+    )
+    argument_groups.add_undecided(parser)
     argument_groups.add_quiet(parser)
 
 
 def run(options: Options) -> None:
-    """Run the study, in this process. Raises InputError and FathometerError as `run_study`."""
-    from fathometer.lab.studies.course import run_study
+    """Run the study, in this process. Raises InputError and FathometerError as `run_study`, GateError and
+    UndecidedError as `require_gate`, and FathometerError where no run has succeeded."""
+    from fathometer.lab.studies.comparison import compare_builds, require_gate
+    from fathometer.lab.studies.course import require_success, run_study
     from fathometer.lab.studies.preparation import prepare
     from fathometer.lab.studies.report.files import write_answer
     from fathometer.lab.studies.report.terminal import text_of_study
-    from fathometer.lab.studies.study import cases_and_designs, ready
+    from fathometer.lab.studies.study import cases_and_designs, in_sessions, ready
     from fathometer.lab.studies.study_file import load_study
 
     file = load_study(options.study, options.output)
@@ -58,9 +76,9 @@ def run(options: Options) -> None:
     prepare(file, printer(options.quiet), options.overwrite)
     if options.prepare:
         return
-    study = ready(file, registry.files_read_by)
+    study = in_sessions(ready(file, registry.files_read_by), options.sessions, options.pause)
     words, limits = ["fathometer", *sys.argv[1:]], study.limits
-    most = len(study.cases) * (limits.warm_up + limits.most) + limits.winners * limits.least
+    most = len(study.cases) * (limits.sessions * limits.warm_up + limits.most) + limits.winners * limits.least
     display = _Display(options.quiet, most)
     try:
         results = run_study(study, words, options.overwrite, display, options.retry_failed)
@@ -71,6 +89,9 @@ def run(options: Options) -> None:
             print_line(labelled(path.suffix[1:], path))
     if not options.quiet:
         print_text(text_of_study(results, time.time()))
+    require_success(results)
+    if study.pairs:
+        require_gate(compare_builds(results), options.undecided)
 
 
 class _Display:
@@ -101,6 +122,12 @@ class _Display:
         if run.failed and not self._quiet:
             self.clear()
             print_line(f"{run.kind} {run.number}, {case}: failed: {run.failed}")
+
+    def pausing(self, session: int, seconds: float) -> None:
+        """See rounds.Progress."""
+        if not self._quiet:
+            self.clear()
+            print_line(f"session {session} begins in {duration(seconds)}")
 
     def clear(self) -> None:
         """End the line that is shown in place."""

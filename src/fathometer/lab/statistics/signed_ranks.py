@@ -21,16 +21,16 @@ from fathometer.lab.statistics.interval import LEVEL, Estimate
 from fathometer.lab.statistics.ratios import ratio_interval
 
 
-def shift_of_ratios(ratios: Sequence[float], level: float = LEVEL) -> Estimate:
+def shift_of_ratios(ratios: Sequence[float], level: float = LEVEL, sessions: Sequence[int] = ()) -> Estimate:
     """The pseudomedian of ratios above zero, in the order in which they were made, and its interval of the level.
 
-    From FEWEST_DEPENDENT ratios on, median and interval are those of `ratio_interval`, which allows for ratios that
-    depend on those before. The smallest and the largest ratio where so few cannot reach the level; `coverage` tells.
+    From FEWEST_DEPENDENT ratios on, or where they are of several sessions, median and interval are those of
+    `ratio_interval`, which allows for ratios that depend on each other. The smallest and the largest ratio where so few cannot reach the level; `coverage` tells.
     Raises InputError as `interval`.
     """
     n = len(ratios)
-    if n == 0 or n >= FEWEST_DEPENDENT or not 0 < level < 1:
-        return ratio_interval(ratios, level)
+    if n == 0 or n >= FEWEST_DEPENDENT or len(set(sessions)) > 1 or not 0 < level < 1:
+        return ratio_interval(ratios, level, sessions=sessions)
     if wrong := [value for value in ratios if not (math.isfinite(value) and value > 0)]:
         raise InputError(f"ratios of pairs: found {wrong[0]}; allowed: finite numbers above 0")
     logarithms = np.log(np.asarray(ratios, float))

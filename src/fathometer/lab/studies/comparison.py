@@ -1,43 +1,60 @@
-"""Two studies of one design compared, cell by cell: what differs, and what got worse beyond doubt.
+"""Two builds compared, case by case: which figure got worse, which did not, and of which that is not decided.
 
-The rounds of one study have nothing to do with those of the other, so that ratios are not paired. Of the logarithms of
-both the shift is estimated: the median of all differences between a value of the second and one of the first (Hodges &
-Lehmann 1963, Annals of Mathematical Statistics 34), with the interval that the Wilcoxon-Mann-Whitney test leaves
-(Moses' interval: Hollander, Wolfe & Chicken 2014, Nonparametric Statistical Methods, 4.3). It is exact for any law that
-both share up to a factor. What is taken for the number of comparisons is that of all cells and figures that both have
-(Bonferroni), as intervals are what is shown.
+Two sessions of one program differ by more than the rounds of each: another time, another state of the machine. So what
+is compared is either
+
+    in turns      both builds in the same rounds of one study ([gate] baseline): the ratio in each round, with the
+                  interval of the signed-rank test; rounds in which either was disturbed are left out;
+    sessions      studies made at different times: the median of each session is one value. How far sessions differ is
+                  learned from those on both sides, and the interval is that of Student for two means of logarithms
+                  with one variance. Two sessions alone, one on each side, have no interval.
+
+A figure is worse where the whole interval is beyond the gate's tolerance, not worse where none of it is, and undecided
+else. Intervals are corrected for the number of comparisons (Bonferroni) before anything is called worse or better.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from statistics import fmean, median
+from typing import Literal
 
 from fathometer.base.errors import FathometerError, InputError, shortened
 from fathometer.lab.statistics.interval import LEVEL, Estimate
+from fathometer.lab.statistics.signed_ranks import shift_of_ratios
+from fathometer.lab.studies.builds import BUILD, FEWEST_PAIRS, by_round, sound_rounds, with_baseline
 from fathometer.lab.studies.report.asked import answer_of, merits
-from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results
+from fathometer.lab.studies.report.quantities import counted, ratio_text
+from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, Run
+from fathometer.lab.studies.study_file import GateTable
 
-MOST_EXACT = 64  # values of each: beyond, the test's distribution is taken for normal
+Verdict = Literal["worse", "not worse", "undecided"]
+FEWEST_SESSIONS = 4  # on both sides together, of which a spread can be learned
 
 
 class GateError(FathometerError):
-    """A figure named in [gate] got worse beyond doubt."""
+    """A figure named in [gate] got worse."""
 
     exit_code = 3
 
 
+class UndecidedError(FathometerError):
+    """Of a figure named in [gate] it is not decided whether it got worse."""
+
+    exit_code = 4
+
+
 @dataclass(frozen=True)
 class Compared:
-    """A figure of a case in both studies.
+    """A figure of a case in both builds.
 
     Attributes:
-        ratio: second over first, and its interval of the level; None where one has no values or they are not above 0.
-        corrected: its interval at the level that is corrected for all comparisons; differs: whether that leaves 1.
-        worse: whether it is worse by more than the tolerance, with the whole corrected interval.
-        gated: whether the figure is one of the gate's.
+        first, second: values that count. shown: their medians; None where there are none.
+        ratio: second over first, and its interval of 95 %; None where it has none.
+        verdict: whether it got worse by more than the tolerance: 0 but for figures of the gate (`gated`).
+        better, differs: beyond doubt. why: what the verdict rests on, where that is not the interval.
     """
 
     case: CaseRuns
@@ -45,141 +62,285 @@ class Compared:
     first: Sequence[float]
     second: Sequence[float]
     ratio: Estimate | None
-    corrected: Estimate | None
-    differs: bool
-    worse: bool
+    verdict: Verdict
     gated: bool
+    better: bool = False
+    differs: bool = False
     why: str = ""
+
+    @property
+    def text(self) -> str:
+        """The ratio with its interval, where there are any."""
+        if self.ratio is None:
+            return "no ratio"
+        number, ends = ratio_text(self.ratio.median, self.ratio.low, self.ratio.high)
+        return f"{number} times ({ends})" if self.ratio.reaches() else f"{number} times"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two studies compared.
+    """Two builds compared.
 
     Attributes:
         cells: of the cases that both have, in the first one's order. comparisons: for how many intervals are corrected.
         only_first, only_second: cases that the other one does not have.
+        in_turns: whether they ran in the same rounds. sessions: of the first and of the second. tolerance: of the gate.
     """
 
     cells: Sequence[Compared]
     comparisons: int
-    only_first: Sequence[CaseRuns]
-    only_second: Sequence[CaseRuns]
+    in_turns: bool
+    tolerance: float
+    sessions: tuple[int, int] = (1, 1)
+    only_first: Sequence[CaseRuns] = ()
+    only_second: Sequence[CaseRuns] = ()
 
-    @property
-    def regressions(self) -> list[Compared]:
-        """What got worse of the figures of the gate."""
-        return [cell for cell in self.cells if cell.gated and cell.worse]
-
-    @property
-    def lost(self) -> list[Compared]:
-        """Figures of the gate that the first study has and the second one does not: its runs failed, or are not made
-        yet."""
-        return [cell for cell in self.cells if cell.gated and cell.first and not cell.second]
+    def gated(self, verdict: Verdict) -> list[Compared]:
+        """The figures of the gate with this verdict."""
+        return [cell for cell in self.cells if cell.gated and cell.verdict == verdict]
 
 
-def compare(first: Results, second: Results) -> Comparison:
-    """Compare the second study with the first, whose [gate] counts.
+@dataclass(frozen=True)
+class _Pair:
+    """A figure of a case before it is judged.
+
+    why: its values decide nothing. lost: what is to be said of the second build's failures; chance: the probability
+    that it has so many more by chance.
+    """
+
+    case: CaseRuns
+    figure: FigureInfo
+    first: Sequence[float]
+    second: Sequence[float]
+    why: str = ""
+    lost: str = ""
+    chance: float = 1.0
+    ratios: Sequence[float] = ()
+    sessions: Sequence[int] = ()
+
+
+def compare_builds(results: Results) -> Comparison:
+    """Compare the builds of a study with [gate] baseline, in turns. Raises InputError where it has none."""
+    gate = answer_of(results).gate
+    if gate.baseline is None:
+        raise InputError(
+            "compare: found one study, without [gate] baseline; allowed: one with it, or two or more studies"
+        )
+    session_of = results.sessions()
+    pairs = []
+    own = [case for case in results.cases.values() if BUILD not in case.case.settings]
+    for case in own:
+        base = results.cases.get(with_baseline(case.case).name)
+        for name in _names(results.figures, gate):
+            if base is not None:
+                pairs.append(_in_turns(base, case, results.figures[name], session_of))
+    return _judged(pairs, gate, True)
+
+
+def compare(earlier: Sequence[Results], latest: Results) -> Comparison:
+    """Compare a study with earlier ones of the same design, whose [gate] counts, by sessions.
 
     Raises InputError where they do not have the same factors, or no case or no figure in common.
     """
-    _check(first, second)
+    first = earlier[-1]
+    for other in (*earlier[:-1], latest):
+        _check(first, other)
     gate = answer_of(first).gate
-    names = [name for name in merits(first.figures) if _same_figure(first, second, name)]
-    names += [name for name in gate.figures if name not in names and _same_figure(first, second, name)]
+    names = [name for name in _names(first.figures, gate) if _same_figure(first, latest, name)]
     if missing := [name for name in gate.figures if name not in names]:
         raise InputError(f"gate: figures: found {missing[0]}, which is not the same in both; allowed: figures of both")
     if not names:
         raise InputError("compare: found no figure in common; allowed: studies with the same figures")
-    common = [name for name in first.cases if name in second.cases]
-    pairs = [
-        (case, figure, _values(first, case, figure), _values(second, case, figure))
-        for case in common
-        for figure in names
+    common = [name for name in first.cases if name in latest.cases and BUILD not in first.cases[name].case.settings]
+    pairs = [_of_sessions(earlier, latest, name, first.figures[figure]) for name in common for figure in names]
+    sessions = (sum(_session_count(results) for results in earlier), _session_count(latest))
+    only = [
+        [case for name, case in one.cases.items() if name not in other.cases]
+        for one, other in ((first, latest), (latest, first))
     ]
-    count = sum(bool(one and other) for _, _, one, other in pairs)
-    level = 1.0 - (1.0 - LEVEL) / max(1, count)
-    cells = []
-    for case, name, one, other in pairs:
-        info = first.figures[name]
-        gated = name in gate.figures
-        ratio = ratio_of_medians(one, other)
-        corrected = ratio_of_medians(one, other, level)
-        differs = corrected is not None and corrected.coverage >= level and not corrected.holds(1.0)
-        worse = differs and corrected is not None and _worse(corrected, info, gate.tolerance if gated else 0.0)
-        why = "" if ratio else _why(first, second, case, one, other)
-        cells.append(Compared(first.cases[case], info, one, other, ratio, corrected, differs, worse, gated, why))
-    return Comparison(
-        cells,
-        count,
-        [case for name, case in first.cases.items() if name not in second.cases],
-        [case for name, case in second.cases.items() if name not in first.cases],
-    )
+    return _judged(pairs, gate, False, sessions, *only)
 
 
-def require_gate(comparison: Comparison) -> None:
-    """Raises GateError where a figure of the gate got worse by more than its tolerance, or has no value any more."""
-    if lost := comparison.lost:
-        others = f", and {len(lost) - 1} more" if len(lost) > 1 else ""
-        raise GateError(f"gate: {lost[0].figure.name} of {lost[0].case.case}: {lost[0].why}{others}")
-    if broken := comparison.regressions:
-        cell = broken[0]
-        assert cell.ratio is not None, "it differs"
-        others = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
-        raise GateError(
-            f"gate: {cell.figure.name} of {cell.case.case} got worse: {cell.ratio.median:.4g} times "
-            f"({cell.ratio.low:.4g} to {cell.ratio.high:.4g}){others}"
-        )
+def require_gate(comparison: Comparison, undecided: Literal["pass", "fail"] | None = None) -> None:
+    """Raises GateError where a figure of the gate got worse by more than its tolerance, or has no value any more, and
+    UndecidedError where of one that is not decided.
 
-
-def ratio_of_medians(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Estimate | None:
-    """The ratio of independent values, second over first, and its interval; None without values above 0 in both.
-
-    The smallest and the largest ratio where so few values cannot reach the level; `coverage` tells.
+    undecided: what that is taken for; "fail": GateError too.
     """
+    for verdict, kind in (("worse", GateError), ("undecided", GateError if undecided == "fail" else UndecidedError)):
+        found = comparison.gated(verdict)  # type: ignore[arg-type]
+        if found and not (verdict == "undecided" and undecided == "pass"):
+            others = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            raise kind(f"gate: {verdict_text(found[0], comparison.tolerance)}{others}")
+
+
+def verdict_text(cell: Compared, tolerance: float) -> str:
+    """What is decided of a figure of the gate, in words."""
+    what = f"{cell.figure.name} of {cell.case.case}"
+    if cell.why and cell.ratio is None:
+        return f"{what} {'got worse' if cell.verdict == 'worse' else 'is undecided'}: {cell.why}"
+    why = f" ({cell.why})" if cell.why else ""
+    allowed = f"{100 * tolerance:g} %"
+    if cell.verdict == "worse":
+        return f"{what} got worse by more than {allowed}: {cell.text}{why}"
+    if cell.verdict == "undecided":
+        return f"{what} may be worse by more than {allowed}, or not: {cell.text}{why}"
+    return f"{what} is not worse by more than {allowed}: {cell.text}{why}"
+
+
+def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo, session_of: Mapping[int, int]) -> _Pair:
+    one, other = by_round(base), by_round(case)
+    lost = _lost(list(one.values()), list(other.values()))
+    both = [
+        n
+        for n in sorted(one.keys() & other.keys())
+        if figure.name in one[n].figures and figure.name in other[n].figures
+    ]
+    rounds = [n for n in sound_rounds(one, other) if n in both]
+    why = ""
+    if len(rounds) < FEWEST_PAIRS:
+        why = f"{counted(len(rounds), 'pair')} of runs; {FEWEST_PAIRS} are needed"
+        if disturbed := len(both) - len(rounds):
+            why = f"{disturbed} of {counted(len(both), 'pair')} of runs were disturbed: nothing is decided by them"
+            rounds = both
+    first, second = [one[n].figures[figure.name] for n in rounds], [other[n].figures[figure.name] for n in rounds]
+    ratios = [b / a for a, b in zip(first, second, strict=True)] if rounds and min(*first, *second) > 0 else []
+    if rounds and not ratios:
+        why = "no ratio of values that are not above 0"
+    return _Pair(case, figure, first, second, why, *lost, ratios, [session_of.get(n, 1) for n in rounds])
+
+
+def _of_sessions(earlier: Sequence[Results], latest: Results, name: str, figure: FigureInfo) -> _Pair:
+    """The medians of the undisturbed runs of each session."""
+    befores = [results.cases[name] for results in earlier if name in results.cases]
+    case = latest.cases[name]
+    first = [value for before in befores for value in _session_medians(before, figure.name)]
+    second = _session_medians(case, figure.name)
+    lost = _lost([run for before in befores for run in _rounds(before)], _rounds(case))
+    why = ""
+    for values, runs, which in (
+        (first, [run for before in befores for run in _rounds(before)], "earlier"),
+        (second, _rounds(case), "later"),
+    ):
+        if not values:
+            disturbed = any(run.disturbed for run in runs if not run.failed)
+            failed = "failed" if any(run.failed for run in runs) else "no value"
+            why = f"{'all runs were disturbed' if disturbed else failed} in the {which} study"
+    if first and second and min(*first, *second) <= 0:
+        why = "no ratio of values that are not above 0"
+    return _Pair(case, figure, first, second, why, *lost)
+
+
+def _judged(
+    pairs: Sequence[_Pair],
+    gate: GateTable,
+    in_turns: bool,
+    sessions: tuple[int, int] = (1, 1),
+    only_first: Sequence[CaseRuns] = (),
+    only_second: Sequence[CaseRuns] = (),
+) -> Comparison:
+    count = sum(bool(pair.first and pair.second) for pair in pairs)
+    level = 1.0 - (1.0 - LEVEL) / max(1, count)
+    cells = [_cell(pair, gate, level, in_turns) for pair in pairs]
+    return Comparison(cells, count, in_turns, gate.tolerance, sessions, only_first, only_second)
+
+
+def _cell(pair: _Pair, gate: GateTable, level: float, in_turns: bool) -> Compared:
+    gated = pair.figure.name in gate.figures
+    tolerance = gate.tolerance if gated else 0.0
+    made = _ratio(pair, LEVEL, in_turns)
+    corrected = _ratio(pair, level, in_turns)
+    exact = made is not None and made.coverage == 1.0
+    why = "" if exact else pair.why
+    if made is not None and not made.reaches() and not why:
+        known = counted(len(pair.first) + len(pair.second), "session")
+        why = f"{known} of both do not tell how far sessions differ; {FEWEST_SESSIONS} are needed"
+    verdict: Verdict = "undecided"
+    better = differs = False
+    if made is not None and corrected is not None and made.reaches() and not why:
+        sure = corrected.reaches(level)
+        differs = sure and not corrected.holds(1.0)
+        better = differs and _beyond(corrected.mapped(lambda value: 1 / value), pair.figure, 0.0)
+        if sure and _beyond(corrected, pair.figure, tolerance):
+            verdict = "worse"
+        elif _within(made, pair.figure, tolerance):
+            verdict = "not worse"
+    if pair.lost:
+        why = pair.lost
+        if not pair.second or pair.chance <= 1.0 - level:
+            verdict = "worse"
+        elif verdict == "not worse":
+            verdict = "undecided"
+    return Compared(pair.case, pair.figure, pair.first, pair.second, made, verdict, gated, better, differs, why)
+
+
+def _ratio(pair: _Pair, level: float, in_turns: bool) -> Estimate | None:
+    """Second over first with its interval. Counts that are the same every time have no chance in them."""
+    from fathometer.lab.studies.report.cells import is_exact
+
+    first, second = pair.first, pair.second
     if not first or not second or min(*first, *second) <= 0:
         return None
-    shifts = sorted(math.log(b) - math.log(a) for a in first for b in second)
-    skipped, coverage = _ends(len(first), len(second), level)
-    middle = len(shifts) // 2
-    median = shifts[middle] if len(shifts) % 2 else (shifts[middle - 1] + shifts[middle]) / 2
-    low, high = shifts[skipped], shifts[-1 - skipped]
-    return Estimate(math.exp(median), math.exp(low), math.exp(high), coverage, min(len(first), len(second)))
+    if is_exact(pair.figure, first, second):
+        exact = second[0] / first[0]
+        return Estimate(exact, exact, exact, 1.0, min(len(first), len(second)))
+    if in_turns:
+        return shift_of_ratios(pair.ratios, level, pair.sessions)
+    return ratio_of_sessions(first, second, level)
 
 
-@lru_cache(maxsize=256)
-def _ends(m: int, n: int, level: float) -> tuple[int, float]:
-    """How many of the m n sorted differences are left out at each end, and the coverage then: 1 - 2 P(U <= skipped)."""
-    if max(m, n) > MOST_EXACT:
-        from statistics import NormalDist
+def ratio_of_sessions(first: Sequence[float], second: Sequence[float], level: float = LEVEL) -> Estimate:
+    """The ratio of the geometric means of values above 0, one of each session, second over first, and its interval.
 
-        spread = math.sqrt(m * n * (m + n + 1) / 12)
-        skipped = max(0, math.floor(m * n / 2 - NormalDist().inv_cdf((1 + level) / 2) * spread))
-        return skipped, level
-    # As integers: exact, however small the level's complement is.
-    counts = _mann_whitney(m, n)
-    total = math.comb(m + n, m)
-    below, skipped, coverage = counts[0], 0, 1.0 - 2.0 * (counts[0] / total)
-    for k in range(1, m * n // 2):
-        below += counts[k]
-        following = 1.0 - 2.0 * (below / total)
-        if following < level:
-            break
-        skipped, coverage = k, following
-    return skipped, max(0.0, coverage)
+    Sessions of both have the same variance of logarithms, that of a normal law. With fewer than FEWEST_SESSIONS there
+    is no interval: its coverage is 0.
+    """
+    from scipy.special import stdtrit
+
+    one, other = ([math.log(value) for value in values] for values in (first, second))
+    middle = fmean(other) - fmean(one)
+    freedom, count = len(one) + len(other) - 2, min(len(one), len(other))
+    if freedom + 2 < FEWEST_SESSIONS:
+        return Estimate(math.exp(middle), math.exp(middle), math.exp(middle), 0.0, count)
+    squares = sum((value - fmean(values)) ** 2 for values in (one, other) for value in values)
+    spread = math.sqrt(squares / freedom * (1 / len(one) + 1 / len(other)))
+    half = float(stdtrit(freedom, (1 + level) / 2)) * spread
+    return Estimate(math.exp(middle), math.exp(middle - half), math.exp(middle + half), level, count)
 
 
-def _mann_whitney(m: int, n: int) -> list[int]:
-    """Of the C(m + n, m) orders of m and n values, how many have each U from 0 to m n: the coefficients of the Gaussian
-    binomial (Mann & Whitney 1947, Annals of Mathematical Statistics 18)."""
-    size = m * n + 1
-    counts = [1] + [0] * (size - 1)
-    for i in range(1, m + 1):
-        for u in range(size - 1, n + i - 1, -1):  # times 1 - q^(n + i)
-            counts[u] -= counts[u - n - i]
-        for u in range(i, size):  # over 1 - q^i
-            counts[u] += counts[u - i]
-    return counts
+def _lost(before: Sequence[Run], now: Sequence[Run]) -> tuple[str, float]:
+    """What is to be said where runs failed more often than before, and the probability that so many more are chance
+    (Fisher's exact test, one-sided); "" where they did not."""
+    failed, failed_before = ([run for run in runs if run.failed] for runs in (now, before))
+    if not failed or len(failed) * len(before) <= len(failed_before) * len(now):
+        return "", 1.0
+    every, bad = len(now) + len(before), len(failed) + len(failed_before)
+    worse = sum(
+        math.comb(len(now), k) * math.comb(len(before), bad - k) for k in range(len(failed), min(bad, len(now)) + 1)
+    )
+    reason = shortened(failed[-1].failed.splitlines()[0] if failed[-1].failed else "", 80)
+    text = f"{len(failed)} of {counted(len(now), 'run')} failed, of the earlier build {len(failed_before)}: {reason}"
+    return text, worse / math.comb(every, bad)
+
+
+def _rounds(case: CaseRuns) -> list[Run]:
+    return [run for run in case.runs if run.kind == MEASURED]
+
+
+def _session_medians(case: CaseRuns, figure: str) -> list[float]:
+    found: dict[int, list[float]] = {}
+    for run in _rounds(case):
+        if not run.failed and not run.disturbed and figure in run.figures:
+            found.setdefault(run.session, []).append(run.figures[figure])
+    return [median(found[session]) for session in sorted(found)]
+
+
+def _session_count(results: Results) -> int:
+    return len(set(results.sessions().values())) or 1
+
+
+def _names(figures: Mapping[str, FigureInfo], gate: GateTable) -> list[str]:
+    return list(dict.fromkeys([*merits(figures), *gate.figures]))
 
 
 def _check(first: Results, second: Results) -> None:
@@ -197,20 +358,15 @@ def _same_figure(first: Results, second: Results, name: str) -> bool:
     return one is not None and other is not None and (one.unit, one.direction) == (other.unit, other.direction)
 
 
-def _values(results: Results, case: str, figure: str) -> list[float]:
-    return list(results.cases[case].values(figure).values())
-
-
-def _worse(ratio: Estimate, info: FigureInfo, tolerance: float) -> bool:
+def _beyond(ratio: Estimate, figure: FigureInfo, tolerance: float) -> bool:
     """Whether the whole interval is worse by more than the tolerance: a share of the first's value."""
-    if info.direction == "lower":
+    if figure.direction == "lower":
         return ratio.low > 1.0 + tolerance
-    return info.direction == "higher" and ratio.high < 1.0 - tolerance
+    return figure.direction == "higher" and ratio.high < 1.0 - tolerance
 
 
-def _why(first: Results, second: Results, case: str, one: Sequence[float], other: Sequence[float]) -> str:
-    for results, values, which in ((first, one, "first"), (second, other, "second")):
-        if not values:
-            failed = results.cases[case].failures
-            return f"failed in the {which} study" if failed else f"no value in the {which} study"
-    return "no ratio of values that are not above 0"
+def _within(ratio: Estimate, figure: FigureInfo, tolerance: float) -> bool:
+    """Whether none of the interval is worse by more than the tolerance."""
+    if figure.direction == "lower":
+        return ratio.high <= 1.0 + tolerance
+    return figure.direction != "higher" or ratio.low >= 1.0 - tolerance

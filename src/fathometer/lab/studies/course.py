@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from fathometer.base.errors import FathometerError, InputError
+from fathometer.base.errors import FathometerError, InputError, shortened
 from fathometer.base.host import cpu_model
 from fathometer.base.ledger import now
 from fathometer.lab.studies.batch_runner import cancel_jobs
+from fathometer.lab.studies.builds import to_repeat
 from fathometer.lab.studies.cluster_runner import clusters_in
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.mixes import with_throughput
@@ -93,14 +94,25 @@ def _session(
         progress,
         now,
         spent,
+        study.pairs,
     )
     ended = rounds.measure(lambda made: not study.rule.wide(_values(study, made)))
+    if study.pairs and ended != "budget":
+        rounds.repeat(lambda made: to_repeat(study.pairs, made, rounds.measured))
     results = read_results(folder)
     if not rounds.measure_again(winners(results, answer_of(results))):
         ended = "budget"
     _require_unchanged(header.inputs, study.inputs, "while the study ran: its runs cannot be compared")
     write_header(folder, replace(header, ended=ended, machine=_machine(folder, header)))
     return read_results(folder)
+
+
+def require_success(results: Results) -> None:
+    """Raises FathometerError where runs were made, and none has succeeded."""
+    runs = [run for case in results.cases.values() for run in case.runs]
+    if runs and all(run.failed for run in runs):
+        reason = shortened(runs[-1].failed.splitlines()[0], 120)
+        raise FathometerError(f"{results.title}: no run has succeeded: all {len(runs)} failed, the last: {reason}")
 
 
 def under_way(folder: Path) -> bool:

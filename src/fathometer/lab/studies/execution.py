@@ -19,6 +19,7 @@ from fathometer.lab.profile import study_figures
 from fathometer.lab.recipes.run_folder import LARGEST_TEXT, copy_inputs
 from fathometer.lab.recipes.template import fill
 from fathometer.lab.studies.batch_script import cpus_of_node
+from fathometer.lab.studies.builds import BASELINE, BUILD
 from fathometer.lab.studies.clock import STATE as CLOCK
 from fathometer.lab.studies.clock import check_clock
 from fathometer.lab.studies.design import Case
@@ -107,7 +108,8 @@ class CaseRunner:
             launched = self._launched(words, part)
             for program in dict.fromkeys((words[0], launched.words[0])):
                 if program not in self._found:
-                    if program == words[0] and not part.program.recipe.ours:
+                    baseline = part.values.get(BUILD) == BASELINE
+                    if program == words[0] and (baseline or not part.program.recipe.ours):
                         self._programs.add(program)
                     if shutil.which(program) is None:
                         raise InputError(f"{program}: no such program on PATH; needed to start runs so")

@@ -11,6 +11,7 @@ from annotated_types import Ge, Le
 
 from fathometer.config.types import Strictly
 from fathometer.lab.studies.design import Case
+from fathometer.lab.studies.watch import disturbed
 
 MOST_SECONDS = 1e11  # since 1970, and of a run: 3000 years, which the calendar still knows
 Number = Annotated[float, Strictly]
@@ -41,6 +42,7 @@ class Run:
         figures: by name. failed: why it has none; "" where it has.
         marks: what was amiss with the machine meanwhile, such as "cores shared".
         folder: of its output, relative to that of the study; "" where nothing was kept.
+        session: in which it was made, from 1: a time in which the study ran without a pause.
     """
 
     kind: RunKind
@@ -51,6 +53,12 @@ class Run:
     failed: str = ""
     marks: Sequence[str] = ()
     folder: str = ""
+    session: Annotated[int, Strictly, Ge(1), Le(10**9)] = 1
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether something that passes was amiss meanwhile: made again, it may be another one."""
+        return disturbed(self.marks)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -63,6 +71,7 @@ class Run:
             "failed": self.failed,
             "marks": list(self.marks),
             "folder": self.folder,
+            "session": self.session,
         }
 
 
@@ -120,6 +129,15 @@ class Results:
     text: str = ""
     baselines: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
+    def sessions(self) -> dict[int, int]:
+        """In which session each round was made; of one that an interruption has cut, in the later one."""
+        found: dict[int, int] = {}
+        for case in self.cases.values():
+            for run in case.runs:
+                if run.kind == MEASURED:
+                    found[run.number] = max(run.session, found.get(run.number, 1))
+        return found
+
     def rounds(self) -> int:
         """Rounds that were begun."""
         return max((run.number for runs in self.cases.values() for run in runs.runs if run.kind == MEASURED), default=0)
@@ -133,6 +151,7 @@ class Results:
                     **{f"factor_{factor}": value for factor, value in case.case.settings.items()},
                     "kind": run.kind,
                     "round": run.number,
+                    "session": run.session,
                     "begin": run.begin,
                     "seconds": run.seconds,
                     "failed": run.failed,

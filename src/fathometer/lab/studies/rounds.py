@@ -3,21 +3,24 @@
     every case a few times, which do not count                                    (warm-up)
     round 1, 2, ...: every case once, in an order drawn anew; rounds come in pairs, the second in the reverse order
         after each pair: is every interval as narrow as asked, or the budget spent?
+    of pairs of builds: those that were disturbed again, in further rounds
     of each table with best_over: the winners' cases again, in rounds of their own
 
-What is done is kept after each run; a study that was interrupted goes on with the run that it was at.
+Rounds may be spread over sessions, with pauses between; each warms up. What is done is kept after each run; a study
+that was interrupted goes on with the run that it was at, in a session of its own.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Protocol
 
 from fathometer.lab.studies.design import Case
-from fathometer.lab.studies.order import order
+from fathometer.lab.studies.order import in_groups
 from fathometer.lab.studies.results import MEASURED, Run, RunKind
 
 FAILURES = 2  # of a case that has never succeeded, after which it is not run again
@@ -66,6 +69,10 @@ class Progress(Protocol):
         """It has ended."""
         ...
 
+    def pausing(self, session: int, seconds: float) -> None:
+        """A pause begins, after which the session of this number does."""
+        ...
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -75,6 +82,7 @@ class Limits:
         least, most: rounds. warm_up: runs of each case before. seed: of the orders.
         budget: s for the whole study, sessions before included; None: no limit. at_once: runs at the same time.
         winners: cases that will be run again at most, as often as there were rounds, up to `least`.
+        sessions: over which the first `least` rounds are spread. pause: s between them.
     """
 
     least: int
@@ -84,6 +92,13 @@ class Limits:
     budget: float | None
     at_once: int = 1
     winners: int = 0
+    sessions: int = 1
+    pause: float = 0.0
+
+    def ends_session(self, number: int) -> bool:
+        """Whether a pause follows this round: sessions have whole pairs of rounds."""
+        ends = (max(2 * n, 2 * round(self.least * n / self.sessions / 2)) for n in range(1, self.sessions))
+        return number < self.most and number in ends
 
 
 class Rounds:
@@ -92,6 +107,11 @@ class Rounds:
     Args:
         runs: of each case, by its name, from earlier sessions; this object adds to them.
         keep: called with a case and its runs after each run. spent: seconds of earlier sessions. clock: seconds.
+        groups: names of cases that follow each other in every round; each by itself: left out.
+        sleep: waits for so many seconds.
+
+    Attributes:
+        measured: rounds so far, those of `repeat` left out.
     """
 
     def __init__(
@@ -104,11 +124,17 @@ class Rounds:
         progress: Progress,
         clock: Callable[[], float],
         spent: float = 0.0,
+        groups: Sequence[Sequence[str]] = (),
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._cases = {case.name: case for case in cases}
         self.runs = {name: list(runs.get(name, ())) for name in self._cases}
         self._limits, self._work, self._keep, self._progress = limits, work, keep, progress
         self._clock, self._begin, self._spent = clock, clock(), spent
+        self._groups, self._sleep = groups or [[name] for name in self._cases], sleep
+        self._session = 1 + max((run.session for some in self.runs.values() for run in some), default=0)
+        self._made = 0  # runs of this session
+        self.measured = 0  # rounds, but for those of `repeat`
         self._lock = Lock()
         self._stopping = False
 
@@ -122,21 +148,45 @@ class Rounds:
 
         enough: whether the runs so far are as precise as asked; looked at after each pair of rounds.
         """
-        for number in range(1, self._limits.warm_up + 1):
-            if not self._round("warm-up", number, list(self._cases)):
+        limits, names, begun = self._limits, list(self._cases), 0
+        for number in range(1, limits.most + 1):
+            if (number == 1 or limits.ends_session(number - 1)) and not self._begin_session(begun := begun + 1):
                 return "budget"
-        for number in range(1, self._limits.most + 1):
-            if not self._round(MEASURED, number, list(self._cases)):
+            self.measured = number
+            if not self._round(MEASURED, number, names):
                 return "budget"
-            fixed = self._limits.least == self._limits.most
-            if not fixed and number >= self._limits.least and number % 2 == 0 and enough(self.runs):
+            fixed = limits.least == limits.most
+            over = number >= limits.least and number % 2 == 0 and begun == limits.sessions
+            if not fixed and over and enough(self.runs):
                 return "precision"
         return "repetitions"
 
+    def _begin_session(self, number: int) -> bool:
+        """Pause before it, unless nothing has been run yet, and warm up; False where the budget does not suffice."""
+        if number > 1 and self._made:
+            self._session += 1
+            self._progress.pausing(self._session, self._limits.pause)
+            self._sleep(self._limits.pause)
+            self._spent -= self._limits.pause
+        first = self._limits.warm_up * (number - 1)
+        numbers = range(first + 1, first + self._limits.warm_up + 1)
+        return all(self._round("warm-up", each, list(self._cases)) for each in numbers)
+
+    def repeat(self, wanted: Callable[[Mapping[str, Sequence[Run]]], Sequence[str]]) -> bool:
+        """Further rounds of some cases, as many at most as there were; False where the budget did not suffice.
+
+        wanted: the names of the cases that are to be run again, given all runs so far; none ends it.
+        """
+        for number in range(self.measured + 1, 2 * self.measured + 1):
+            if not (names := wanted(self.runs)):
+                break
+            if not self._round(MEASURED, number, names):
+                return False
+        return True
+
     def measure_again(self, winners: Sequence[str]) -> bool:
         """Runs of kind "winner" of the cases of these names; False where the budget did not suffice."""
-        rounds = max((run.number for runs in self.runs.values() for run in runs if run.kind == MEASURED), default=0)
-        return all(self._round("winner", number, winners) for number in range(1, self._again(rounds) + 1))
+        return all(self._round("winner", number, winners) for number in range(1, self._again(self.measured) + 1))
 
     def _again(self, rounds: int) -> int:
         """How often winners are run again after so many rounds."""
@@ -144,7 +194,10 @@ class Rounds:
 
     def _round(self, kind: RunKind, number: int, names: Sequence[str]) -> bool:
         """Each of these cases once, but those that have been run; False where the budget does not suffice."""
-        left = [name for name in order(names, number - 1, self._limits.seed) if not self._done(name, kind, number)]
+        wanted = set(names)
+        groups = [group for all_ in self._groups if (group := [name for name in all_ if name in wanted])]
+        ordered = in_groups(groups, number - 1, self._limits.seed)
+        left = [name for name in ordered if not self._done(name, kind, number)]
         if self._work.together and left:
             if not self._affordable(left, kind, number):
                 return False
@@ -200,7 +253,8 @@ class Rounds:
         with self._lock:
             if self._stopping:
                 return False
-            self.runs[name].append(run)
+            self._made += 1
+            self.runs[name].append(run := replace(run, session=self._session))
             self._keep(case, self.runs[name])
         self._work.tidy(case, run)
         with self._lock:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fathometer.base.errors import InputError, naming
@@ -14,6 +14,7 @@ from fathometer.lab.recipes.recipe import KNOWN
 from fathometer.lab.recipes.template import Value, names_in, text_of
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.statistics.stopping import StoppingRule
+from fathometer.lab.studies.builds import BASELINE, BUILD, with_baseline
 from fathometer.lab.studies.cluster_place import place_of
 from fathometer.lab.studies.cpu_order import places_of
 from fathometer.lab.studies.design import Case, Design, Factors, cases_of
@@ -42,6 +43,7 @@ class ReadyStudy:
         runs: makes the runs. limits, rule: how often. figures: of its runs.
         inputs: files and folders that some case reads.
         baselines: of jobs at the same time, see mixes.py.
+        pairs: names of the cases of both builds, with [gate] baseline.
     """
 
     file: Study
@@ -53,6 +55,7 @@ class ReadyStudy:
     figures: Mapping[str, FigureInfo]
     inputs: Sequence[Path]
     baselines: Baselines = field(default_factory=dict)
+    pairs: Sequence[tuple[str, str]] = ()
 
 
 def cases_and_designs(study: Study) -> dict[str, list[Case]]:
@@ -100,7 +103,14 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
             alone, baselines = alone_cases(parts.jobs, cases, study.factors, shared)
         designs[ALONE] = alone
         cases += alone
+    pairs: list[tuple[str, str]] = []
+    if study.gate.baseline is not None:
+        designs[BASELINE] = [with_baseline(case) for case in cases]
+        pairs = [(base.name, case.name) for base, case in zip(designs[BASELINE], cases, strict=True)]
+        cases += designs[BASELINE]
     figures = {info.name: info for info in parts.infos()}
+    if study.gate.baseline is not None and not study.gate.figures:
+        raise InputError(f"{path}: [gate] figures: found none with a baseline; allowed: {', '.join(figures)}")
     with naming(str(path)):
         answer = Answer(study.table, study.plot, study.gate, study.landscape, study.nested)
         check(answer, study.factors, list(designs), figures)
@@ -127,7 +137,21 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
         study.launch.at_once,
         cells_of_winners(study, cases),
     )
-    return ReadyStudy(study, designs, cases, runs, limits, rule, figures, list(inputs), baselines)
+    return ReadyStudy(study, designs, cases, runs, limits, rule, figures, list(inputs), baselines, pairs)
+
+
+def in_sessions(study: ReadyStudy, sessions: int, pause: float) -> ReadyStudy:
+    """The study, whose rounds are spread over so many sessions. pause: s between them.
+
+    Raises InputError for more sessions than there are pairs of rounds.
+    """
+    if sessions == 1:
+        return study
+    if sessions > (most := study.limits.least // 2):
+        raise InputError(
+            f"--sessions: found {sessions} for {study.limits.least} rounds; allowed: up to {most}, two rounds each"
+        )
+    return replace(study, limits=replace(study.limits, sessions=sessions, pause=pause))
 
 
 def parts_of(study: Study) -> Parts:
@@ -139,11 +163,13 @@ def parts_of(study: Study) -> Parts:
     names = list(study.factors)
     if study.application is not None:
         with naming(f"{path}: [application]"):
-            program = program_of(study.application, study.directory, names)
+            program = program_of(study.application, study.directory, names, study.gate.baseline)
         _require_use(study, program.names() | set(KEYS))
         return OneProgram(program, study.placement.model_dump(), known_of(study), place_of(study.place))
     if study.placement.model_fields_set:
         raise InputError(f"{path}: [placement]: found with [[job]]; allowed: ranks, threads, cpus of each job")
+    if study.gate.baseline is not None:
+        raise InputError(f"{path}: [gate] baseline: found with [[job]]; allowed: with [application]")
     jobs: list[Job] = []
     for place, table in enumerate(study.job, 1):
         with naming(f"{path}: [[job]] {place}"):
@@ -191,6 +217,8 @@ def _factors(study: Study) -> Factors:
             raise InputError(f"{where}: found a name that each run has ({KNOWN[name]}); allowed: another one")
         if name == ALONE and study.job:
             raise InputError(f"{where}: found the name of the cases in which a job is alone; allowed: another one")
+        if name == BUILD and study.gate.baseline is not None:
+            raise InputError(f"{where}: found this name with [gate] baseline, which has it; allowed: another one")
         if not values:
             raise InputError(f"{where}: found no value; allowed: one or more")
         # Tables find their cells by equal values, and 1, 1.0 and true are equal; "1" and 1 are the same in a command.

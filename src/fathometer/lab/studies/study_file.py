@@ -200,10 +200,16 @@ class PlotTable(Table):
 
 
 class GateTable(Table):
-    """Figures that must not get worse: `fathometer study compare` ends with exit code 3 where one did beyond doubt."""
+    """Figures that must not get worse. `fathometer study run`, with a baseline, and `study compare` end with exit code
+    3 where one did, with 4 where that is not decided."""
 
     figures: Names = key("their names", default=())
-    tolerance: Share = key("by which one may be worse, of its value", "", 0.0)
+    tolerance: Share = key("by which one may be worse, of its value", "", 0.02)
+    baseline: str | Words | None = key(
+        "the earlier build, run in turns with this one: what stands in place of the program in its command, or, as a "
+        "list, the whole command",
+        default=None,
+    )
 
 
 class LandscapeTable(Table):

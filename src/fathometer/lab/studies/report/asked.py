@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from fathometer.base.errors import InputError, naming, shortened
 from fathometer.config.problems import first_problem
 from fathometer.config.table import Table
+from fathometer.lab.studies.builds import BUILD
 from fathometer.lab.studies.mixes import ALONE
 from fathometer.lab.studies.results import FigureInfo, Results
 from fathometer.lab.studies.study_file import GateTable, LandscapeTable, PlotTable, TableTable
@@ -122,10 +123,11 @@ def varied(results: Results, design: str | None) -> list[str]:
 
 
 def cases_of(results: Results, design: str | None) -> list[str]:
-    """Names of the cases of a design, in order; None: all but those in which a job is run alone for comparison."""
+    """Names of the cases of a design, in order; None: all but those that are run for comparison: a job alone, and the
+    baseline of a gate."""
     if design:
         return [name for name in results.designs[design] if name in results.cases]
-    return [name for name, case in results.cases.items() if ALONE not in case.case.settings]
+    return [name for name, case in results.cases.items() if not {ALONE, BUILD} & case.case.settings.keys()]
 
 
 def _default_plot(rows: Sequence[str], table: TableTable, figure: str, results: Results) -> PlotTable:

@@ -1,41 +1,49 @@
-"""A comparison of two studies in words and as a table."""
+"""A comparison of two builds in words and as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import median
 
-from fathometer.lab.statistics.interval import LEVEL
-from fathometer.lab.studies.comparison import Compared, Comparison
+from fathometer.lab.studies.builds import BASELINE, BUILD
+from fathometer.lab.studies.comparison import Compared, Comparison, Verdict, compare_builds, verdict_text
 from fathometer.lab.studies.design import text_of
+from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.asked import Answer
 from fathometer.lab.studies.report.cells import NO_DIFFERENCE, NONE, Cell, Legend
 from fathometer.lab.studies.report.quantities import counted, listed, ratio_text, value_text
 from fathometer.lab.studies.report.selection import label
-from fathometer.lab.studies.report.tables import Head, View
-from fathometer.lab.studies.results import CaseRuns
+from fathometer.lab.studies.report.tables import Head, View, views
+from fathometer.lab.studies.results import CaseRuns, Results
 
 MOST_NAMED = 6
-WORSE, BETTER, SLIGHTLY, OTHER = "▼", "▲", "▽", "≠"
+VERDICTS: Sequence[Verdict] = ("worse", "undecided", "not worse")
+WORSE, BETTER, ALLOWED, OTHER, UNDECIDED = "▼", "▲", "✓", "≠", "?"
+IN_TURNS = (BASELINE, f"this {BUILD}")  # what the two are called where a study has both
 
 
 def sentences(comparison: Comparison) -> list[str]:
-    """What got worse and better beyond doubt, what only one study has."""
+    """What the gate says; what else got worse and better beyond doubt; what only one study has."""
     told = []
-    worse = [cell for cell in comparison.cells if cell.differs and cell.worse]
-    better = [cell for cell in comparison.cells if cell.differs and _improved(cell)]
+    gated = [cell for cell in comparison.cells if cell.gated]
+    if gated:
+        named = ", ".join(f"{len(comparison.gated(verdict))} {verdict}" for verdict in VERDICTS)
+        allowed = f"{100 * comparison.tolerance:g} %"
+        told.append(f"Gate: of {counted(len(gated), 'figure')} {named}, with a tolerance of {allowed}.")
+        told += [
+            _sentence(cell, comparison.tolerance)
+            for cell in (comparison.gated("worse") + comparison.gated("undecided"))[:MOST_NAMED]
+        ]
+    others = [cell for cell in comparison.cells if not cell.gated]
+    worse = [cell for cell in others if cell.verdict == "worse"]
+    better = [cell for cell in comparison.cells if cell.better]
     if worse:
         told.append(f"Worse beyond doubt: {listed([_named(cell) for cell in worse], MOST_NAMED)}.")
     if better:
         told.append(f"Better beyond doubt: {listed([_named(cell) for cell in better], MOST_NAMED)}.")
-    if not worse and not better:
+    if not any(cell.differs for cell in comparison.cells):
         told.append(f"No difference beyond noise in {counted(comparison.comparisons, 'comparison')}.")
-    gated = [cell for cell in comparison.cells if cell.gated]
-    if gated:
-        broken = len(comparison.regressions)
-        told.append(f"Gate: {broken or 'none'} of {counted(len(gated), 'figure')} got worse by more than is allowed.")
-        if lost := comparison.lost:
-            names = [f"{cell.figure.name} of {_case(cell.case)}" for cell in lost]
-            told.append(f"Gate: no value any more of {listed(names, MOST_NAMED)}.")
+    told += _basis(comparison)
     for cases, which in ((comparison.only_first, "first"), (comparison.only_second, "second")):
         if cases:
             names = [label(tuple(case.case.settings.items())) for case in cases]
@@ -43,9 +51,33 @@ def sentences(comparison: Comparison) -> list[str]:
     return told
 
 
-def view(comparison: Comparison, names: tuple[str, str]) -> tuple[View, Legend]:
-    """A row for each case and figure: both medians, the ratio and its interval. names: of the two studies."""
-    legend = Legend()
+def _basis(comparison: Comparison) -> list[str]:
+    """What the intervals rest on."""
+    if comparison.in_turns:
+        return ["Both builds ran in turns; rounds in which one was disturbed do not count."]
+    first, second = comparison.sessions
+    return [
+        f"{counted(first, 'session')} compared with {counted(second, 'session')}: a session's median is one value, "
+        "since sessions differ by more than their rounds do. Both builds in turns, with [gate] baseline, tell more."
+    ]
+
+
+def answered(results: Results, answer: Answer) -> tuple[str, list[View], Legend]:
+    """What a study answers: in sentences, in tables, and the legend of these; with [gate] baseline what the gate says
+    comes first. Raises InputError as `answer_of`."""
+    shown, legend = views(results, answer)
+    text = significance(results, answer)
+    if answer.gate.baseline is None:
+        return text, shown, legend
+    comparison = compare_builds(results)
+    return " ".join([*sentences(comparison), text]), [view(comparison, legend=legend)[0], *shown], legend
+
+
+def view(
+    comparison: Comparison, names: tuple[str, str] = IN_TURNS, legend: Legend | None = None
+) -> tuple[View, Legend]:
+    """A row for each case and figure: both medians, the ratio and its interval. names: of the two."""
+    legend = Legend() if legend is None else legend
     factors = list(comparison.cells[0].case.case.settings) if comparison.cells else []
     heads = [Head(name, number=False) for name in factors]
     heads += [Head("figure", number=False), Head(names[0]), Head(names[1]), Head("ratio", "second over first")]
@@ -54,7 +86,7 @@ def view(comparison: Comparison, names: tuple[str, str]) -> tuple[View, Legend]:
         row = [Cell(text_of(value), "name") for value in cell.case.case.settings.values()]
         row.append(Cell(cell.figure.name, "name"))
         row += [_value(cell, values) for values in (cell.first, cell.second)]
-        row.append(_ratio(cell, comparison.comparisons, legend))
+        row.append(_ratio(cell, comparison, legend))
         rows.append(row)
     return View(f"{names[1]} compared with {names[0]}", heads, rows), legend
 
@@ -65,37 +97,35 @@ def _value(cell: Compared, values: Sequence[float]) -> Cell:
     return Cell(value_text(median(values), cell.figure.unit), "value")
 
 
-def _ratio(cell: Compared, comparisons: int, legend: Legend) -> Cell:
+def _ratio(cell: Compared, comparison: Comparison, legend: Legend) -> Cell:
+    why = (legend.letter(cell.why),) if cell.why else ()
     if cell.ratio is None:
-        return Cell(NONE, "missing", note=cell.why)
+        return Cell(NONE, "missing", signs=why)
     text, ends = ratio_text(cell.ratio.median, cell.ratio.low, cell.ratio.high)
-    signs: tuple[str, ...]
-    if not cell.differs:
-        corrected = f", corrected for {comparisons} comparisons," if comparisons > 1 else ""
-        signs = (legend.sign(NO_DIFFERENCE, f"no difference beyond noise: the interval{corrected} holds 1"),)
-    elif cell.worse:
-        signs = (legend.sign(WORSE, "worse beyond doubt"),)
-    elif cell.figure.direction == "none":
-        signs = (legend.sign(OTHER, "different beyond doubt"),)
-    elif _improved(cell):
-        signs = (legend.sign(BETTER, "better beyond doubt"),)
+    ends = ends if cell.ratio.reaches() else ""
+    corrected = f", corrected for {comparison.comparisons} comparisons" if comparison.comparisons > 1 else ""
+    by = f"by more than {100 * comparison.tolerance:g} %"
+    if cell.verdict == "worse":
+        sign = legend.sign(WORSE, f"worse beyond doubt{corrected}; a figure of the gate {by}")
+    elif cell.better:
+        sign = legend.sign(BETTER, f"better beyond doubt{corrected}")
+    elif cell.gated:
+        told = {"not worse": (ALLOWED, f"not worse {by}"), "undecided": (UNDECIDED, f"not decided whether worse {by}")}
+        sign = legend.sign(*told[cell.verdict])
+    elif cell.differs:
+        sign = legend.sign(OTHER, f"different beyond doubt{corrected}")
     else:
-        signs = (legend.sign(SLIGHTLY, "worse, by less than the gate's tolerance or not surely by more"),)
-    if cell.ratio.coverage < LEVEL - 1e-9:
-        signs += (legend.letter("too few values for an interval of 95 %"),)
-    return Cell(text, "ratio", ends, "", signs, cell.ratio, cell.differs)
+        sign = legend.sign(NO_DIFFERENCE, "no difference beyond noise")
+    return Cell(text, "ratio", ends, "", (sign, *why), cell.ratio, cell.differs)
 
 
-def _improved(cell: Compared) -> bool:
-    if cell.corrected is None or cell.figure.direction == "none":
-        return False
-    return cell.corrected.high < 1 if cell.figure.direction == "lower" else cell.corrected.low > 1
+def _sentence(cell: Compared, tolerance: float) -> str:
+    text = verdict_text(cell, tolerance)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _named(cell: Compared) -> str:
-    assert cell.ratio is not None, "it differs"
-    text, ends = ratio_text(cell.ratio.median, cell.ratio.low, cell.ratio.high)
-    return f"{cell.figure.name} of {_case(cell.case)} {text} ({ends}) times"
+    return f"{cell.figure.name} of {_case(cell.case)} {cell.text}"
 
 
 def _case(case: CaseRuns) -> str:

@@ -7,14 +7,14 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fathometer.lab.studies.report.answer import significance
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import Cell, Legend
+from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, keys
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.published import Published, published
 from fathometer.lab.studies.report.remarks import remarks
-from fathometer.lab.studies.report.tables import Head, View, views
+from fathometer.lab.studies.report.tables import Head, View
 from fathometer.lab.studies.results import Results
 from fathometer.report.tables import cell_text
 
@@ -22,13 +22,13 @@ from fathometer.report.tables import cell_text
 def markdown(results: Results, folder: Path | None = None) -> str:
     """The whole report. folder: of the study. Raises InputError as `answer_of` and `published`."""
     answer = answer_of(results)
-    shown, legend = views(results, answer)
+    said, shown, legend = answered(results, answer)
     parts = [f"# {cell_text(results.title)}"]
     parts += [f"*{cell_text(results.question)}*"] if results.question else []
     parts += (
         [] if results.ended else [f"**This study is not complete:** {cell_text(progress_line(results, time.time()))}"]
     )
-    parts.append(f"**{cell_text(significance(results, answer))}**")
+    parts.append(f"**{cell_text(said)}**")
     parts += [view_text(view) for view in shown]
     parts.append("Medians, in brackets the 95 % interval of the median.")
     if legend.texts:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from fathometer.lab.studies.report.answer import significance
 from fathometer.lab.studies.report.asked import answer_of
+from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, facts, keys
 from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.published import published
 from fathometer.lab.studies.report.remarks import remarks
-from fathometer.lab.studies.report.tables import views
 from fathometer.lab.studies.results import Results
 from fathometer.report.template import render_page
 from fathometer.storage import atomic
@@ -32,7 +31,7 @@ def write_page(path: Path, results: Results, folder: Path | None = None) -> None
 def render(results: Results, folder: Path | None = None) -> str:
     """The page's text."""
     answer = answer_of(results)
-    shown, legend = views(results, answer)
+    said, shown, legend = answered(results, answer)
     drawn = plots(results, answer)
     return render_page(
         "study.html",
@@ -42,7 +41,7 @@ def render(results: Results, folder: Path | None = None) -> str:
         title=results.title,
         question=results.question,
         unfinished="" if results.ended else progress_line(results, time.time()).removeprefix("not complete: "),
-        answer=significance(results, answer),
+        answer=said,
         facts=facts(results),
         views=shown,
         ratios=any(table.relative_to for table in answer.tables),

@@ -18,7 +18,7 @@ class Progress:
     """How far a study is.
 
     Attributes:
-        done: runs of rounds that were made, failed ones included. least, most: that there will be, of all rounds.
+        done: runs of rounds that were made, failed ones included, those that repeat disturbed ones not. least, most: that there will be, of all rounds.
         seconds: of a round, as the medians of its cases' runs have it; None before the first run.
         left: s, to the least and to the most rounds or the end of the budget; None before the first run.
     """
@@ -35,7 +35,10 @@ def progress_of(results: Results) -> Progress:
     runs = results.definition.get("runs") or {}
     fewest, many = _rounds(runs)
     cases = len(results.cases)
-    made = [[run.seconds for run in case.runs if run.kind == MEASURED] for case in results.cases.values()]
+    made = [
+        [run.seconds for run in case.runs if run.kind == MEASURED and run.number <= max(many, 1)]
+        for case in results.cases.values()
+    ]
     done = sum(map(len, made))
     known = [median(seconds) for seconds in made if seconds]
     if not known:
@@ -53,8 +56,12 @@ def progress_of(results: Results) -> Progress:
 def progress_line(results: Results, now: float) -> str:
     """The same in a sentence. now: s since 1970, local time."""
     progress = progress_of(results)
-    rounds = f"{results.rounds()} of {_span(*_rounds(results.definition.get('runs') or {}))} rounds"
-    text = f"{rounds}, {counted(progress.done, 'run')} of {_span(progress.least, progress.most)}"
+    least, most = _rounds(results.definition.get("runs") or {})
+    rounds, made = results.rounds(), min(results.rounds(), most)
+    text = f"{made} of {_span(least, most)} rounds, {counted(progress.done, 'run')} of "
+    text += _span(progress.least, progress.most)
+    if rounds > made:
+        text += f", and {counted(rounds - made, 'round')} of pairs that were disturbed"
     if results.ended:
         return f"complete: {text}"
     if progress.left is None:

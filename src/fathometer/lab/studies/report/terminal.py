@@ -7,12 +7,12 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 
-from fathometer.lab.studies.report.answer import significance
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import Cell, Legend
+from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.remarks import remarks
-from fathometer.lab.studies.report.tables import View, views
+from fathometer.lab.studies.report.tables import View
 from fathometer.lab.studies.results import Results
 
 NARROWEST = 100  # characters of a table, so that in a log not every word is on a line of its own
@@ -23,9 +23,9 @@ def text_of_study(results: Results, now: float) -> str:
     """The whole answer as text, as wide as the terminal. now: s since 1970. Raises InputError as `answer_of`."""
     wide = max(NARROWEST, shutil.get_terminal_size().columns)
     answer = answer_of(results)
-    shown, legend = views(results, answer)
+    said, shown, legend = answered(results, answer)
     lines = [results.title, *([results.question] if results.question else []), progress_line(results, now), ""]
-    lines += textwrap.wrap(significance(results, answer), wide)
+    lines += textwrap.wrap(said, wide)
     for view in shown:
         lines += ["", _table(view, wide)]
     lines += [line for sign, text in legend.texts.items() for line in _hanging(f"{sign}  ", text, wide)]
