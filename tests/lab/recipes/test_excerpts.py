@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from fathometer.lab.recipes import figures as figures_module
+from fathometer.lab.recipes import validity as validity_module
 from fathometer.lab.recipes.figures import figures_of
+from fathometer.lab.recipes.line_search import Watch, search
 from fathometer.lab.recipes.recipe import load_recipe, named
 from fathometer.lab.recipes.run_folder import place_files
 from fathometer.lab.recipes.validity import validity_problems
@@ -169,6 +172,17 @@ NAMELIST = """\
  {adaptive}
  /
 """
+
+
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """A process for each file, as in studies, takes longer than these searches."""
+
+    def found_in(path, searches, seconds):
+        return search(path, searches, Watch())
+
+    monkeypatch.setattr(figures_module, "found_in", found_in)
+    monkeypatch.setattr(validity_module, "found_in", found_in)
 
 
 def told(folder, name, file, text, exit_code=0, **values):
@@ -371,6 +385,8 @@ def test_figures_of_lammps_are_of_one_run(tmp_path):
         figures, problems = told(tmp_path, "lammps", "stdout", LAMMPS.format(second=LAMMPS_SECOND + rest))
         two = {"total": 8, "atoms": 3900, "steps": 400, "time steps": 50, "atom steps": 195_000}
         assert (figures, problems) == (two | {"pair": 6, "neighbours": 0.5}, [])
+    short = LAMMPS_SECOND.partition("MPI task")[0] + LAMMPS_NONE  # of "run 400 post no" and "run 0"
+    assert told(tmp_path, "lammps", "stdout", LAMMPS.format(second=short)) == (two, [])
     broken = LAMMPS.format(second="ERROR: Lost atoms: original 4000 current 3900\n").partition("Total")[0]
     figures, problems = told(tmp_path, "lammps", "stdout", broken, exit_code=1)
     assert figures == one
