@@ -1,13 +1,16 @@
 """What a study says in sentences: checked against the truth that its values were drawn from."""
 
+import re
 from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from fathometer.lab.studies.report.answer import significance
+from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line, progress_of
 from fathometer.lab.studies.report.remarks import remarks
+from fathometer.lab.studies.report.tables import views
 from tests.support.study_support import KERNEL, MEMORY, TOTAL, speed, study
 
 RANKS = {"ranks": [1, 2], "threads": [1, 2]}
@@ -199,3 +202,67 @@ def test_rounds_of_one_kind_are_compared_where_only_the_best_was_measured_again(
         table=[{"rows": "ranks", "relative_to": {"ranks": 1}, "best_over": ["history"]}],
     )
     assert "2 ranks (history memory) is the fastest of 2 choices: 2.00" in significance(results)
+
+
+def failing(share, ranks=2):
+    """Runs of so many ranks that fail in this share of the rounds."""
+
+    def runs(settings, run):
+        bad = settings["ranks"] == ranks and run.number % 10 < 10 * share
+        return replace(run, figures={}, failed="exit code 9") if bad else run
+
+    return runs
+
+
+def test_who_fails_is_not_the_fastest_without_a_word():
+    said = significance(study({"ranks": [1, 2]}, rounds=20, runs=failing(0.4)))
+    assert said.startswith("2 ranks (8 of 20 runs failed) is the fastest of 2 choices")
+
+
+def test_what_has_no_value_stands_in_the_answer():
+    """A case that was given up after two runs."""
+
+    def runs(settings, run):
+        return replace(run, figures={}, failed="exit code 9") if settings["ranks"] == 4 else run
+
+    results = study({"ranks": [1, 2, 4]}, runs=runs)
+    [case] = [case for case in results.cases.values() if case.case.settings["ranks"] == 4]
+    given_up = replace(case, runs=[run for run in case.runs if run.kind == "round"][:2])
+    said = significance(replace(results, cases=results.cases | {case.case.name: given_up}))
+    assert "is the fastest of 2 choices" in said
+    assert said.endswith(" No value has 4 ranks (all 2 runs failed).")
+
+
+def test_few_rounds_have_no_interval_in_the_answer():
+    alone = {"keep": lambda settings: settings["ranks"] == 1}
+    assert significance(study({"ranks": [1, 2]}, rounds=5, **alone)) == "Total is 1.99\u202fs (5 runs): 1 rank."
+    assert " to " in significance(study({"ranks": [1, 2]}, rounds=6, **alone))
+
+
+def test_rounds_that_are_needed_are_one_number():
+    """Of four choices, six pairs; of the table, three ratios: fewer rounds would do for these, and it is not said."""
+    results = study(RANKS, rounds=5, table=[{"rows": "ranks, threads", "relative_to": {"ranks": 1, "threads": 1}}])
+    _, legend = views(results)
+    texts = [significance(results), *legend.texts.values(), *remarks(results)]
+    assert {word for text in texts for word in re.findall(r"(\d+) are needed", text)} == {"8"}
+
+
+def test_the_interval_says_what_it_assumes():
+    assert "Fewer than 6 rounds have no interval" in assumption(study(RANKS, rounds=5))
+    assert "take rounds as independent" in assumption(study(RANKS, rounds=12))
+    assert "allow for rounds that depend on those before" in assumption(study(RANKS, rounds=40))
+    several = study(RANKS, rounds=12, runs=lambda settings, run: replace(run, session=1 + run.number % 3))
+    assert "allow for how far the 3 sessions differ" in assumption(several)
+
+
+def test_answers_use_the_sessions():
+    """Three sessions in which two ranks are 1.5, 1.0 and 0.7 times as fast: their rounds agree, and tell nothing."""
+    by = {0: 1.5, 1: 1.0, 2: 0.7}
+
+    def runs(settings, run):
+        session = (run.number - 1) // 8
+        slow = by[session % 3] if settings["ranks"] == 2 else 1.0
+        return replace(run, session=session + 1, figures={"total": run.seconds / slow})
+
+    results = study({"ranks": [1, 2]}, lambda _: 1.0, rounds=24, noise=0.001, runs=runs)
+    assert "do not differ beyond noise" in significance(results)

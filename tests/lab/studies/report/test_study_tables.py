@@ -7,6 +7,7 @@ import pytest
 from fathometer.base.errors import InputError
 from fathometer.lab.statistics.interval import interval
 from fathometer.lab.statistics.stopping import LEVEL_LOOKED_AT
+from fathometer.lab.studies.report.answer import significance
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.levels import level_of
 from fathometer.lab.studies.report.quantities import duration_text, ratio_text, spread_text, value_text
@@ -97,7 +98,8 @@ def test_too_few_rounds_are_told():
     (main, _), legend = views(results)
     cell = cells(main, "speed-up, total")["2", "2"]
     assert cell.differs is False  # three times as fast, but four rounds can tell nothing
-    assert "7 are needed" in legend.texts["?"]
+    assert "8 are needed" in legend.texts["?"]  # as the answer says, of all pairs
+    assert "for which 8 are needed" in significance(results)
     assert "n=4" in cells(main, "total")["2", "2"].signs
     one = views(study(RANKS, rounds=1))
     assert cells(one[0][0], "total")["2", "2"].signs == ("1×",)
@@ -153,7 +155,9 @@ def test_failed_and_marked_cells_say_why():
     assert legend.texts[sign] == "failed, 12 of 12 runs: exit code 139: out of range"
     assert [legend.texts[sign] for sign in values["2", "1"].signs] == ["1 of 12 runs failed: time limit of 60 s"]
     assert [legend.texts[sign] for sign in values["1", "2"].signs] == ["cores shared"]
-    assert {cell.note for cell in cells(main, "speed-up, total").values()} == {"", "reference has no value"}
+    ratios = cells(main, "speed-up, total")
+    assert {cell.note for cell in ratios.values()} == {"no value", "reference has no value"}
+    assert ratios["2", "2"].text == "–"  # the reference: no speed-up of 1
 
 
 def test_no_cell_is_blank():

@@ -11,13 +11,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fathometer.lab.statistics.differences import Difference, differences, rounds_needed
-from fathometer.lab.statistics.interval import interval
-from fathometer.lab.statistics.ratios import ByRound, paired_ratios, ratio, ratio_interval
+from fathometer.lab.statistics.differences import Difference, rounds_needed
+from fathometer.lab.statistics.ratios import ByRound, ratios_by_round
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import Answer, answer_of, cases_of, merits
 from fathometer.lab.studies.report.cells import is_exact, is_speed
-from fathometer.lab.studies.report.levels import level_of
+from fathometer.lab.studies.report.levels import Intervals, intervals_of
+from fathometer.lab.studies.report.needed import rounds_needed_in
 from fathometer.lab.studies.report.quantities import (
     counted,
     listed,
@@ -39,15 +39,15 @@ def significance(results: Results, answer: Answer | None = None) -> str:
     Raises InputError as `answer_of`.
     """
     answer = answer or answer_of(results)
-    table = answer.tables[0]
+    table, needed = answer.tables[0], rounds_needed_in(results, answer)
     made = blocks(results, answer, table)
     figure = made[0].deciding if made else None
     if figure is None:
         name = (list(table.columns) or merits(results.figures) or ["figure"])[0]
         info = results.figures.get(name)
         return _not_compared(results, info)
-    sentences = [_best(results, table, block, figure) for block in made]
-    effects = _effects(results, table, figure)
+    sentences = [_best(results, table, block, figure, needed) for block in made]
+    effects = _effects(results, table, figure, needed)
     if effects and len(sentences) == 1:
         return sentences[0].removesuffix(".") + "; " + "; ".join(effects) + "."
     return " ".join(sentences + [f"{_capital(effect)}." for effect in effects])
@@ -60,9 +60,24 @@ class _Choice:
     values: Mapping[int, float]
     median: float
 
+    @property
+    def failed(self) -> str:
+        """How many of its runs failed, in words; "" where none did."""
+        return failures(self.chosen)
 
-def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo) -> str:
-    level = level_of(results)
+
+def failures(chosen: Chosen) -> str:
+    """How many runs of a cell's case, or of all its settings, failed, in words; "" where none did."""
+    cases = [chosen.case] if chosen.case is not None else chosen.candidates
+    runs = [run for case in cases for run in case.runs if run.kind == chosen.kind]
+    failed = sum(bool(run.failed) for run in runs)
+    if failed == len(runs) > 0:
+        return f"all {len(runs)} runs failed" if len(runs) > 1 else "the only run failed"
+    return f"{failed} of {len(runs)} runs failed" if failed else ""
+
+
+def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo, needed: int) -> str:
+    made = intervals_of(results)
     sign = 1.0 if figure.direction == "lower" else -1.0
     choices = []
     places = list(itertools.product(block.rows, block.columns))
@@ -70,36 +85,49 @@ def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo)
         chosen = block.cell(row, column)
         if values := chosen.values(figure.name):
             key = (*row, *column)
-            choices.append(_Choice(key, chosen, values, interval(list(values.values()), level).median))
+            choices.append(_Choice(key, chosen, values, made.of(values).median))
     where = f"With {label(block.nested)}, " if block.nested else ""
     if not choices:
         return _capital(f"{where}{_nothing(results)}")
     ranked = sorted(choices, key=lambda choice: sign * choice.median)
     best, others = ranked[0], ranked[1:]
+    rest = _without(block, places, choices)
     if not others:
-        return _capital(f"{where}{figure.name} is {_spread(best, figure, level)}: {_named(best)}.")
+        return _capital(f"{where}{figure.name} is {_spread(best, figure, made)}: {_named(best)}.{rest}")
     if is_exact(figure, *(list(choice.values.values()) for choice in ranked)):
-        return _capital(f"{where}{_exactly(ranked, figure)}")
-    found = _against(best, others, figure, level)
+        return _capital(f"{where}{_exactly(ranked, figure)}{rest}")
+    found = _against(best, others, figure, made)
     same = [choice for choice in others if not _differs(found, choice)]
-    count = len(choices)
-    without = sum(bool(block.cell(row, column).candidates) for row, column in places) - count
     if len(same) == len(others):
-        return _capital(f"{where}{_no_difference(ranked, figure, found, level)}")
+        return _capital(f"{where}{_no_difference(ranked, figure, found, needed, made.level)}{rest}")
     names = listed([_named(choice) for choice in (best, *same)], MOST_NAMED)
-    of = f"of {count} choices" + (f" ({without} more {'has' if without == 1 else 'have'} no value)" if without else "")
+    of = f"of {len(choices)} choices"
     if same:
         text = f"{names} are {_superlative(figure, True)} {of}, and do not differ beyond noise"
     else:
         text = f"{names} is {_superlative(figure, False)} {of}"
     reference = _reference(table, ranked, same)
-    against = ratio(*_orient(*_same_kind(best, reference, figure), figure), level)
+    against = made.ratio(*_orient(*_same_kind(best, reference, figure), figure))
     if against is None:
-        return _capital(f"{where}{text}: {_spread(best, figure, level)}.")
+        return _capital(f"{where}{text}: {_spread(best, figure, made)}.{rest}")
     number, ends = ratio_text(against.median, against.low, against.high)
-    subject = f"{_named(best)} is " if same else ""
+    number += f" ({ends})" if against.reaches(made.level) else ""
+    subject = f"{label(best.key)} is " if same else ""
     how = "times as fast as" if is_speed(figure) else "times that of"
-    return _capital(f"{where}{text}: {subject}{number} ({ends}) {how} {_named(reference)}.")
+    return _capital(f"{where}{text}: {subject}{number} {how} {_named(reference)}.{rest}")
+
+
+def _without(block: Block, places: Sequence[tuple[Key, Key]], choices: Sequence[_Choice]) -> str:
+    """The choices that have no value, and why: they are no slower ones."""
+    there = {choice.key for choice in choices}
+    found = []
+    for row, column in places:
+        chosen = block.cell(row, column)
+        if chosen.candidates and (*row, *column) not in there:
+            found.append(f"{label((*row, *column))} ({failures(chosen) or 'not run yet'})")
+    if not found:
+        return ""
+    return f" No value {'has' if len(found) == 1 else 'have'} {listed(found, MOST_NAMED)}."
 
 
 def _exactly(ranked: Sequence[_Choice], figure: FigureInfo) -> str:
@@ -119,15 +147,15 @@ def _exactly(ranked: Sequence[_Choice], figure: FigureInfo) -> str:
     )
 
 
-def _against(best: _Choice, others: Sequence[_Choice], figure: FigureInfo, level: float) -> dict[Key, Difference]:
+def _against(best: _Choice, others: Sequence[_Choice], figure: FigureInfo, made: Intervals) -> dict[Key, Difference]:
     """The best against each other one, corrected for all pairs."""
     ratios = {
         choice.key: found
         for choice in others
-        if (found := paired_ratios(*_orient(*_same_kind(best, choice, figure), figure)))
+        if (found := ratios_by_round(*_orient(*_same_kind(best, choice, figure), figure)))
     }
     pairs = 2.0 / (len(others) + 1)  # (n - 1) comparisons of n (n - 1) / 2
-    return differences(ratios, 1.0 - (1.0 - level) * pairs) if ratios else {}
+    return made.differences(ratios, 1.0 - (1.0 - made.level) * pairs) if ratios else {}
 
 
 def _differs(found: Mapping[Key, Difference], choice: _Choice) -> bool:
@@ -149,16 +177,17 @@ def _reference(table: TableTable, ranked: Sequence[_Choice], same: Sequence[_Cho
     return base[0] if base else ranked[-1]
 
 
-def _no_difference(ranked: Sequence[_Choice], figure: FigureInfo, found: Mapping[Key, Difference], level: float) -> str:
+def _no_difference(
+    ranked: Sequence[_Choice], figure: FigureInfo, found: Mapping[Key, Difference], needed: int, level: float
+) -> str:
     count = len(ranked)
-    needed = rounds_needed(count * (count - 1) // 2, level)
     rounds = max((difference.corrected.count for difference in found.values()), default=0)
     ends = (
         f"{figure.name} is {value_text(ranked[0].median, figure.unit)} to {value_text(ranked[-1].median, figure.unit)}"
     )
     if any(value <= 0 for choice in ranked for value in choice.values.values()):
         return f"the choices are not compared, because ratios need values above zero: {ends}."
-    if rounds < needed:
+    if rounds < rounds_needed(count * (count - 1) // 2, level):
         return (
             f"{counted(rounds, 'round')} in common cannot tell {count} choices apart, for which {needed} are needed: "
             f"{ends}."
@@ -166,10 +195,10 @@ def _no_difference(ranked: Sequence[_Choice], figure: FigureInfo, found: Mapping
     return f"the {count} choices do not differ beyond noise: {ends}."
 
 
-def _effects(results: Results, table: TableTable, figure: FigureInfo) -> list[str]:
+def _effects(results: Results, table: TableTable, figure: FigureInfo, needed: int) -> list[str]:
     """What the factors of best_over do, each on average over all else."""
-    level = level_of(results)
-    found: dict[tuple[str, int, int], list[float]] = {}
+    made = intervals_of(results)
+    found: dict[tuple[str, int, int], dict[int, float]] = {}
     values_of: dict[str, list[object]] = {}
     for name in table.best_over:
         values = list(
@@ -181,13 +210,13 @@ def _effects(results: Results, table: TableTable, figure: FigureInfo) -> list[st
                 found[name, a, b] = effect
     if not found:
         return []
-    known = differences(found, level)
+    known = made.differences(found)
     return [
         sentence
         for name in table.best_over
         if (
             sentence := _factor(
-                name, values_of[name], {k[1:]: v for k, v in known.items() if k[0] == name}, found, figure, level
+                name, values_of[name], {k[1:]: v for k, v in known.items() if k[0] == name}, found, figure, made, needed
             )
         )
     ]
@@ -195,7 +224,7 @@ def _effects(results: Results, table: TableTable, figure: FigureInfo) -> list[st
 
 def _effect(
     results: Results, table: TableTable, figure: FigureInfo, name: str, first: object, second: object
-) -> list[float]:
+) -> dict[int, float]:
     """Of each round the geometric mean, over cases that are alike in all else, of the second's ratio to the first."""
     alike: dict[str, dict[object, CaseRuns]] = {}
     for case in cases_of(results, table.design):
@@ -212,16 +241,17 @@ def _effect(
                     logarithms.setdefault(number, []).append(math.log(other[number] / one[number]))
     most = max(map(len, logarithms.values()), default=0)
     # A round in which some of the pairs failed would be an average over other cases.
-    return [math.exp(sum(all_) / len(all_)) for _, all_ in sorted(logarithms.items()) if len(all_) == most]
+    return {n: math.exp(sum(all_) / len(all_)) for n, all_ in sorted(logarithms.items()) if len(all_) == most}
 
 
 def _factor(
     name: str,
     values: Sequence[object],
     known: Mapping[tuple[int, int], Difference],
-    found: Mapping[tuple[str, int, int], Sequence[float]],
+    found: Mapping[tuple[str, int, int], ByRound],
     figure: FigureInfo,
-    level: float,
+    made: Intervals,
+    needed: int,
 ) -> str:
     """What one factor does, in words."""
     if not known:
@@ -230,11 +260,10 @@ def _factor(
     different = {pair: difference for pair, difference in known.items() if difference.differs}
     if not different:
         if not any(difference.could_differ for difference in known.values()):
-            needed = next(iter(known.values())).rounds_needed
             return f"{name}: too few rounds to tell {listed(texts)} apart ({needed} are needed)"
         return f"{name} {listed(texts)} do not differ beyond noise"
     (a, b), _ = max(different.items(), key=lambda item: abs(math.log(item[1].corrected.median)))
-    estimate = ratio_interval(found[name, a, b], level)
+    estimate = made.of_ratios(found[name, a, b])
     speed = is_speed(figure)
     if speed and figure.direction == "lower":  # times: the first over the second is the second's speed
         estimate = estimate.mapped(lambda value: 1 / value)
@@ -242,11 +271,12 @@ def _factor(
     if estimate.median < 1:
         estimate = estimate.mapped(lambda value: 1 / value)
     number, ends = ratio_text(estimate.median, estimate.low, estimate.high)
+    number += f" ({ends})" if estimate.reaches(made.level) else ""
     how = "times as fast as" if speed else f"times the {figure.name} of"
     verb = "is" if speed else "has"
     others = len(known) - len(different)
     rest = "" if len(values) == 2 else f" ({len(different)} of {len(different) + others} pairs differ)"
-    return f"on average over all else, {name} {texts[more]} {verb} {number} ({ends}) {how} {texts[less]}{rest}"
+    return f"on average over all else, {name} {texts[more]} {verb} {number} {how} {texts[less]}{rest}"
 
 
 def _not_compared(results: Results, figure: FigureInfo | None) -> str:
@@ -284,14 +314,15 @@ def _superlative(figure: FigureInfo, several: bool) -> str:
 def _named(choice: _Choice) -> str:
     setting = ", ".join(f"{name} {text_of(value)}" for name, value in choice.chosen.setting.items())
     name = label(choice.key)
-    return f"{name} ({setting})" if setting else name
+    beside = "; ".join(text for text in (setting, choice.failed) if text)
+    return f"{name} ({beside})" if beside else name
 
 
-def _spread(choice: _Choice, figure: FigureInfo, level: float) -> str:
-    estimate = interval(list(choice.values.values()), level)
+def _spread(choice: _Choice, figure: FigureInfo, made: Intervals) -> str:
+    estimate = made.of(choice.values)
     number, ends, unit = spread_text(estimate.median, estimate.low, estimate.high, figure.unit)
     text = with_unit(number, unit)
-    return f"{text} ({ends})" if estimate.count > 1 else text
+    return f"{text} ({ends})" if estimate.reaches(made.level) else f"{text} ({counted(estimate.count, 'run')})"
 
 
 def _capital(text: str) -> str:

@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import Literal
 
 from fathometer.base.errors import shortened
-from fathometer.lab.statistics.differences import Difference, differences
-from fathometer.lab.statistics.interval import Estimate, interval
-from fathometer.lab.statistics.ratios import paired_ratios, ratio
+from fathometer.lab.statistics.differences import Difference
+from fathometer.lab.statistics.interval import Estimate
+from fathometer.lab.statistics.ratios import ratios_by_round
 from fathometer.lab.statistics.scaling import ScalingPoint, scaling
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import SCALES
-from fathometer.lab.studies.report.levels import level_of
+from fathometer.lab.studies.report.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.quantities import counted, ratio_text, spread_text
 from fathometer.lab.studies.report.selection import Block, Chosen, Key, keys_of
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results
@@ -122,15 +122,15 @@ def value_cell(chosen: Chosen, figure: FigureInfo, results: Results, legend: Leg
     if case is None:
         return _without_case(chosen, legend)
     signs = case_signs(case, chosen, figure.name, legend)
-    values = list(chosen.values(figure.name).values())
+    values, made = chosen.values(figure.name), intervals_of(results)
     if not values:
         return _without_value(case, chosen, results, legend, signs)
-    estimate = interval(values, level_of(results))
+    estimate = made.of(values)
     number, ends, unit = spread_text(estimate.median, estimate.low, estimate.high, figure.unit, size)
     if chosen.setting and not chosen.again:
         signs += (legend.sign(NOT_AGAIN, NOT_AGAIN_TEXT),)
     cell = Cell(number, "value", ends, "", signs, estimate, unit=unit)
-    return cell if is_exact(figure, values) else _with_interval(cell, level_of(results), legend)
+    return cell if is_exact(figure, list(values.values())) else _with_interval(cell, made.level, legend)
 
 
 def setting_cell(chosen: Chosen) -> Cell:
@@ -148,7 +148,7 @@ class Ratios:
     """Ratios of the cells of a table to those that its `relative_to` names.
 
     Attributes:
-        figures: of the table. made: all its blocks.
+        figures: of the table. made: all its blocks. needed: rounds, see needed.py.
     """
 
     results: Results
@@ -156,11 +156,12 @@ class Ratios:
     figures: Sequence[FigureInfo]
     made: Sequence[Block]
     legend: Legend
+    needed: int
 
     @cached_property
-    def level(self) -> float:
-        """Of intervals."""
-        return level_of(self.results)
+    def intervals(self) -> Intervals:
+        """How they are made."""
+        return intervals_of(self.results)
 
     @cached_property
     def found(self) -> dict[tuple[Key, str], Difference]:
@@ -170,9 +171,9 @@ class Ratios:
         comparisons = {}
         for figure in self.figures:
             for key in keys_of(self.made):
-                if self.reference(key) != key and (ratios := paired_ratios(*self._both(key, figure))):
+                if self.reference(key) != key and (ratios := ratios_by_round(*self._both(key, figure))):
                     comparisons[key, figure.name] = ratios
-        return differences(comparisons, self.level)
+        return self.intervals.differences(comparisons)
 
     def reference(self, whole: Key) -> Key:
         """The cell that this one is compared with: the same, but for the factors of relative_to."""
@@ -180,22 +181,22 @@ class Ratios:
 
     def estimate(self, whole: Key, figure: FigureInfo) -> Estimate | None:
         """The ratio within rounds, above 1 where a figure of speed is better; None where there is none."""
-        return ratio(*self._both(whole, figure), self.level)
+        return self.intervals.ratio(*self._both(whole, figure))
 
     def ratio_cell(self, whole: Key, figure: FigureInfo) -> Cell:
         """The ratio with its interval, or why there is none."""
-        if self.reference(whole) == whole:
-            return Cell("1", "reference")
         estimate = self.estimate(whole, figure)
         if estimate is None:
             return self._missing(whole, figure)
+        if self.reference(whole) == whole:
+            return Cell("1", "reference")
         text, ends = ratio_text(estimate.median, estimate.low, estimate.high)
         if is_exact(figure, *(list(values.values()) for values in self._both(whole, figure))):
             return Cell(text, "ratio", ends, "", (), estimate, estimate.median != 1)
         difference = self.found[whole, figure.name]
         signs = () if difference.differs else (self._same(difference),)
         cell = Cell(text, "ratio", ends, "", signs, estimate, difference.differs)
-        return _with_interval(cell, self.level, self.legend)
+        return _with_interval(cell, self.intervals.level, self.legend)
 
     def efficiency_cell(self, whole: Key, figure: FigureInfo) -> Cell:
         """The speed-up over that of perfect scaling, with its interval; marked where it is beyond doubt above 1."""
@@ -206,15 +207,15 @@ class Ratios:
         found = point.speed_up if weak else point.efficiency
         text, ends = ratio_text(found.median, found.low, found.high)
         signs: tuple[str, ...] = ()
-        if found.coverage >= self.level and (found.low > 1 if weak else point.super_linear):
+        if found.reaches(self.intervals.level) and (found.low > 1 if weak else point.super_linear):
             signs = (
                 self.legend.sign(SUPERLINEAR, "faster than in proportion (super-linear), with its whole interval"),
             )
-        return _with_interval(Cell(text, "ratio", ends, "", signs, found), self.level, self.legend)
+        return _with_interval(Cell(text, "ratio", ends, "", signs, found), self.intervals.level, self.legend)
 
     def serial_cell(self, whole: Key, figure: FigureInfo) -> Cell:
         """The serial fraction of Karp and Flatt, with its interval."""
-        if self.reference(whole) == whole:
+        if self.reference(whole) == whole and self.estimate(whole, figure) is not None:
             return Cell(NONE, "reference", note="reference")
         point = self._point(whole, figure)
         if isinstance(point, Cell):
@@ -223,7 +224,7 @@ class Ratios:
         if found is None:
             return Cell(NONE, "missing", note="as large as the reference")
         text, ends = ratio_text(found.median, found.low, found.high)
-        return _with_interval(Cell(text, "ratio", ends, "", (), found), self.level, self.legend)
+        return _with_interval(Cell(text, "ratio", ends, "", (), found), self.intervals.level, self.legend)
 
     def size(self, whole: Key) -> Fraction | None:
         """How many times as much of the machine as the reference a cell uses; None where that is no number."""
@@ -241,11 +242,11 @@ class Ratios:
 
     def _point(self, whole: Key, figure: FigureInfo) -> ScalingPoint | Cell:
         """The point of a scaling, or the cell that says why there is none."""
-        if self.reference(whole) == whole:
-            return Cell("1", "reference")
         estimate, size = self.estimate(whole, figure), self.size(whole)
         if estimate is None:
             return self._missing(whole, figure)
+        if self.reference(whole) == whole:
+            return Cell("1", "reference")
         if size is None or size < 1:
             return Cell(NONE, "missing", note="smaller than the reference" if size else "no number of processors")
         return scaling({size.numerator: estimate}, size.denominator)[0]
@@ -281,21 +282,23 @@ class Ratios:
         corrected = f", corrected for {count} comparisons," if count > 1 else ""
         if difference.could_differ:
             return self.legend.sign(NO_DIFFERENCE, f"no difference beyond noise: the interval{corrected} holds 1")
-        text = f"too few rounds to tell a difference{corrected.rstrip(',')}: {difference.rounds_needed} are needed"
+        text = f"too few rounds to tell a difference{corrected.rstrip(',')}: {self.needed} are needed"
         return self.legend.sign(TOO_FEW, text)
 
 
 def _with_interval(cell: Cell, level: float, legend: Legend) -> Cell:
     """The cell, whose interval is told to be none where there are too few values for one."""
     estimate = cell.estimate
-    if estimate is None or estimate.coverage >= level - 1e-9:
+    if estimate is None or estimate.reaches(level):
         return cell
     if estimate.count == 1:
         return replace(cell, interval="", signs=(*cell.signs, legend.sign(ONE_RUN, "of one run")))
     if TOO_FEW in cell.signs:
-        return cell
-    text = f"of {estimate.count} values, all of which are in the interval: too few for one of 95 %"
-    return replace(cell, signs=(*cell.signs, legend.sign(f"{FEW}{estimate.count}", text)))
+        return replace(cell, interval="")
+    text = f"of {estimate.count} values: too few for an interval of 95 %"
+    if estimate.inflation > 1:
+        text = f"of {estimate.count} values, of sessions or rounds that depend on each other: too few for an interval"
+    return replace(cell, interval="", signs=(*cell.signs, legend.sign(f"{FEW}{estimate.count}", text)))
 
 
 def _positive(value: object) -> bool:

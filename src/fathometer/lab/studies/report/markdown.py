@@ -11,6 +11,7 @@ from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, keys
+from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.published import Published, published
 from fathometer.lab.studies.report.remarks import remarks
@@ -30,7 +31,7 @@ def markdown(results: Results, folder: Path | None = None) -> str:
     )
     parts.append(f"**{cell_text(said)}**")
     parts += [view_text(view) for view in shown]
-    parts.append("Medians, in brackets the 95 % interval of the median.")
+    parts.append(assumption(results))
     if legend.texts:
         parts.append("\n".join(f"- {cell_text(sign)}: {cell_text(text)}" for sign, text in legend.texts.items()))
     beside = published(answer.landscapes, folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, facts, keys
+from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.published import published
@@ -44,6 +45,7 @@ def render(results: Results, folder: Path | None = None) -> str:
         answer=said,
         facts=facts(results),
         views=shown,
+        assumption=assumption(results),
         ratios=any(table.relative_to for table in answer.tables),
         legend=list(legend.texts.items()),
         figures=[{"figure": figure, "reason": ""} for figure in drawn],

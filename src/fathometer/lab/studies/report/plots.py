@@ -10,11 +10,11 @@ from typing import Any
 
 from fathometer.base.errors import shortened
 from fathometer.lab.recipes.expression import Value
-from fathometer.lab.statistics.interval import Estimate, interval
+from fathometer.lab.statistics.interval import Estimate
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import Answer, merits
 from fathometer.lab.studies.report.colours import COLOURS, LONGEST_NAME
-from fathometer.lab.studies.report.levels import level_of
+from fathometer.lab.studies.report.levels import Intervals, intervals_of
 from fathometer.lab.studies.report.quantities import unit_of
 from fathometer.lab.studies.report.samples import samples
 from fathometer.lab.studies.report.selection import Block, Key, blocks, label
@@ -35,6 +35,7 @@ class Point:
 
     x: Value
     estimate: Estimate
+    sure: bool  # whether the estimate has an interval
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def plots(results: Results, answer: Answer) -> list[Figure]:
             if plot.kind == "heat map" and plot.y:
                 made = _heat_map(name, title, plot, block, info)
             else:
-                made = _drawn(name, title, plot, _series(block, info, level_of(results)), info)
+                made = _drawn(name, title, plot, _series(block, info, intervals_of(results)), info)
             drawn += [made] if made else []
     names = [table.columns[0] for table in answer.tables if table.columns] or merits(results.figures)[:1]
     return drawn + [made for name in dict.fromkeys(names) if (made := samples(results, results.figures[name]))]
@@ -72,14 +73,14 @@ def _title(plot: PlotTable, info: FigureInfo) -> str:
     return f"{info.name}: scaling over {plot.x}" if plot.kind == "scaling" else f"{info.name} by {plot.x}{by}"
 
 
-def _series(block: Block, info: FigureInfo, level: float) -> list[Series]:
+def _series(block: Block, info: FigureInfo, made: Intervals) -> list[Series]:
     """A series for each value of `lines` and of the factors that the plot does not name."""
     found: dict[Key, list[Point]] = {}
     for row in block.rows:
         for column in block.columns:
             values = block.cell(row, column).values(info.name)
             if values:
-                point = Point(row[0][1], interval(list(values.values()), level))
+                point = Point(row[0][1], (estimate := made.of(values)), estimate.reaches(made.level))
                 found.setdefault((*row[1:], *column), []).append(point)
     return [Series(label(key) if key else "", points) for key, points in found.items()]
 
@@ -112,7 +113,7 @@ def _bars(name: str, title: str, plot: PlotTable, series: Sequence[Series], info
             value: [point.estimate.median / by for point in one.points],
             along: [plain(shortened(text_of(point.x), LONGEST_NAME)) for point in one.points],
             "marker": {"color": COLOURS[place]},
-            f"error_{value}": _errors([point.estimate for point in one.points], by),
+            f"error_{value}": _errors(one.points, by),
             "hovertemplate": f"{plain(one.name)} %{{{along}}}: %{{{value}:.4g}} {plain(unit)}<extra></extra>",
         }
         for place, one in enumerate(series)
@@ -126,7 +127,7 @@ def _bars(name: str, title: str, plot: PlotTable, series: Sequence[Series], info
     layout = {"barmode": "group", "bargap": gap, f"{value}axis": axis, f"{along}axis": names}
     height = 320 if upright else 90 + 20 * bars + 10 * len(categories)
     legend = [(one.name, COLOURS[place], SQUARE) for place, one in enumerate(series)] if series[0].name else []
-    return figure(name, title, f"Medians with their 95 % intervals. {note}".strip(), data, layout, height, legend)
+    return figure(name, title, f"{_caption(series)} {note}".strip(), data, layout, height, legend)
 
 
 def _lines(name: str, title: str, plot: PlotTable, series: Sequence[Series], info: FigureInfo, note: str) -> Figure:
@@ -146,7 +147,7 @@ def _lines(name: str, title: str, plot: PlotTable, series: Sequence[Series], inf
                 "name": plain(one.name),
                 "x": [point.x if numeric else plain(text_of(point.x)) for point in points],
                 "y": [point.estimate.median / by for point in points],
-                "error_y": _errors([point.estimate for point in points], by),
+                "error_y": _errors(points, by),
                 "line": {"color": colour, "width": 1.8},
                 "marker": {"color": colour, "size": 7, "symbol": place % 8},
                 "hovertemplate": f"{plain(one.name)} %{{x}}: %{{y:.4g}} {plain(unit)}<extra></extra>",
@@ -171,7 +172,7 @@ def _lines(name: str, title: str, plot: PlotTable, series: Sequence[Series], inf
         across["type"] = "category"
     legend = [(one.name, COLOURS[place], DOT) for place, one in enumerate(series)] if series[0].name else []
     legend += [("ideal", IDEAL, LINE)] if any(trace.get("name") == "ideal" for trace in data) else []
-    caption = "Medians with their 95 % intervals." + (" Both axes are logarithmic." if scaling else "")
+    caption = _caption(series) + (" Both axes are logarithmic." if scaling else "")
     return figure(name, title, f"{caption} {note}".strip(), data, {"xaxis": across, "yaxis": up}, 340, legend)
 
 
@@ -241,12 +242,21 @@ def _unit(series: Sequence[Series], info: FigureInfo) -> tuple[float, str]:
     return unit_of(max((point.estimate.median for one in series for point in one.points), key=abs), info.unit)
 
 
-def _errors(estimates: Sequence[Estimate], by: float) -> dict[str, Any]:
+def _caption(series: Sequence[Series]) -> str:
+    """What the points are, and whether there are intervals."""
+    sure = [point.sure for one in series for point in one.points]
+    if all(sure):
+        return "Medians with their 95 % intervals."
+    return "Medians, with 95 % intervals where there are enough rounds." if any(sure) else "Medians of few rounds."
+
+
+def _errors(points: Sequence[Point], by: float) -> dict[str, Any]:
+    estimates = [(point.estimate, point.sure) for point in points]
     return {
         "type": "data",
         "symmetric": False,
-        "array": [(estimate.high - estimate.median) / by for estimate in estimates],
-        "arrayminus": [(estimate.median - estimate.low) / by for estimate in estimates],
+        "array": [(estimate.high - estimate.median) / by if sure else None for estimate, sure in estimates],
+        "arrayminus": [(estimate.median - estimate.low) / by if sure else None for estimate, sure in estimates],
         "color": INK,
         "thickness": 1.2,
         "width": 4,

@@ -18,7 +18,8 @@ class Progress:
     """How far a study is.
 
     Attributes:
-        done: runs of rounds that were made, failed ones included, those that repeat disturbed ones not. least, most: that there will be, of all rounds.
+        done: runs of rounds that were made, failed ones included, those that repeat disturbed ones not.
+        least, most: that there will be, of all rounds.
         seconds: of a round, as the medians of its cases' runs have it; None before the first run.
         left: s, to the least and to the most rounds or the end of the budget; None before the first run.
     """

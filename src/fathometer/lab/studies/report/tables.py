@@ -19,6 +19,7 @@ from fathometer.lab.studies.report.cells import (
     setting_cell,
     value_cell,
 )
+from fathometer.lab.studies.report.needed import rounds_needed_in
 from fathometer.lab.studies.report.quantities import common_size, listed, with_unit
 from fathometer.lab.studies.report.selection import Block, Key, blocks, label
 from fathometer.lab.studies.results import FigureInfo, Results
@@ -53,12 +54,12 @@ Column = tuple[Head, list[Cell]]
 def views(results: Results, answer: Answer | None = None) -> tuple[list[View], Legend]:
     """All tables that the study asks for, and the legend that they share. Raises InputError as `answer_of`."""
     answer = answer or answer_of(results)
-    legend = Legend()
+    legend, needed = Legend(), rounds_needed_in(results, answer)
     shown: list[View] = []
     for table in answer.tables:
         figures = [results.figures[name] for name in (table.columns or merits(results.figures))]
         made = blocks(results, answer, table)
-        ratios = Ratios(results, table, figures, made, legend)
+        ratios = Ratios(results, table, figures, made, legend, needed)
         for block in made:
             shown += _Columns(results, table, figures, block, ratios).views()
     return shown, legend

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.cells import Cell, Legend
 from fathometer.lab.studies.report.compared import answered
+from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.remarks import remarks
 from fathometer.lab.studies.report.tables import View
@@ -29,7 +30,7 @@ def text_of_study(results: Results, now: float) -> str:
     for view in shown:
         lines += ["", _table(view, wide)]
     lines += [line for sign, text in legend.texts.items() for line in _hanging(f"{sign}  ", text, wide)]
-    lines += [line for text in remarks(results, answer) for line in _hanging("· ", text, wide)]
+    lines += [line for text in [assumption(results), *remarks(results, answer)] for line in _hanging("· ", text, wide)]
     return "\n".join(lines)
 
 
