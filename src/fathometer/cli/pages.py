@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,18 @@ def publish(path: Path, record: dict[str, Any], panels: Sequence[Panel]) -> None
     shown = registry.panels_of(record)
     heading = shown.heading(record) if shown is not None else Heading()
     write_page(path, [Run(path.with_name(RECORD), record)], PagePanels(heading, panels))
+
+
+def write_profile_pages(records: Iterable[Path]) -> None:
+    """Write the page beside each record of a profile, where there is none. Raises FathometerError where that fails."""
+    from fathometer.lab.profile.profile import PAGE
+    from fathometer.report.page import write_page
+    from fathometer.report.records import read_record
+
+    for record in records:
+        if not (page := record.with_name(PAGE)).exists():
+            shown = read_record(record)
+            write_page(page, [shown], page_panels(shown))
 
 
 def page_panels(run: Run) -> PagePanels:

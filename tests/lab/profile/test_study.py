@@ -1,14 +1,14 @@
 """A study whose runs are profiled: their figures, and where time in MPI passes the time outside."""
 
 import csv
+import json
 
-import pytest
 from cli_support import call
 from profile_support import compiled, run_environment
 from study_support import study
 
 from fathometer.lab.profile.study_figures import RATIO, UNITS
-from fathometer.lab.studies.report.crossing import crossing, crossings
+from fathometer.lab.studies.report.crossing import crossings
 from fathometer.lab.studies.results import FigureInfo
 
 STUDY = """
@@ -50,20 +50,49 @@ def test_runs_of_a_study_are_counted(tmp_path):
     assert {name for _, name in found} >= set(UNITS)
 
 
-def test_the_crossing_is_on_the_line_between_its_points():
-    assert crossing([(1, 0.25), (4, 4.0)]) == pytest.approx(2.0)  # by the logarithms of both
-    assert crossing([(1, 0.5), (2, 1.0), (4, 2.0)]) == pytest.approx(2.0)
-    assert crossing([(1, 2.0), (2, 3.0)]) is None
-    assert crossing([(1, 0.2), (2, 0.9)]) is None
+def test_a_study_keeps_its_profiles(tmp_path):
+    program = compiled(tmp_path, "cg.c")
+    (tmp_path / "study.toml").write_text(STUDY.format(program=program))
+    environment = {name: value for name, value in run_environment().items() if name.startswith("OMPI_")}
+    assert call("study", "run", tmp_path / "study.toml", "--quiet", environment=environment).code == 0
+    folder = tmp_path / "study.study"
+    pages = sorted(folder.rglob("profile.html"))
+    assert len(pages) == 2
+    text = (folder / "study.html").read_text()
+    for page in pages:
+        assert f'href="{page.relative_to(folder)}"' in text
+        record = json.loads(page.with_name("profile.json").read_text())
+        assert record["command"][-3:] == [str(program), "2000", "50"]
+        assert sorted(path.name for path in page.parent.iterdir()) == ["profile.html", "profile.json"]
+    assert call("study", "report", folder, "-o", tmp_path / "elsewhere.html").code == 0
+    assert f'href="study.study/{pages[0].relative_to(folder)}"' in (tmp_path / "elsewhere.html").read_text()
+
+
+INFO = FigureInfo(RATIO, "seconds", "none", "context")  # seconds: takes the value as it is
+
+
+def of_nodes(*nodes, by=8, **more):
+    return crossings(
+        study({"nodes": nodes}, lambda settings: settings["nodes"] / by, figures=(INFO,), **{"noise": 0.01} | more)
+    )
 
 
 def test_a_study_says_where_time_in_mpi_passes_the_rest():
-    info = FigureInfo(RATIO, "seconds", "none", "context")  # seconds: takes the value as it is
-    results = study({"nodes": (1, 4, 16)}, lambda settings: settings["nodes"] / 8, figures=(info,), noise=0.0)
-    assert crossings(results) == [
-        "time in MPI passes the time outside of it at 8.00 nodes (on a line between measured points)."
+    assert of_nodes(1, 4, 16) == [
+        "time in MPI is less than the time outside of it at 4 nodes, and more at 16."  # and nothing of 8
     ]
-    never = study({"nodes": (1, 4)}, lambda settings: settings["nodes"] / 8, figures=(info,), noise=0.0)
-    assert crossings(never) == ["time in MPI is less than the time outside of it at all nodes measured, 1.00 to 4.00."]
+    assert of_nodes(1, 4) == ["time in MPI is less than the time outside of it at all nodes measured, 1 to 4."]
+    assert of_nodes(16, 32) == ["time in MPI is more than the time outside of it at all nodes measured, 16 to 32."]
     other = study({"nodes": (1, 4)}, figures=(FigureInfo("total", "seconds", "lower"),))
     assert crossings(other) == []
+
+
+def test_two_rounds_do_not_say_where():
+    assert of_nodes(1, 4, 16, rounds=2) == [
+        "2 rounds do not tell whether time in MPI is more than the time outside of it at 1 to 16 nodes."
+    ]
+
+
+def test_what_is_about_as_much_is_not_decided():
+    [said] = of_nodes(2, 8, noise=0.05)
+    assert said.startswith("whether time in MPI is more than the time outside of it is not decided at 8 nodes")

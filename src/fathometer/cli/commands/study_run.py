@@ -19,6 +19,7 @@ from fathometer.cli.command import Command, Options
 from fathometer.cli.option_types import count
 from fathometer.cli.option_types import duration as seconds
 from fathometer.cli.output import labelled, print_line, print_text, printer
+from fathometer.cli.pages import write_profile_pages
 
 if TYPE_CHECKING:
     from fathometer.lab.studies.design import Case
@@ -67,6 +68,7 @@ def run(options: Options) -> None:
     from fathometer.lab.studies.course import require_success, run_study
     from fathometer.lab.studies.preparation import prepare
     from fathometer.lab.studies.report.files import write_answer
+    from fathometer.lab.studies.report.profiles import to_be_shown
     from fathometer.lab.studies.report.terminal import text_of_study
     from fathometer.lab.studies.study import cases_and_designs, in_sessions, ready
     from fathometer.lab.studies.study_file import load_study
@@ -84,6 +86,7 @@ def run(options: Options) -> None:
         results = run_study(study, words, options.overwrite, display, options.retry_failed)
     finally:
         display.clear()
+    write_profile_pages(to_be_shown(file.folder, results))
     for path in write_answer(file.folder, results):
         if not options.quiet:
             print_line(labelled(path.suffix[1:], path))

@@ -46,6 +46,7 @@ class ProfileOptions:
         newer: whether functions of MPI 4 with large counts are listened to; None: where the command seems to have them.
         keep: whether the files of the ranks stay. overwrite: whether an earlier profile in the folder goes.
         hide_arguments: whether of the command only its program is kept anywhere.
+        ran: the words of the command whose files are gathered, where they are known.
     """
 
     command: tuple[str, ...]
@@ -57,15 +58,19 @@ class ProfileOptions:
     keep: bool = False
     overwrite: bool = False
     hide_arguments: bool = False
+    ran: tuple[str, ...] = ()
 
     @property
     def shown(self) -> list[str]:
         """The words of the command that records keep."""
-        return list(self.command[:1] if self.hide_arguments else self.command)
+        command = self.command or self.ran
+        return list(command[:1] if self.hide_arguments else command)
 
 
-def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[str, Any], Ended]:
-    """The record of a profile, and how the command ended. words: of this command line.
+def make_profile(
+    options: ProfileOptions, words: Sequence[str], machine: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], Ended]:
+    """The record of a profile, and how the command ended. words: of this command line. machine: where it is known.
 
     A file of a rank that cannot be read is left out, which the record says.
     Raises InputError where the folder has a profile already, for a static program, and where no process of the command
@@ -113,7 +118,7 @@ def make_profile(options: ProfileOptions, words: Sequence[str]) -> tuple[dict[st
             "profiler": options.profiler,
             "counted": list(options.counted),
         },
-        machine=machine_of_runs(),
+        machine=machine_of_runs() if machine is None else machine,
         account=account,
         figures=figures(results),
         results=results,

@@ -6,14 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from fathometer.base.errors import FathometerError
 from fathometer.lab.profile.jobs import chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, environment
+from fathometer.lab.profile.profile import RECORD, ProfileOptions, make_profile, remove_left
 from fathometer.lab.profile.programs import has_newer_calls
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures
 from fathometer.lab.profile.uncounted import what_was_seen
+from fathometer.record.envelope import write_record
 
 FOLDER = "profile"  # in a run's folder
 RATIO = "MPI over user time"
@@ -66,3 +69,14 @@ def figures_in(folder: Path) -> dict[str, float]:
     if missing:
         raise FathometerError(f"profile: no {', '.join(missing)}: the run spent no time outside of MPI")
     return {name: found[name] for name in UNITS}
+
+
+def keep_record(folder: Path, words: Sequence[str], machine: Mapping[str, Any]) -> None:
+    """Make the record of a run's profile from what its ranks have left in its folder, in place of that.
+
+    words: of the run's command. Raises FathometerError where it cannot be written.
+    """
+    where = folder / FOLDER
+    made, _ = make_profile(ProfileOptions((), where, ran=tuple(words)), (), machine)
+    write_record(where / RECORD, made)
+    remove_left(where, made)

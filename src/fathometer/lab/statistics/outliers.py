@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 FENCE = 3.0  # times the distance of the quartiles, beyond them: Tukey's "far out"
+LEAST_FAR = 0.01  # of the median: nearer ones are not far from the others, however close these are to each other
 FEWEST = 6  # values: of fewer, one far away would move the quartiles themselves too much
 
 
@@ -18,6 +19,6 @@ def outliers(values: Sequence[float]) -> list[int]:
 
     if len(values) < FEWEST:
         return []
-    lower, upper = (float(value) for value in np.quantile(values, [0.25, 0.75]))
-    reach = FENCE * (upper - lower)
+    lower, middle, upper = (float(value) for value in np.quantile(values, [0.25, 0.5, 0.75]))
+    reach = max(FENCE * (upper - lower), LEAST_FAR * abs(middle))
     return [place for place, value in enumerate(values) if not lower - reach <= value <= upper + reach]

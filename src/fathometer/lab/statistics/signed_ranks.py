@@ -25,7 +25,8 @@ def shift_of_ratios(ratios: Sequence[float], level: float = LEVEL, sessions: Seq
     """The pseudomedian of ratios above zero, in the order in which they were made, and its interval of the level.
 
     From FEWEST_DEPENDENT ratios on, or where they are of several sessions, median and interval are those of
-    `ratio_interval`, which allows for ratios that depend on each other. The smallest and the largest ratio where so few cannot reach the level; `coverage` tells.
+    `ratio_interval`, which allows for ratios that depend on each other. The smallest and the largest ratio where so few
+    cannot reach the level; `coverage` tells.
     Raises InputError as `interval`.
     """
     n = len(ratios)

@@ -1,8 +1,8 @@
 """What may be told of a few rounds: ends of an interval that reaches its level, and which setting is the fastest.
 
 The setting with the least median is the fastest only where it differs from all others. The ratios are paired by rounds
-and tested by Holm's procedure, at a level corrected for all pairs, since the one with the least median was chosen by the
-same values. Those that do not differ from it are as good, as far as so many rounds can tell.
+and tested by Holm's procedure, at a level corrected for all pairs, since the one with the least median was chosen by
+the same values. Those that do not differ from it are as good, as far as so many rounds can tell.
 """
 
 from __future__ import annotations

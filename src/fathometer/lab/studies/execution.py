@@ -10,12 +10,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.lab.cluster.spec import node_names
 from fathometer.lab.profile import study_figures
+from fathometer.lab.profile.profile import PAGE as PROFILE_PAGE
+from fathometer.lab.profile.profile import RECORD as PROFILE
 from fathometer.lab.recipes.run_folder import LARGEST_TEXT, copy_inputs
 from fathometer.lab.recipes.template import fill
 from fathometer.lab.studies.batch_script import cpus_of_node
@@ -34,6 +37,7 @@ from fathometer.lab.studies.runner import PlacedRun, Runner, Tell
 from fathometer.lab.studies.single_run import RESULT, Cache, Outcome, SingleRun, outcome_in
 from fathometer.lab.studies.store import remove_run, run_folder
 from fathometer.record.envelope import RECORD
+from fathometer.record.machine_of_runs import machine_of_runs
 from fathometer.storage import atomic
 from fathometer.storage.fingerprint import hash_of
 from fathometer.storage.json_text import json_values
@@ -197,7 +201,9 @@ class CaseRunner:
         if self._conditions.keep == "all":
             return
         with suppress(FathometerError):  # what cannot be removed stays
-            remove_run(self._folder, folder, {STDOUT, STDERR, RESULT, RECORD} if run.folder else ())
+            remove_run(
+                self._folder, folder, {STDOUT, STDERR, RESULT, RECORD, PROFILE, PROFILE_PAGE} if run.folder else ()
+            )
 
     def _first_parts(self, case: Case) -> list[Part]:
         """The parts of a case's first run: what can be said of it before there is one."""
@@ -292,6 +298,7 @@ class CaseRunner:
             failed,
             tuple(dict.fromkeys(marks)),
             "" if self._conditions.keep == "nothing" and not failed else str(folder.relative_to(self._folder)),
+            clock=outcome.clock,
         )
 
     def _outcome(self, part: Part, end: Ended) -> tuple[dict[str, float], list[str]]:
@@ -304,7 +311,14 @@ class CaseRunner:
         problems += [f"{name}: not a finite number" for name, value in figures.items() if not math.isfinite(value)]
         if problems:
             problems[-1] += last_words(part.folder)
+        elif part.program.table.profile and self._conditions.keep != "nothing":
+            study_figures.keep_record(part.folder, part.program.words(part.values), self._machine)
         return figures, problems
+
+    @cached_property
+    def _machine(self) -> dict[str, Any]:
+        """Of records of profiles: asked once."""
+        return machine_of_runs()
 
 
 def cpus_here(placement: Placement) -> int:

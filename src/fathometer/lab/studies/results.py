@@ -43,6 +43,7 @@ class Run:
         marks: what was amiss with the machine meanwhile, such as "cores shared".
         folder: of its output, relative to that of the study; "" where nothing was kept.
         session: in which it was made, from 1: a time in which the study ran without a pause.
+        clock: of the cpus at its end, Hz; 0: not known.
     """
 
     kind: RunKind
@@ -54,6 +55,7 @@ class Run:
     marks: Sequence[str] = ()
     folder: str = ""
     session: Annotated[int, Strictly, Ge(1), Le(10**9)] = 1
+    clock: Annotated[float, Strictly, Ge(0)] = 0.0
 
     @property
     def disturbed(self) -> bool:
@@ -72,6 +74,7 @@ class Run:
             "marks": list(self.marks),
             "folder": self.folder,
             "session": self.session,
+            "clock": self.clock,
         }
 
 

@@ -66,7 +66,7 @@ class Outcome:
 
     Attributes:
         ended: each of its processes; (): not known, see problem. marks: what was amiss with the host meanwhile.
-        host, cpu: where it was. problem: why it has no end.
+        host, cpu: where it was. problem: why it has no end. clock: of the cpus at its end, Hz; 0: not known.
     """
 
     ended: Sequence[Ended]
@@ -74,6 +74,7 @@ class Outcome:
     host: str = ""
     cpu: str = ""
     problem: str = field(default="", kw_only=True)
+    clock: Annotated[float, Strictly] = field(default=0.0, kw_only=True)
 
 
 def carry_out(run: SingleRun, watch: Watch | None = None) -> Outcome:
@@ -89,8 +90,9 @@ def carry_out(run: SingleRun, watch: Watch | None = None) -> Outcome:
         watch.begin()
         with adopting() if run.others else nullcontext():
             ended = run_together(processes, run.time_limit)
+        clock = watch.clock()  # before the cpus rest
         marks = [*cached, *watch.marks(run.cpus, not run.others)]
-    return Outcome(ended, marks, socket.gethostname(), cpu_model() or "")
+    return Outcome(ended, marks, socket.gethostname(), cpu_model() or "", clock=clock)
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:

@@ -20,8 +20,9 @@ LONGEST_SECONDS = 5.0  # before a run, that are looked at because the run is sho
 
 OTHERS, STOLEN = "others used the cpus", "the host of the virtual machine took time"
 SWAPPED, APART = "the machine swapped", "clocks of the cores apart"
+THROTTLED = "cpus were slowed down, being hot"
 # What passes: a run with such a mark is another one when it is made again. Other marks are of how the case is placed.
-PASSING = frozenset((OTHERS, STOLEN, SWAPPED, APART))
+PASSING = frozenset((OTHERS, STOLEN, SWAPPED, APART, THROTTLED))
 
 
 def disturbed(marks: Collection[str]) -> bool:
@@ -36,6 +37,7 @@ class _State:
     stolen: float
     own: float  # s, of this process, of children that have ended, and of daemons
     swapped: int  # pages, since the start of the system
+    throttled: int  # times that a cpu was slowed down for its temperature, since the start of the system
 
 
 class Watch:
@@ -83,6 +85,8 @@ class Watch:
                 marks.append(STOLEN)
         if end.swapped > self._begin.swapped:
             marks.append(SWAPPED)
+        if end.throttled > self._begin.throttled:
+            marks.append(THROTTLED)
         clocks = self._clocks()
         if clocks and max(clocks) > CLOCKS_APART * min(clocks):
             marks.append(APART)
@@ -116,11 +120,20 @@ class Watch:
                 name, _, number = line.partition(" ")
                 if name in ("pswpin", "pswpout"):
                     swapped += int(number)
-        return _State(now(), busy, stolen, own, swapped)
+        throttled = self._numbers("cpu[0-9]*/thermal_throttle/*_throttle_count")
+        return _State(now(), busy, stolen, own, swapped, sum(throttled))
+
+    def clock(self) -> float:
+        """Of the cpus now, Hz, their mean; 0 where it is not known."""
+        clocks = self._clocks()
+        return 1e3 * sum(clocks) / len(clocks) if clocks else 0.0
 
     def _clocks(self) -> list[int]:
-        clocks = []
-        for path in self._cpus.glob("cpu[0-9]*/cpufreq/scaling_cur_freq"):
+        return self._numbers("cpu[0-9]*/cpufreq/scaling_cur_freq")
+
+    def _numbers(self, pattern: str) -> list[int]:
+        found = []
+        for path in self._cpus.glob(pattern):
             with suppress(OSError, ValueError):
-                clocks.append(int(path.read_text()))
-        return clocks
+                found.append(int(path.read_text()))
+        return found

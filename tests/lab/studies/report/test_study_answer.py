@@ -266,3 +266,48 @@ def test_answers_use_the_sessions():
 
     results = study({"ranks": [1, 2]}, lambda _: 1.0, rounds=24, noise=0.001, runs=runs)
     assert "do not differ beyond noise" in significance(results)
+
+
+def test_a_slow_first_run_is_told():
+    def runs(settings, run):
+        slow = 1.5 if settings["ranks"] == 2 and (run.kind, run.number) == ("round", 1) else 1.0
+        return replace(run, figures={"total": slow * run.seconds})
+
+    told = remarks(study({"ranks": [1, 2]}, runs=runs))
+    [said] = [text for text in told if text.startswith("The first run of")]
+    assert "1 of 2 cases (ranks = 2) took up to 1.48 times as long as the others" in said
+    assert not any("first run" in text for text in remarks(study({"ranks": [1, 2]})))
+
+
+def test_two_levels_are_told():
+    def runs(settings, run):
+        return replace(run, figures={"total": run.seconds * (1.3 if run.number % 3 == 0 else 1.0)})
+
+    told = remarks(study({"ranks": [1, 2]}, rounds=20, noise=0.002, runs=runs))
+    assert any("is at two levels, 2.0" in text and "and of 1 case more" in text for text in told)
+
+
+def test_values_close_to_each_other_are_not_far_out():
+    def runs(settings, run):
+        return replace(run, figures={"total": 1.0001 if run.number == 3 else 1.0})
+
+    assert not any("far from" in text for text in remarks(study({"ranks": [1, 2]}, runs=runs)))
+
+
+def test_levels_of_spread_are_told_where_there_are_sessions():
+    def runs(settings, run):
+        session = 1 + (run.number - 1) // 4
+        return replace(run, session=session, figures={"total": run.seconds * (1 + 0.1 * (session % 2))})
+
+    told = remarks(study({"ranks": [1, 2]}, rounds=24, noise=0.01, runs=runs))
+    [said] = [text for text in told if "differs between" in text]
+    assert said.startswith("Total differs between runs by 1.")
+    assert "and sessions by 5." in said
+    assert "6 sessions" in said
+
+
+def test_a_clock_that_changed_is_told():
+    def runs(settings, run):
+        return replace(run, clock=2e9 if run.number < 5 else 3e9)
+
+    assert "The clock of the cpus was 2.00 to 3.00 GHz at the ends of the runs." in remarks(study(RANKS, runs=runs))

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime
+from statistics import median
 
 from fathometer.base.errors import shortened
 from fathometer.lab.statistics.drift import drift
+from fathometer.lab.statistics.modes import two_levels
 from fathometer.lab.statistics.outliers import outliers
+from fathometer.lab.statistics.variance_levels import Place, variance_levels
 from fathometer.lab.studies.report.asked import Answer, answer_of, merits
 from fathometer.lab.studies.report.crossing import crossings
-from fathometer.lab.studies.report.quantities import counted, duration_text, listed
-from fathometer.lab.studies.results import Results
+from fathometer.lab.studies.report.quantities import counted, duration_text, listed, value_text
+from fathometer.lab.studies.results import MEASURED, Results
 from fathometer.report.formatting import percent
 
 MOST_NAMED = 4  # cases and reasons that a sentence names
+FEWEST = 6  # runs of a case, of which the first can be told from the others
+MOST_CLOCK = 1.05  # largest over smallest clock that is not told
 LONGEST_REASON = 120  # letters of why runs failed
 ENDINGS = {
     "precision": "It ended when every interval was as narrow as asked.",
@@ -31,8 +37,9 @@ def remarks(results: Results, answer: Answer | None = None) -> list[str]:
     ] or merits(results.figures)
     told = [_ended(results)]
     if figures:
-        told += [*_drift(results, figures[0]), *_outliers(results, figures)]
-    return told + crossings(results) + _failed(results) + _marked(results)
+        told += [*_drift(results, figures[0]), *_outliers(results, figures), *_first_runs(results, figures[0])]
+        told += [*_two_levels(results, figures), *_spread(results, figures[0])]
+    return told + crossings(results) + _failed(results) + _marked(results) + _clock(results)
 
 
 def _ended(results: Results) -> str:
@@ -75,6 +82,78 @@ def _outliers(results: Results, figures: Sequence[str]) -> list[str]:
                 f"counted, and medians do not mind them."
             )
     return told
+
+
+def _first_runs(results: Results, figure: str) -> list[str]:
+    """Cases whose first run that counts is much slower than their others: what is only done once."""
+    info = results.figures[figure]
+    slow: dict[str, float] = {}
+    several = 0
+    for case in results.cases.values():
+        values = case.values(figure)
+        if len(values) < FEWEST or min(values.values()) <= 0 or info.direction == "none":
+            continue
+        several += 1
+        first, *rest = (value if info.direction == "lower" else 1 / value for value in values.values())
+        if 0 in outliers([first, *rest]) and first > max(rest):
+            slow[str(case.case)] = first / median(rest)
+    if not slow:
+        return []
+    cases = f"{len(slow)} of {counted(several, 'case')} ({listed(list(slow), MOST_NAMED)})"
+    return [
+        f"The first run of {cases} took up to {max(slow.values()):.3g} times as long as the others: what only a first "
+        "run does; a higher [runs] warm_up leaves it out."
+    ]
+
+
+def _two_levels(results: Results, figures: Sequence[str]) -> list[str]:
+    told = []
+    for figure in figures:
+        found = {
+            str(case.case): levels
+            for case in results.cases.values()
+            if (values := list(case.values(figure).values())) and (levels := two_levels(values)) is not None
+        }
+        if found:
+            name, levels = next(iter(found.items()))
+            unit = results.figures[figure].unit
+            low, high = (value_text(value, unit) for value in (levels.low, levels.high))
+            others = f", and of {counted(len(found) - 1, 'case')} more" if len(found) > 1 else ""
+            told.append(
+                f"{figure[:1].upper() + figure[1:]} of {name} is at two levels, {low} and {high} "
+                f"({percent(levels.upper_share)} of the values){others}: a median between them is no typical value."
+            )
+    return told
+
+
+def _spread(results: Results, figure: str) -> list[str]:
+    """How far runs, sessions and days differ."""
+    cases: list[dict[Place, list[float]]] = []
+    for case in results.cases.values():
+        places: dict[Place, list[float]] = {}
+        for run in case.runs:
+            if run.kind == MEASURED and not run.failed and figure in run.figures:
+                day = datetime.fromtimestamp(run.begin).strftime("%Y-%m-%d")
+                places.setdefault((day, run.session), []).append(run.figures[figure])
+        cases.append(places)
+    levels = variance_levels(cases)
+    if not levels:
+        return []
+    parts = [f"{level.between}s by {percent(level.deviation)}" for level in levels]
+    counts = ", ".join(counted(level.groups, level.between) for level in levels[1:])
+    return [
+        f"{figure[:1].upper() + figure[1:]} differs between {listed(parts)} (standard deviations, each beyond what the "
+        f"level below it brings; {counts})."
+    ]
+
+
+def _clock(results: Results) -> list[str]:
+    clocks = [run.clock for case in results.cases.values() for run in case.runs if run.kind != "warm-up" and run.clock]
+    if not clocks or max(clocks) <= MOST_CLOCK * min(clocks):
+        return []
+    return [
+        f"The clock of the cpus was {min(clocks) / 1e9:.2f} to {max(clocks) / 1e9:.2f} GHz at the ends of the runs."
+    ]
 
 
 def _failed(results: Results) -> list[str]:

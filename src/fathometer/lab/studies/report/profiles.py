@@ -1,0 +1,39 @@
+"""Where the profiles of a study's runs are, and which of them get a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+
+from fathometer.lab.profile.profile import PAGE, RECORD
+from fathometer.lab.studies.results import CaseRuns, Results, Run
+
+MOST_PAGES = 40  # of a study: each is 5 MB; beyond, of each case that of the run nearest to the median
+
+
+def records_of(folder: Path, run: Run) -> list[Path]:
+    """Records of profiles that a run of the study in the folder has left: one, or one for each of its jobs."""
+    return sorted((folder / run.folder).rglob(RECORD)) if run.folder and run.kind != "warm-up" else []
+
+
+def pages_of(folder: Path, run: Run) -> list[Path]:
+    """Their pages."""
+    return [page for record in records_of(folder, run) if (page := record.with_name(PAGE)).exists()]
+
+
+def to_be_shown(folder: Path, results: Results) -> Iterator[Path]:
+    """Records of profiles that get a page."""
+    every = [record for case in results.cases.values() for run in case.runs for record in records_of(folder, run)]
+    if len(every) <= MOST_PAGES:
+        yield from every
+        return
+    for case in results.cases.values():
+        yield from records_of(folder, typical) if (typical := _typical(case, folder)) is not None else ()
+
+
+def _typical(case: CaseRuns, folder: Path) -> Run | None:
+    """The profiled run whose time is nearest to the median."""
+    runs = [run for run in case.runs if records_of(folder, run)]
+    middle = median(run.seconds for run in runs) if runs else 0.0
+    return min(runs, key=lambda run: abs(run.seconds - middle), default=None)
