@@ -15,14 +15,18 @@ sys.path += [
     for folder in ("tests/support", "tests/lab/statistics", "tests/lab/studies")
 ]
 
+import test_dependence
 import test_order
 import test_ratios
 from laws import LAWS, covered, covered_when_stopped, measurements, two_modes
 
 from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.lab.statistics.drift import drift
+from fathometer.lab.statistics.interval import interval, ranks
 from fathometer.lab.statistics.outliers import outliers
+from fathometer.lab.statistics.signed_ranks import shift_of_ratios
 from fathometer.lab.statistics.stopping import StoppingRule
+from fathometer.lab.studies.comparison import SHOWN
 
 SPREADS = (0.01, 0.015, 0.02, 0.025, 0.03, 0.04, 0.05, 0.06, 0.08)
 
@@ -96,6 +100,45 @@ def clean_samples() -> None:
         print(f"  {law:<18}", *(f"{share:.3f}" for share in shares))
 
 
+def dependent() -> None:
+    print("coverage of series of 4000: serial correlation 0, 0.3, 0.6, 0.8, 0.9; as if independent at 0.6")
+    for name, law in (("normal", lambda x: x), ("log-normal", np.exp)):
+        for count in (40, 80):
+            held = []
+            for rho in (0.0, 0.3, 0.6, 0.8, 0.9):
+                series = test_dependence.correlated(rho, 4000, count, 1, law).tolist()
+                held.append(float(np.mean([interval(values).holds(float(law(0.0))) for values in series])))
+            series = np.sort(test_dependence.correlated(0.6, 4000, count, 1, law), axis=1).tolist()
+            ends = [ranks(count).ends(values) for values in series]
+            held.append(float(np.mean([low <= law(0.0) <= high for low, high in ends])))
+            print(f"  {name:<11} {count} rounds", *(f"{share:.3f}" for share in held))
+
+
+def in_sessions() -> None:
+    print("coverage of 4000 studies in sessions: share of the variance between them 0, 0.2, 0.5, 0.9; by rounds at 0.5")
+    for sessions, each in ((3, 10), (5, 6), (10, 4)):
+        held = []
+        for share in (0.0, 0.2, 0.5, 0.9):
+            values, of = test_dependence.in_sessions(share, 4000, sessions, each, 6)
+            held.append(float(np.mean([interval(one, sessions=of).holds(0.0) for one in values.tolist()])))
+        values, _ = test_dependence.in_sessions(0.5, 4000, sessions, each, 6)
+        held.append(float(np.mean([interval(one).holds(0.0) for one in values.tolist()])))
+        print(f"  {sessions:>2} of {each:>2} rounds", *(f"{share:.3f}" for share in held))
+
+
+def gates() -> None:
+    print("gates of 2000 with a tolerance of 3 %: slower by, noise of a run: worse, undecided, not worse")
+    for rounds in (10, 20):
+        for slower in (1.0, 1.03, 1.05):
+            for noise in (0.01, 0.02, 0.03):
+                pairs = measurements("log-normal", noise, (2000, 2, rounds), 1)
+                found = [shift_of_ratios((slower * b / a).tolist(), SHOWN) for a, b in pairs]
+                worse = np.mean([one.low > 1.03 for one in found])
+                not_worse = np.mean([one.high <= 1.03 for one in found])
+                rest = 1 - worse - not_worse
+                print(f"  {rounds} rounds, {slower:.2f}, {noise:.0%}: {worse:.3f} {rest:.3f} {not_worse:.3f}")
+
+
 if __name__ == "__main__":
-    for part in (coverage, stopping, differences, orders, trends, clean_samples):
+    for part in (coverage, dependent, in_sessions, stopping, differences, orders, gates, trends, clean_samples):
         part()

@@ -1,5 +1,7 @@
 """The course of a study on a clock of the test's own."""
 
+from dataclasses import replace
+
 import pytest
 
 from fathometer.lab.studies.design import Case
@@ -162,3 +164,96 @@ def test_several_at_a_time_make_the_same_runs():
     whole = Study()
     whole.session().measure(never)
     assert sorted(study.work.made) == sorted(whole.work.made)
+
+
+class Slept(Silent):
+    """Progress that keeps the pauses, and the sleep that they are made with."""
+
+    def __init__(self, clock):
+        self.clock, self.pauses = clock, []
+
+    def pausing(self, session, seconds):
+        self.pauses.append((session, seconds))
+
+    def sleep(self, seconds):
+        self.clock.time += seconds
+
+
+def in_sessions(study, sessions, **limits):
+    """A session of the study's, over so many; with what it paused."""
+    study.limits = replace(study.limits, sessions=sessions, pause=1000.0, **limits)
+    slept = Slept(study.clock)
+    rounds = study.session()
+    rounds._progress, rounds._sleep = slept, slept.sleep
+    return rounds, slept
+
+
+def sessions_of(study, kind="round"):
+    runs = [run for runs in study.kept.values() for run in runs if run.kind == kind]
+    return {number: {run.session for run in runs if run.number == number} for number in {run.number for run in runs}}
+
+
+def test_rounds_are_spread_over_sessions_in_pairs_each_with_a_warm_up():
+    study = Study()
+    rounds, slept = in_sessions(study, 3, least=8)
+    assert rounds.measure(never) == "repetitions"
+    assert sessions_of(study) == {1: {1}, 2: {1}, 3: {2}, 4: {2}, 5: {2}, 6: {2}, 7: {3}, 8: {3}}
+    assert sessions_of(study, "warm-up") == {1: {1}, 2: {2}, 3: {3}}
+    assert slept.pauses == [(2, 1000.0), (3, 1000.0)]
+
+
+def test_pauses_are_no_part_of_the_budget():
+    study = Study()
+    rounds, _ = in_sessions(study, 2, budget=1e3)
+    assert rounds.measure(never) == "repetitions"
+    assert rounds.seconds == sum(run.seconds for runs in study.kept.values() for run in runs)
+
+
+def test_a_rule_is_looked_at_only_in_the_last_session():
+    study = Study()
+    rounds, slept = in_sessions(study, 2)
+    assert rounds.measure(lambda runs: True) == "precision"
+    assert sessions_of(study) == {1: {1}, 2: {1}, 3: {2}, 4: {2}}
+    assert len(slept.pauses) == 1
+
+
+def test_what_goes_on_is_another_session():
+    study = Study(kill_after=8)
+    with pytest.raises(KeyboardInterrupt):
+        study.session().measure(never)
+    study.work.kill_after = None
+    study.session().measure(never)
+    assert sessions_of(study)[1] == {1}
+    assert sessions_of(study)[2] == {1, 2}
+    assert sessions_of(study)[8] == {2}
+
+
+def test_groups_follow_each_other_in_every_round():
+    study = Study()
+    names = [case.name for case in CASES]
+    rounds = Rounds(
+        CASES, {}, LIMITS, study.work, lambda *_: None, Silent(), study.clock, groups=[names[:2], names[2:]]
+    )
+    rounds.measure(never)
+    orders = [[n for kind, number, n in study.work.made if (kind, number) == ("round", r)] for r in range(1, 9)]
+    assert all(sorted(one) == [0, 1, 2] and abs(one.index(0) - one.index(1)) == 1 for one in orders)
+    assert {tuple(n for n in one if n < 2) for one in orders} == {(0, 1), (1, 0)}
+    assert all(first == second[::-1] for first, second in zip(orders[::2], orders[1::2], strict=True))
+
+
+def test_repeats_are_rounds_of_some_cases_and_end():
+    study = Study()
+    rounds = study.session()
+    rounds.measure(never)
+    asked = []
+
+    def wanted(runs):
+        asked.append(len(runs[CASES[0].name]))
+        return [CASES[0].name] if len(asked) < 4 else []
+
+    assert rounds.repeat(wanted)
+    again = [(number, n) for kind, number, n in study.work.made if number > 8]
+    assert again == [(9, 0), (10, 0), (11, 0)]
+    assert rounds.measured == 8
+    assert rounds.repeat(lambda runs: [CASES[1].name])  # never satisfied: as many rounds more as there were
+    assert [number for _, number, n in study.work.made if n == 1 and number > 8] == list(range(9, 17))

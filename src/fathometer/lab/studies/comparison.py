@@ -10,7 +10,8 @@ is compared is either
                   with one variance. Two sessions alone, one on each side, have no interval.
 
 A figure is worse where the whole interval is beyond the gate's tolerance, not worse where none of it is, and undecided
-else. Intervals are corrected for the number of comparisons (Bonferroni) before anything is called worse or better.
+else. Either is a question about one end of the interval, so that it is made at SHOWN: each end holds with 95 %. For
+"worse" it is corrected for the number of comparisons (Bonferroni), and so are differences in either direction at 95 %.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from fathometer.lab.studies.report.quantities import counted, ratio_text
 from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, Run
 from fathometer.lab.studies.study_file import GateTable
 
+SHOWN = 2 * LEVEL - 1  # level of intervals, of which each end holds with LEVEL
 Verdict = Literal["worse", "not worse", "undecided"]
 FEWEST_SESSIONS = 4  # on both sides together, of which a spread can be learned
 
@@ -52,7 +54,7 @@ class Compared:
 
     Attributes:
         first, second: values that count. shown: their medians; None where there are none.
-        ratio: second over first, and its interval of 95 %; None where it has none.
+        ratio: second over first, and its interval of the level SHOWN; None where it has none.
         verdict: whether it got worse by more than the tolerance: 0 but for figures of the gate (`gated`).
         better, differs: beyond doubt. why: what the verdict rests on, where that is not the interval.
     """
@@ -74,7 +76,7 @@ class Compared:
         if self.ratio is None:
             return "no ratio"
         number, ends = ratio_text(self.ratio.median, self.ratio.low, self.ratio.high)
-        return f"{number} times ({ends})" if self.ratio.reaches() else f"{number} times"
+        return f"{number} times ({ends})" if self.ratio.reaches(SHOWN) else f"{number} times"
 
 
 @dataclass(frozen=True)
@@ -240,28 +242,27 @@ def _judged(
     only_second: Sequence[CaseRuns] = (),
 ) -> Comparison:
     count = sum(bool(pair.first and pair.second) for pair in pairs)
-    level = 1.0 - (1.0 - LEVEL) / max(1, count)
-    cells = [_cell(pair, gate, level, in_turns) for pair in pairs]
+    cells = [_cell(pair, gate, max(1, count), in_turns) for pair in pairs]
     return Comparison(cells, count, in_turns, gate.tolerance, sessions, only_first, only_second)
 
 
-def _cell(pair: _Pair, gate: GateTable, level: float, in_turns: bool) -> Compared:
+def _cell(pair: _Pair, gate: GateTable, count: int, in_turns: bool) -> Compared:
     gated = pair.figure.name in gate.figures
     tolerance = gate.tolerance if gated else 0.0
-    made = _ratio(pair, LEVEL, in_turns)
-    corrected = _ratio(pair, level, in_turns)
+    made, one_sided, level = _ratio(pair, SHOWN, in_turns), 1 - (1 - SHOWN) / count, 1 - (1 - LEVEL) / count
+    corrected, two_sided = _ratio(pair, one_sided, in_turns), _ratio(pair, level, in_turns)
     exact = made is not None and made.coverage == 1.0
     why = "" if exact else pair.why
-    if made is not None and not made.reaches() and not why:
+    if made is not None and not made.reaches(SHOWN) and not why:
         known = counted(len(pair.first) + len(pair.second), "session")
         why = f"{known} of both do not tell how far sessions differ; {FEWEST_SESSIONS} are needed"
     verdict: Verdict = "undecided"
     better = differs = False
-    if made is not None and corrected is not None and made.reaches() and not why:
-        sure = corrected.reaches(level)
-        differs = sure and not corrected.holds(1.0)
-        better = differs and _beyond(corrected.mapped(lambda value: 1 / value), pair.figure, 0.0)
-        if sure and _beyond(corrected, pair.figure, tolerance):
+    if made is not None and corrected is not None and two_sided is not None and made.reaches(SHOWN) and not why:
+        differs = two_sided.reaches(level) and not two_sided.holds(1.0)
+        better = differs and _beyond(two_sided.mapped(lambda value: 1 / value), pair.figure, 0.0)
+        worse = corrected if gated else two_sided
+        if worse.reaches(one_sided if gated else level) and _beyond(worse, pair.figure, tolerance):
             verdict = "worse"
         elif _within(made, pair.figure, tolerance):
             verdict = "not worse"

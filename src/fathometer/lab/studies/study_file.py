@@ -204,7 +204,7 @@ class GateTable(Table):
     3 where one did, with 4 where that is not decided."""
 
     figures: Names = key("their names", default=())
-    tolerance: Share = key("by which one may be worse, of its value", "", 0.02)
+    tolerance: Share = key("by which one may be worse, of its value", "", 0.03)
     baseline: str | Words | None = key(
         "the earlier build, run in turns with this one: what stands in place of the program in its command, or, as a "
         "list, the whole command",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from fathometer.lab.statistics.interval import LEVEL
 from fathometer.lab.studies.builds import BASELINE, BUILD
-from fathometer.lab.studies.comparison import Compared, Comparison, Verdict, compare_builds, verdict_text
+from fathometer.lab.studies.comparison import SHOWN, Compared, Comparison, Verdict, compare_builds, verdict_text
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.answer import significance
 from fathometer.lab.studies.report.asked import Answer
@@ -17,6 +18,7 @@ from fathometer.lab.studies.report.tables import Head, View, views
 from fathometer.lab.studies.results import CaseRuns, Results
 
 MOST_NAMED = 6
+ENDS = f"Each end of an interval holds with {100 * LEVEL:g} %."
 VERDICTS: Sequence[Verdict] = ("worse", "undecided", "not worse")
 WORSE, BETTER, ALLOWED, OTHER, UNDECIDED = "▼", "▲", "✓", "≠", "?"
 IN_TURNS = (BASELINE, f"this {BUILD}")  # what the two are called where a study has both
@@ -54,11 +56,11 @@ def sentences(comparison: Comparison) -> list[str]:
 def _basis(comparison: Comparison) -> list[str]:
     """What the intervals rest on."""
     if comparison.in_turns:
-        return ["Both builds ran in turns; rounds in which one was disturbed do not count."]
+        return [f"Both builds ran in turns; rounds in which one was disturbed do not count. {ENDS}"]
     first, second = comparison.sessions
     return [
         f"{counted(first, 'session')} compared with {counted(second, 'session')}: a session's median is one value, "
-        "since sessions differ by more than their rounds do. Both builds in turns, with [gate] baseline, tell more."
+        f"since sessions differ by more than their rounds do. Both builds in turns ([gate] baseline) tell more. {ENDS}"
     ]
 
 
@@ -102,7 +104,7 @@ def _ratio(cell: Compared, comparison: Comparison, legend: Legend) -> Cell:
     if cell.ratio is None:
         return Cell(NONE, "missing", signs=why)
     text, ends = ratio_text(cell.ratio.median, cell.ratio.low, cell.ratio.high)
-    ends = ends if cell.ratio.reaches() else ""
+    ends = ends if cell.ratio.reaches(SHOWN) else ""
     corrected = f", corrected for {comparison.comparisons} comparisons" if comparison.comparisons > 1 else ""
     by = f"by more than {100 * comparison.tolerance:g} %"
     if cell.verdict == "worse":
