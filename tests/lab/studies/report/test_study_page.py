@@ -89,6 +89,41 @@ def pages(tmp_path_factory):
     return {name: folder / f"{name}.html" for name in STUDIES}
 
 
+LONG = (
+    replace(KERNEL, name="mean grid point updates of all ranks"),
+    replace(TOTAL, name="total elapsed wall clock time"),
+    replace(MEMORY, name="largest resident memory of a process", role="merit"),
+)
+WIDE_TABLES = {
+    "by": study(
+        {"ranks_per_node": [1, 2, 4, 8, 16, 32, 64, 128], "history": ["memory of all ranks", "disk"], "nodes": [1, 2]},
+        lambda settings: 1.0,
+        rounds=8,
+        figures=LONG,
+        table=[{"rows": "nodes", "by": "ranks_per_node", "best_over": ["history"]}],
+    ),
+    "factors": study(
+        {f"{name}_long_factor_name": ["a value of some length", "b"] for name in ("one", "other", "third", "fourth")},
+        lambda settings: 1.0,
+        rounds=8,
+        figures=LONG,
+        table=[{"rows": "one_long_factor_name", "relative_to": {"one_long_factor_name": "b"}}],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WIDE_TABLES)
+def test_wide_tables_fit_a_window_of_1200_pixels(browser, tmp_path, name):
+    """Nothing is to be scrolled for, and no name is broken within a word."""
+    write_page(tmp_path / "wide.html", WIDE_TABLES[name])
+    assert open_page(browser, tmp_path / "wide.html", 1200) == []
+    photograph(browser, f"study-wide-{name}")
+    boxes = "return [...document.querySelectorAll('.scroll.study')].map((one) => one.scrollWidth - one.clientWidth)"
+    assert set(browser.execute_script(boxes)) == {0}
+    wraps = "return [...document.querySelectorAll('.study th, .study td')].map((e) => getComputedStyle(e).overflowWrap)"
+    assert set(browser.execute_script(wraps)) == {"normal"}
+
+
 DRAWN = """
 return [...document.querySelectorAll(".figure")].map((box) =>
   [box.dataset.figure, Boxed(box), box.querySelectorAll(".errorbar, .yerror, .xerror").length]);

@@ -93,13 +93,13 @@ def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo,
     best, others = ranked[0], ranked[1:]
     rest = _without(block, places, choices)
     if not others:
-        return _capital(f"{where}{figure.name} is {_spread(best, figure, made)}: {_named(best)}.{rest}")
+        return _whole(f"{where}{figure.name} is {_spread(best, figure, made)}: {_named(best)}.", ranked, rest)
     if is_exact(figure, *(list(choice.values.values()) for choice in ranked)):
-        return _capital(f"{where}{_exactly(ranked, figure)}{rest}")
+        return _whole(f"{where}{_exactly(ranked, figure)}", ranked, rest)
     found = _against(best, others, figure, made)
     same = [choice for choice in others if not _differs(found, choice)]
     if len(same) == len(others):
-        return _capital(f"{where}{_no_difference(ranked, figure, found, needed, made.level)}{rest}")
+        return _whole(f"{where}{_no_difference(ranked, figure, found, needed, made.level)}", ranked, rest)
     names = listed([_named(choice) for choice in (best, *same)], MOST_NAMED)
     of = f"of {len(choices)} choices"
     if same:
@@ -109,12 +109,21 @@ def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo,
     reference = _reference(table, ranked, same)
     against = made.ratio(*_orient(*_same_kind(best, reference, figure), figure))
     if against is None:
-        return _capital(f"{where}{text}: {_spread(best, figure, made)}.{rest}")
+        return _whole(f"{where}{text}: {_spread(best, figure, made)}.", ranked, rest)
     number, ends = ratio_text(against.median, against.low, against.high)
     number += f" ({ends})" if against.reaches(made.level) else ""
     subject = f"{label(best.key)} is " if same else ""
     how = "times as fast as" if is_speed(figure) else "times that of"
-    return _capital(f"{where}{text}: {subject}{number} {how} {_named(reference)}.{rest}")
+    return _whole(f"{where}{text}: {subject}{number} {how} {_named(reference)}.", ranked, rest)
+
+
+def _whole(text: str, ranked: Sequence[_Choice], rest: str) -> str:
+    """The sentence, with the failures of those that it does not name."""
+    unnamed = [
+        f"{label(choice.key)} ({choice.failed})" for choice in ranked if choice.failed and _named(choice) not in text
+    ]
+    failed = f" Not all runs succeeded of {listed(unnamed, MOST_NAMED)}." if unnamed else ""
+    return _capital(f"{text}{failed}{rest}")
 
 
 def _without(block: Block, places: Sequence[tuple[Key, Key]], choices: Sequence[_Choice]) -> str:
