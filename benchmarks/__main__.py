@@ -27,6 +27,7 @@ from benchmarks.reactive import reactive
 from benchmarks.setup import setup
 from benchmarks.shots import shots
 from benchmarks.sides import sides
+from benchmarks.small_plans import small_plans
 from benchmarks.stencil import stencil
 from benchmarks.storage import reading, storage
 from benchmarks.table import Table
@@ -48,6 +49,7 @@ MEASURES: dict[str, Callable[[int, bool], Table]] = {
     "stencil": stencil,
     "ledger": ledger,
     "plan": plan,
+    "small-plans": small_plans,
     "elastic-plan": elastic_plan,
     "time-migration": time_migration,
     "time-plan": time_plan,

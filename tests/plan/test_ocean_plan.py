@@ -236,7 +236,7 @@ def test_rates_are_those_that_were_measured(tmp_path):
             "field_files": ["a"],
         },
     }
-    rates = rates_of(times, record)
+    rates = rates_of(times, [record], [record])
     assert rates.halo_seconds == pytest.approx(1e-5)
     assert (rates.finish_seconds, rates.sum_seconds) == (1.5, 0)
     for row in rows:

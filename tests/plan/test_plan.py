@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -18,6 +19,8 @@ from paths import ROOT
 from examples.historical import FOLDER, PUBLISHED
 from fathometer.base.errors import InputError
 from fathometer.lab import calibrate
+from fathometer.lab.measuring import Measuring
+from fathometer.lab.studies.watch import Watch
 from fathometer.plan.machine_file import load_machine, save_machine
 from fathometer.seismic import plan as plans
 from fathometer.seismic.cost.predict import predict
@@ -334,11 +337,11 @@ def test_latency_and_bandwidth_of_two_exchanges(monkeypatch):
     """A line through both; none below zero where a busy machine gave the small one more than its part."""
     for small, large, latency in ((3e-5, 1.2e-4, 2e-5), (3e-5, 3e-4, 0.0)):
         sizes = {calibrate.FACES[0]: (small, 1000), calibrate.FACES[1]: (large, 10_000)}
-        monkeypatch.setattr(calibrate, "_exchange", lambda pair, face, sizes=sizes: sizes[face])
-        found = calibrate._pair(MPI.COMM_SELF, 0, "local")
+        monkeypatch.setattr(calibrate, "_exchange", lambda pair, face, measuring, sizes=sizes: sizes[face])
+        found = calibrate._pair(MPI.COMM_SELF, 0, "local", Measuring(Watch()))
         assert found["local_latency_seconds"] == pytest.approx(latency)
         assert found["local_bytes_per_second"] == pytest.approx(9000 / (large - small))
-    assert calibrate._pair(MPI.COMM_SELF, None, "network") == {}
+    assert calibrate._pair(MPI.COMM_SELF, None, "network", Measuring(Watch())) == {}
 
 
 def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
@@ -349,7 +352,11 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
         "from fathometer.lab import calibrate\n"
         "from fathometer.seismic import probes\n"
         "probes.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
-        "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.SHORTEST_SECONDS = 1 << 16, 1 << 21, 0.0\n"
+        "from fathometer.lab import measuring\n"
+        "from fathometer.runs import small_runs\n"
+        "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.FRESH_BYTES = 1 << 16, 1 << 21, 1 << 20\n"
+        "measuring.SHORTEST_SECONDS = measuring.LONGEST_SECONDS = 0.0\n"
+        "small_runs.RUNS = 1\n"
         "from fathometer.seismic.kirchhoff import probes as of_time\n"
         "of_time.SIZES = of_time.Sizes(4, 64, 8, 1000, (6, 6, 20))\n"
         "from fathometer.apps.reactive import probes as of_flows\n"
@@ -369,8 +376,19 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     assert [(r.dimensions, r.eta) for r in here.trace_sums] == [(3, False), (3, True), (2, False), (2, True)]
     if here.implicit is not None:
         assert min(here.implicit.jacobian_seconds, here.implicit.iteration_seconds, here.implicit.finish_seconds) > 0
-    measured = (here.bank_seconds, here.filter_seconds, here.velocity_seconds, here.term_seconds)
-    assert min(*measured, here.time_finish_seconds) > 0
+    assert min(here.bank_seconds, here.filter_seconds, here.velocity_seconds, here.term_seconds) > 0
+    kinds = [(ends.command, ends.ranks) for ends in here.runs]
+    assert kinds == [
+        (name, ranks) for name in ("model", "migrate", "migrate-time") for ranks in (1, 2)[: os.cpu_count()]
+    ]
+    for ends in here.runs:
+        assert min(ends.start_seconds, ends.setup_seconds, ends.finish_seconds) > 0
+        assert ends.finish_bytes >= ends.process_bytes > 3e7
+    assert min(here.fresh_bytes_per_second, here.unused_bytes_per_second) > 0
+    of = [name for one in here.calibration.measurements for name in one.figures]
+    assert len(of) == len(set(of))
+    told = {name.split(":")[0] for name in of} | {"schema_version", "name", "cores_per_node", "memory_bytes_per_node"}
+    assert {*here.model_fields_set} - told == {"notes", "calibration"}
     assert (here.implicit is not None) == (find_spec("petsc4py") is not None)
     assert here.local_latency_seconds >= 0
     assert here.local_bytes_per_second > 0
@@ -379,3 +397,5 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     said = call("plan", survey(tmp_path, MODEL), "--on", "here.json")
     assert said.code == 0, said.err
     assert "on here" in said.out
+    assert "machine file: measured today" in said.out
+    assert "without" not in said.out.split("machine file: ", 1)[1]

@@ -41,6 +41,37 @@ class Rate(Table):
     points_per_second: Positive = key("of a node: cell updates", "1/s")
 
 
+class RunEnds(Table):
+    """What a small run of a command takes, as users start it, its files in the page cache: what surrounds the work of a
+    larger one."""
+
+    command: Annotated[str, MinLen(1)] = key("of the command line")
+    ranks: Annotated[int, Ge(1)] = key("of the run, all of them on a node")
+    start_seconds: NotNegative = key("of start-up", "s")
+    setup_seconds: NotNegative = key("of setting up, beside cells and bytes", "s")
+    finish_seconds: NotNegative = key("of what comes after the work: files, pictures, record and page", "s")
+    process_bytes: NotNegative = key("of a rank beside its arrays, before it draws anything", "bytes")
+    finish_bytes: NotNegative = key("of the rank that has drawn the pictures, beside arrays", "bytes")
+
+
+class Measurement(Table):
+    """How some figures of a machine file were measured."""
+
+    figures: Annotated[tuple[str, ...], Loose] = key("their keys; of rates also what they are of")
+    repetitions: Annotated[int, Ge(1)] = key("of the measured call that was repeated least")
+    spread: NotNegative = key("largest of its times over the least, less 1, of the call where it is largest")
+    disturbed: Annotated[tuple[str, ...], Loose] = key("what disturbed them, in words; none: nothing was seen", "", ())
+
+
+class Calibration(Table):
+    """Where and when a machine file was measured, and how."""
+
+    host: str = key("that was measured")
+    cpu: str = key("its processor")
+    time: str = key("of the measurement, ISO 8601 with its zone")
+    measurements: Annotated[tuple[Measurement, ...], Loose] = key("of the figures, in the order of measuring")
+
+
 class Exchange(Table):
     """Seconds of a halo exchange with one neighbour."""
 
@@ -141,6 +172,15 @@ class Machine(Table):
     process_bytes: NotNegative = key("of a rank before it holds any array", "bytes", 1e8)
     start_seconds: NotNegative = key("from a rank's start to its first phase", "s", 0.0)
     finish_seconds: NotNegative = key("record, pictures and page at the end", "s", 0.0)
+    runs: Annotated[tuple[RunEnds, ...], Loose] = key(
+        "of small runs of some commands; others: start_seconds, finish_seconds, process_bytes", "", ()
+    )
+    fresh_bytes_per_second: Positive | None = key(
+        "of a node: memory that a process writes for the first time; left out: it costs nothing", "bytes/s", None
+    )
+    unused_bytes_per_second: Positive | None = key(
+        "the same as it was at first: slower where no process had used the memory before", "bytes/s", None
+    )
     trace_step_seconds: NotNegative = key(
         "of one core, all at work: resampling, for each trace and time step", "s", 0.0
     )
@@ -170,6 +210,7 @@ class Machine(Table):
         "of elastic waves, beside their rates of time steps (elastic, viscoelastic)", "", None
     )
     notes: Annotated[tuple[str, ...], Loose] = key("where the numbers come from", "", ())
+    calibration: Calibration | None = key("how `fathometer calibrate` measured it; left out: not known", "", None)
 
     @model_validator(mode="after")
     def _rising_sizes(self) -> Self:
@@ -249,6 +290,44 @@ class Machine(Table):
         place = min(bisect_left(table, bytes, key=lambda entry: entry.bytes), len(table) - 1)
         (x0, y0), (x1, y1) = ((entry.bytes, entry.seconds) for entry in table[place - 1 : place + 1])
         return max(y0 + (y1 - y0) * (bytes - x0) / (x1 - x0), min(y0, y1))
+
+    def ends(self, command: str, ranks_per_node: int = 1) -> RunEnds:
+        """What surrounds the work of a run of a command: of one rank a node, or of several."""
+        for ends in self.runs:
+            if ends.command == command and (ends.ranks > 1) == (ranks_per_node > 1):
+                return ends
+        for ends in self.runs:
+            if ends.command == command:
+                return ends
+        of_time = self.time_finish_seconds if command == "migrate-time" else None
+        return RunEnds(
+            command=command,
+            ranks=1,
+            start_seconds=self.start_seconds,
+            setup_seconds=0.0,
+            finish_seconds=self.finish_seconds if of_time is None else of_time,
+            process_bytes=self.process_bytes,
+            finish_bytes=self.process_bytes,
+        )
+
+    def more_to_start(self, ranks_per_node: int) -> float:
+        """Seconds that starting several ranks on a node, and setting them up, takes more than one: of the command of
+        which that is known."""
+        for ends in self.runs:
+            one, several = (self.ends(ends.command, ranks) for ranks in (1, ranks_per_node))
+            if several.ranks > one.ranks:
+                return max(0.0, several.start_seconds + several.setup_seconds - one.start_seconds - one.setup_seconds)
+        return 0.0
+
+    def running(self, command: str) -> Machine:
+        """The same machine, whose processes take before they draw what those of this command do: a rank that draws
+        nothing shows it, where there was one."""
+        known = [ends.process_bytes for ends in self.runs if ends.command == command]
+        return self.model_copy(update={"process_bytes": min(known)}) if known else self
+
+    def fresh_seconds(self, bytes: float) -> float:
+        """Seconds until the arrays of a node, so many bytes, are written for the first time."""
+        return bytes / self.fresh_bytes_per_second if self.fresh_bytes_per_second else 0.0
 
     def to_json(self) -> bytes:
         """The content of its file."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SecondsOf(Protocol):
-    """Measures a call: the median seconds of at least `least` calls, after one that is not counted."""
+    """Measures a call: the least seconds of at least `least` calls, after one that is not counted."""
 
     def __call__(self, task: Callable[[], object], least: int = 3) -> float: ...
 
@@ -81,8 +81,9 @@ class Probes(Protocol):
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
-    ) -> dict[str, Any]:
-        """On one rank with all cores of the host: the application's other entries of a machine file, in seconds.
+    ) -> Iterator[dict[str, Any]]:
+        """On one rank with all cores of the host: the application's other entries of a machine file, in seconds; those
+        together that were measured since the last ones.
 
         `folder`: where small runs may write; nothing is left there. `binding`: of such a run.
         """

@@ -132,6 +132,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
         return _plan_of_elastic(survey, machine, request)
     recorded = survey.acquisition.gathers is not None and not request.modelling
     layout = survey_layout(survey, request.imaging or recorded, headers_only=True)
+    machine = machine.running("migrate" if layout.imaging else "model")
     slowest, fastest, limit, weak, origin, speeds = _velocities(layout, request.velocities)
     dt = time_step(survey, limit)
     notes = check_sampling(survey, slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
@@ -154,6 +155,7 @@ def _plan_of_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> 
     if request.imaging:
         survey.require_acoustic("plan --migrate")
     layout = elastic_survey_layout(survey)
+    machine = machine.running("model")
     known = elastic_velocities(layout, request.velocities)
     dt = time_step(survey, known.limit)
     notes = layout.notes(known.slowest, dt)

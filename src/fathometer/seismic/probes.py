@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from fathometer.base.ledger import Ledger
 from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
 from fathometer.grid.tiling import Tiling, Tuned
@@ -24,15 +23,11 @@ from fathometer.grid.tuning import best_tiling, tune
 from fathometer.parallel.decomposition import Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
-from fathometer.runs.context import Context
 from fathometer.runs.probes import SecondsOf, StepCost
+from fathometer.runs.small_runs import ends_of, small_runs
 from fathometer.seismic.elastic.probes import elastic_figures, elastic_step_rates
-from fathometer.seismic.kirchhoff.driver import run_migrate_time
 from fathometer.seismic.kirchhoff.probes import time_migration_figures
 from fathometer.seismic.model.extremes import extremes
-from fathometer.seismic.modelling.driver import run_model
-from fathometer.seismic.rtm.driver import run_migrate
-from fathometer.seismic.survey import survey_of
 from fathometer.seismic.traces.dispersion import adjoint_of_inverse, inverse_transform
 from fathometer.seismic.traces.resampling import resample
 from fathometer.seismic.waves.boundary import Pml
@@ -49,6 +44,37 @@ SIZES: dict[int, tuple[Index3, ...]] = {
     2: ((100, 1, 100), (500, 1, 400), (2500, 1, 1200)),
 }
 ORDERS = (4, 8, 12, 16)
+
+SURVEY = """\
+[model]
+vp = "vp.npy"
+spacing = [10.0, 10.0, 10.0]
+[wavelet]
+kind = "ricker"
+peak_frequency = 10.0
+[tuning]
+search = "never"
+"""
+RECORDED = """\
+[acquisition]
+gathers = "model-1/shots.segy"
+"""
+RUNS = {  # small ones, by their commands
+    "model": """\
+[propagation]
+duration = 0.2
+[acquisition]
+sources = {x = 100.0, y = 80.0, z = 20.0}
+receivers = {x = [0.0, 200.0, 20.0], y = 80.0, z = 20.0}
+""",
+    "migrate": RECORDED,
+    "migrate-time": f"{RECORDED}[time_migration]\nvelocity = 2000.0\n",
+}
+# Phases of these that are the work itself.
+WORK = (
+    *("source propagation", "receiver propagation", "halo exchange", "between time steps", "tuning", "first arrivals"),
+    *("history push", "history pop", "migrate", "wait for traces", "exchange traces"),
+)
 STEPS = 24  # taken at a time: of modelling and of most migrations up to 40, which are little faster
 TRACES, TRACE_STEPS = (8, 200), 2000
 POINTS = 4000
@@ -129,17 +155,18 @@ class SeismicProbes:
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
-    ) -> dict[str, Any]:
+    ) -> Iterator[dict[str, Any]]:
         """Traces, checks of a model, weights of points, and what every run costs beside its work."""
         say("traces")
-        figures = trace_seconds(threads, seconds_of)
-        figures |= {"model_cell_seconds": model_cell_seconds(seconds_of), "point_seconds": point_seconds(seconds_of)}
+        yield trace_seconds(threads, seconds_of)
+        yield {"model_cell_seconds": model_cell_seconds(seconds_of), "point_seconds": point_seconds(seconds_of)}
+        yield {"step_seconds": step_seconds(seconds_of)}
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-            figures |= time_migration_figures(Path(name), threads, seconds_of, say)
+            yield time_migration_figures(Path(name), threads, seconds_of, say)
+            say("small runs")
+            yield run_figures(Path(name), sorted(binding.cpus), seconds_of)
             say("a small elastic run")
-            figures |= elastic_figures(Path(name), threads, STEPS, binding, seconds_of)
-        say("a whole small run")
-        return figures | run_seconds(folder, binding, seconds_of)
+            yield elastic_figures(Path(name), threads, STEPS, binding, seconds_of)
 
 
 def trace_seconds(threads: ThreadCounts, seconds_of: SecondsOf) -> dict[str, float]:
@@ -192,32 +219,37 @@ def model_cell_seconds(seconds_of: SecondsOf) -> float:
     return seconds_of(check) / vp.size
 
 
-def run_seconds(folder: Path, binding: Binding, seconds_of: SecondsOf) -> dict[str, float]:
-    """What every run costs beside its work: its end, and each call for some steps of a grid that costs nothing."""
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
-        here = Path(name)
-        np.save(here / "vp.npy", np.full((24, 16, 20), 2000.0, np.float32))
-        geometry = {
-            "sources": {"x": 100.0, "y": 80.0, "z": 20.0},
-            "receivers": {"x": [0.0, 200.0, 20.0], "y": 80.0, "z": 20.0},
-        }
-        common = {
-            "model": {"vp": "vp.npy", "spacing": [10.0, 10.0, 10.0]},
-            "wavelet": {"kind": "ricker", "peak_frequency": 10.0},
-        }
-        context = Context(("fathometer", "calibrate"), True, binding, lambda line: None)
-        shots = common | {"acquisition": geometry, "propagation": {"duration": 0.2}, "output": {"directory": "shots"}}
-        image = common | {"acquisition": {"gathers": "shots/shots.segy"}, "output": {"directory": "image"}}
-        with Ledger():
-            run_model(survey_of(shots, here / "shots.toml"), MPI.COMM_SELF, context)
-        with Ledger() as account:
-            run_migrate(survey_of(image, here / "image.toml"), MPI.COMM_SELF, context)
-        in_time = image | {"time_migration": {"velocity": 2000.0}, "output": {"directory": "time"}}
-        with Ledger() as of_time:
-            run_migrate_time(survey_of(in_time, here / "time.toml"), MPI.COMM_SELF, context)
-        medium = Homogeneous((8, 8, 8), VTI, Pml(4), 2)
-        return {
-            "time_finish_seconds": sum(of_time.seconds(phase) for phase in ("draw", "report", "finish")),
-            "finish_seconds": sum(account.seconds(phase) for phase in ("draw", "report", "yardstick", "finish")),
-            "step_seconds": seconds_of(partial(medium.propagator.advance, 1), 50),
-        }
+def step_seconds(seconds_of: SecondsOf) -> float:
+    """Seconds of each call for some steps of a grid that costs nothing."""
+    medium = Homogeneous((8, 8, 8), VTI, Pml(4), 2)
+    return seconds_of(partial(medium.propagator.advance, 1), 50)
+
+
+def run_figures(folder: Path, cpus: Sequence[int], seconds_of: SecondsOf) -> dict[str, Any]:
+    """What every run costs beside its work, of each command, on one rank and on two; nothing where a run fails."""
+    np.save(folder / "vp.npy", np.full((24, 16, 20), 2000.0, np.float32))
+    for command, text in RUNS.items():
+        (folder / f"{command}.toml").write_text(SURVEY + text, encoding="utf-8")
+    found = []
+    for command in RUNS:
+        for ranks in (1, 2)[: len(cpus)]:
+            words = [command, f"{command}.toml", "--set", f"output.directory={command}-{ranks}"]
+            place = f"{command}-{ranks}/" + "time/" * (command == "migrate-time")
+            records = small_runs(folder, cpus, ranks, words, f"{place}run.json", seconds_of)
+            if not records:
+                return {}
+            arrays = max(_array_bytes(record) for record in records)
+            found.append(ends_of(command, records, WORK, arrays, command != "model"))
+    of_migration = next(ends for ends in found if ends.command == "migrate")
+    return {
+        "runs": tuple(ends.model_dump() for ends in found),
+        "start_seconds": of_migration.start_seconds,
+        "finish_seconds": of_migration.finish_seconds,
+        "process_bytes": next(ends.process_bytes for ends in found if ends.command == "model"),
+    }
+
+
+def _array_bytes(record: Mapping[str, Any]) -> float:
+    """Of a rank of a run."""
+    history = record["results"].get("history") or {}
+    return float(record["results"]["predicted_memory_bytes"]) + float(history.get("predicted_memory_bytes", 0))

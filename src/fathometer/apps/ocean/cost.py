@@ -135,7 +135,10 @@ def predict(
     memory = _memory(file, grid, machine, rates, share)
     fresh = memory["state"] + memory["surface"] + memory["preconditioner"]
     phases = (
-        Phase("start-up", (rates.start_seconds or machine.start_seconds) * slower),
+        Phase(
+            "start-up",
+            (rates.start_seconds or machine.start_seconds) * slower + machine.more_to_start(ranks // nodes),
+        ),
         Phase("set up", rates.setup_seconds * stored * slower),
         Phase(
             "baroclinic",
@@ -191,7 +194,7 @@ def _memory(file: OceanFile, grid: OceanGrid, machine: Machine, rates: OceanRate
     """Bytes of the largest rank, rank 0, by what takes them. It draws when fields are written."""
     nx, ny, nz = grid.shape
     keys = file.barotropic
-    process = max(machine.process_bytes, rates.process_bytes)
+    process = rates.process_bytes or machine.process_bytes
     more = max(field_bytes(share.stored, nz), rates.finish_bytes - process)
     arrays = model_bytes(share.stored, nz, nx * ny, keys.tile, keys.preconditioner, share.rings)
     return {"process": int(process), **arrays, "fields and picture": int(more)}

@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any
@@ -15,11 +15,11 @@ from fathometer.apps.ocean.barotropic.layout import HALO
 from fathometer.apps.ocean.cases import gyre_text
 from fathometer.apps.ocean.cost import STATE_DEEP
 from fathometer.apps.ocean.solver.memory import model_bytes
-from fathometer.base.own_program import own_program
 from fathometer.launch.copies import run_copies
 from fathometer.plan.machine_file import GradientRate, OceanRates
 from fathometer.record.ranks import seconds
 from fathometer.runs.probes import SecondsOf, WithoutSteps
+from fathometer.runs.small_runs import Record, small_runs
 
 if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
@@ -45,7 +45,7 @@ class OceanProbes(WithoutSteps):
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
-    ) -> dict[str, Any]:
+    ) -> Iterator[dict[str, Any]]:
         """Rates of oceans; nothing where the runs fail."""
         say("oceans, small ones on each core")
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
@@ -54,25 +54,29 @@ class OceanProbes(WithoutSteps):
                 own.mkdir()
                 (own / "run.toml").write_text(gyre_text(CELLS, STEPS, "out"), encoding="utf-8")
             cpus = [str(cpu) for cpu in sorted(binding.cpus)]
-            # A run as users start it, a rank on each core: its start and end, and its messages.
-            run = [*own_program(), "ocean", "run.toml", "--quiet", "--ranks", str(len(cpus)), "--threads", "1"]
-            measure = [sys.executable, "-P", "-c", MEASURE]
-            if not (run_copies(folders, cpus, measure) and run_copies(folders[:1], [",".join(cpus)], run)):
-                return {}
+            # Runs as users start them: of one rank start and end, of a rank on each core messages.
+            words = ["ocean", "run.toml", "--threads", "1"]
+            if not run_copies(folders, cpus, [sys.executable, "-P", "-c", MEASURE]):
+                return
             times = [json.loads((own / "times.json").read_text(encoding="utf-8")) for own in folders]
-            record = json.loads((folders[0] / "out" / "run.json").read_text(encoding="utf-8"))
-        return {"ocean": rates_of(times, record).model_dump()}
+            alone, together = (
+                small_runs(folders[0], binding.cpus, ranks, words, "out/run.json", seconds_of)
+                for ranks in (1, len(cpus))
+            )
+        if alone and together:
+            yield {"ocean": rates_of(times, alone, together).model_dump()}
 
 
-def rates_of(times: Sequence[Times], record: Mapping[str, Any]) -> OceanRates:
-    """Rates from what was measured on each core, means over these, and the record of a run with a rank on each."""
+def rates_of(times: Sequence[Times], alone: Sequence[Record], together: Sequence[Record]) -> OceanRates:
+    """Rates from what was measured on each core, means over these, and the records of runs: on one rank, and with a
+    rank on each core, of which messages are."""
     found = [_rates(one) for one in times]
     gradients = []
     for rows in zip(*(one["gradients"] for one in times), strict=True):
         kind = {name: rows[0][name] for name in ("solver", "preconditioner", "sums", "columns")}
         gradients.append(GradientRate(**kind, seconds=mean(row["seconds"] for row in rows)))
     means = {name: mean(one[name] for one in found) for name in found[0]}
-    return OceanRates(gradients=tuple(gradients), **means, **_ends(record))
+    return OceanRates(gradients=tuple(gradients), **means, **_least(_ends, alone), **_least(_messages, together))
 
 
 def _rates(times: Times) -> dict[str, float]:
@@ -98,28 +102,39 @@ def _rates(times: Times) -> dict[str, float]:
     }
 
 
-def _ends(record: Mapping[str, Any]) -> dict[str, float]:
-    """What surrounds the steps of a run, and its messages."""
+def _least(figures: Callable[[Record], dict[str, float]], records: Sequence[Record]) -> dict[str, float]:
+    """The least of each figure of some runs."""
+    found = [figures(record) for record in records]
+    return {name: min(one[name] for one in found) for name in found[0]}
+
+
+def _ends(record: Record) -> dict[str, float]:
+    """What surrounds the steps of a run."""
     ledger, results = record["ledger"], record["results"]
-    entries = {(entry["phase"], entry["category"]): entry for entry in ledger["phases"]}
-    phases = {name: seconds(ledger, (name,)) for name, _ in entries}
+    phases = {name: seconds(ledger, (name,)) for name in {entry["phase"] for entry in ledger["phases"]}}
     nx, ny, nz = results["grid"]["shape"]
     blocks = [(lo, hi) for lo, hi, rank in results["blocks"]["owners"] if rank == 0]
     stored = sum((hi[0] - lo[0] + 2 * HALO) * (hi[1] - lo[1] + 2 * HALO) for lo, hi in blocks)
     taken = model_bytes(stored, nz, nx * ny, 8, "block", {1: 0, 2: 0, 3: 0})
     files = len(results["field_files"]) + 1
-    ranks = len(ledger["ranks"])
-
-    def message(name: str) -> float:
-        """Seconds of one on the rank that waits least for others; 0 where there are none."""
-        entry = entries.get((name, "communication"))
-        return entry["seconds"]["min"] / max(1, entry["calls"]["max"]) if entry and ranks > 1 else 0.0
-
     return {
         "start_seconds": sum(phases.get(name, 0.0) for name in FIRST),
         "file_seconds": (phases.get("write fields", 0.0) + phases.get("write restart", 0.0)) / files,
         "finish_seconds": sum(phases.get(name, 0.0) for name in LAST),
         "finish_bytes": max(0.0, results["peak_memory_bytes"][0] - sum(taken.values())),
+    }
+
+
+def _messages(record: Record) -> dict[str, float]:
+    """Of the barotropic solver, on the rank that waits least for others; 0 where there are none."""
+    entries = {(entry["phase"], entry["category"]): entry for entry in record["ledger"]["phases"]}
+    ranks = len(record["ledger"]["ranks"])
+
+    def message(name: str) -> float:
+        entry = entries.get((name, "communication"))
+        return entry["seconds"]["min"] / max(1, entry["calls"]["max"]) if entry and ranks > 1 else 0.0
+
+    return {
         "halo_seconds": message("barotropic halo"),
         "sum_seconds": message("barotropic reduction") / max(1, math.ceil(math.log2(ranks))),
     }

@@ -1,5 +1,6 @@
 """`fathometer plan` of a reactive flow: seconds and memory from cells, iterations and a machine's rates.
 
+    set up              bytes of the arrays / what a node writes for the first time in a second
     assemble residual   evaluations · cells of a rank · rate
     assemble Jacobian   iterations of Newton's method · cells · rate · n² · blocks in a row
     solve               set-up of the preconditioner once a Newton iteration (n³), each linear iteration (n²), which
@@ -36,6 +37,7 @@ from fathometer.storage.json_text import json_values
 
 ASSUMED = (4.0, 10.0)  # Newton's iterations a step, linear ones for each of these
 
+MOST_LINEAR = 1.5  # times the mean: linear iterations of an iteration of Newton's method, each of which takes a vector
 SUMS = 2  # over all ranks, of a linear iteration: GMRES with classical Gram-Schmidt
 KERNEL = ("assemble residual", "assemble Jacobian", "solve")
 DOUBLE = 8
@@ -126,8 +128,13 @@ def predict(
     written = times * fields * cells * 4
     kept = states * (n + len(system.minerals)) * cells * DOUBLE
     rate = machine.write_bytes_per_second * nodes
+    memory = {"process": int(rates.process_bytes or machine.process_bytes)}
+    most = MOST_LINEAR * iterations.linear
+    memory |= solver_bytes(file.grid.cells, layout, n, len(system.minerals), file.transport.scheme, most)
+    fresh = (sum(memory.values()) - memory["process"]) * ranks / nodes
     phases = (
-        Phase("start-up", machine.start_seconds + rates.start_seconds),
+        Phase("start-up", machine.start_seconds + rates.start_seconds + machine.more_to_start(ranks // nodes)),
+        Phase("set up", machine.fresh_seconds(fresh)),
         Phase(
             "assemble residual",
             evaluations * (own * rates.residual_seconds * size * width * slower + exchange),
@@ -146,8 +153,6 @@ def predict(
         Phase("write restart", kept / rate + states * (n + len(system.minerals)) * rates.file_seconds, kept, states),
         Phase("finish", rates.finish_seconds),
     )
-    memory = {"process": int(max(machine.process_bytes, rates.process_bytes))}
-    memory |= solver_bytes(file.grid.cells, layout, n, len(system.minerals), file.transport.scheme)
     return Prediction(nodes, ranks, phases, memory, KERNEL)
 
 

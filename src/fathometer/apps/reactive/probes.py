@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import mean
@@ -13,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fathometer.apps.reactive.demo import demo_text
 from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
-from fathometer.base.own_program import own_program
-from fathometer.launch.copies import run_copies
 from fathometer.plan.machine_file import ImplicitRates
 from fathometer.record.ranks import seconds
 from fathometer.runs.probes import SecondsOf, WithoutSteps
+from fathometer.runs.small_runs import copied_runs
 
 if TYPE_CHECKING:
     from fathometer.parallel.threads import Binding, ThreadCounts
@@ -32,10 +30,10 @@ class ReactiveProbes(WithoutSteps):
 
     def machine_figures(
         self, folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
-    ) -> dict[str, Any]:
+    ) -> Iterator[dict[str, Any]]:
         """Rates of implicit solves; nothing without PETSc, or where the runs fail."""
         if find_spec("petsc4py") is None:
-            return {}
+            return
         say("implicit solves, a small one on each core")
         with tempfile.TemporaryDirectory(dir=folder, prefix=".calibrate-") as name:
             cpus = [str(cpu) for cpu in sorted(binding.cpus)]
@@ -43,11 +41,11 @@ class ReactiveProbes(WithoutSteps):
             for own in folders:
                 own.mkdir()
                 (own / "run.toml").write_text(demo_text(CELLS, STEPS, "."), encoding="utf-8")
-            words = [*own_program(), "reactive", "run.toml", "--quiet", "--ranks", "1", "--threads", "1"]
-            if not run_copies(folders, cpus, words):
-                return {}
-            records = [json.loads((own / "run.json").read_text(encoding="utf-8")) for own in folders]
-        return {"implicit": rates_of(records).model_dump()}
+            words = ["reactive", "run.toml", "--ranks", "1", "--threads", "1"]
+            found = copied_runs(folders, cpus, words, "run.json", seconds_of)
+        if found:
+            least = min(found, key=lambda records: sum(record["ledger"]["wall_seconds"]["max"] for record in records))
+            yield {"implicit": rates_of(least).model_dump()}
 
 
 def rates_of(records: Sequence[Mapping[str, Any]]) -> ImplicitRates:
@@ -66,8 +64,10 @@ def _rates(record: Mapping[str, Any]) -> dict[str, float]:
     n, minerals = len(system["primary"]), len(system["minerals"])
     setup, linear = events["PCSetUp"], figures["linear iterations"]
     written = len(record["results"]["fields"]) * len(record["results"]["field_times_seconds"])
-    taken = sum(solver_bytes(tuple(shape), (1, 1, 1), n, minerals, record["input"]["transport"]["scheme"]).values())
-    peak = figures["peak memory"] - taken
+    course = record["results"]["course"]
+    most = max(row["linear_iterations"] / max(1, row["newton_iterations"]) for row in course)
+    scheme = record["input"]["transport"]["scheme"]
+    peak = figures["peak memory"] - sum(solver_bytes(tuple(shape), (1, 1, 1), n, minerals, scheme, most).values())
     return {
         "components": n,
         "entries": 1 + 6 * GHOST_WIDTH[record["input"]["transport"]["scheme"]],

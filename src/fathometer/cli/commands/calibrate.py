@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 DESCRIPTION = """\
 Measure memory bandwidth, rates of the time steps, messages between two ranks, files, and what every run
-costs, and write them as a machine file for `fathometer plan --on`."""
+costs, and write them as a machine file for `fathometer plan --on`. Each is measured several times; the file and the
+last lines say what was measured while others used the machine."""
 
 EXAMPLES = """\
   fathometer calibrate
@@ -65,7 +66,7 @@ def prepare(options: Options) -> None:
 
 COMMAND = Command(
     "calibrate",
-    "measure what plans need to know of this machine, under a minute",
+    "measure what plans need to know of this machine, in a minute or two",
     DESCRIPTION,
     EXAMPLES,
     add_arguments,

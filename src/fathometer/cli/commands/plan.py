@@ -82,6 +82,7 @@ def run(options: Options) -> None:
 
     mpi4py.rc.initialize = False  # nothing here communicates
     from fathometer.plan.machine_file import default_path, load_machine
+    from fathometer.plan.worth import first_use, worth_of
     from fathometer.record.envelope import plain, write_record
 
     application = registry.of_input(options.survey)
@@ -90,8 +91,8 @@ def run(options: Options) -> None:
     if options.json is not None and not to_standard_output:
         require_writable(options.json)
         application.protect_inputs(input, [options.json])
-    machine = options.on or default_path()
-    if options.on is None and not machine.exists():
+    path = options.on or default_path()
+    if options.on is None and not path.exists():
         raise InputError(
             "--on: left out, and this machine has not been measured; run `fathometer calibrate`, or name a MACHINE.json"
         )
@@ -101,13 +102,15 @@ def run(options: Options) -> None:
             option = name.replace("_", "-")
             of = f"{options.survey} is of the application {application.name}"
             raise InputError(f"--{option}: found; {of}, without it")
-    estimate = application.plan(input, load_machine(machine), run_options)
+    machine = load_machine(path)
+    estimate, worth = application.plan(input, machine, run_options), worth_of(machine)
+    record = dict(estimate.record) | {"machine_file": worth.as_dict()}
     if not to_standard_output:
-        print_text("\n".join(estimate.table))
+        print_text("\n".join([*estimate.table, "", *first_use(machine, record.get("asked")), *worth.lines()]))
     if to_standard_output:
-        print_json(plain(estimate.record))
+        print_json(plain(record))
     elif options.json is not None:
-        write_record(options.json, estimate.record)
+        write_record(options.json, record)
 
 
 COMMAND = Command(

@@ -153,8 +153,10 @@ def _start_phases(run: ElasticWorkload, rates: ElasticRates) -> list[Phase]:
     model_bytes = layout.files.bytes_per_cell * run.cells
     medium = rates.medium_cell_seconds + (rates.relaxation_cell_seconds if layout.attenuates else 0.0)
     points = run.shots * len(layout.elastic.sources.offset) + run.traces[0] * len(layout.elastic.components)
+    arrays = sum(_memory(run, rates, reading=True).values()) - machine.process_bytes
+    fresh = machine.fresh_seconds(arrays * run.ranks_per_node)
     return [
-        Phase("start-up", rates.start_seconds),
+        Phase("start-up", rates.start_seconds + machine.more_to_start(run.ranks_per_node)),
         Phase(
             "read model",
             run.stored_seconds(model_bytes, machine.read_bytes_per_second) + run.points * rates.model_cell_seconds,
@@ -162,7 +164,7 @@ def _start_phases(run: ElasticWorkload, rates: ElasticRates) -> list[Phase]:
         ),
         Phase(
             "set up",
-            rates.setup_seconds + run.points * medium + points * machine.point_seconds + run.series_seconds,
+            rates.setup_seconds + fresh + run.points * medium + points * machine.point_seconds + run.series_seconds,
         ),
     ]
 
@@ -195,13 +197,13 @@ def _writing_phases(
     ]
 
 
-def _memory(run: ElasticWorkload, rates: ElasticRates) -> dict[str, int]:
-    """Bytes of the largest rank, by part: with what the model is read into, or while maps are drawn, whichever takes
-    more."""
+def _memory(run: ElasticWorkload, rates: ElasticRates, reading: bool = False) -> dict[str, int]:
+    """Bytes of the largest rank, by part: with what the model is read into, or, where not only that is asked for, while
+    maps are drawn, whichever takes more."""
     memories = [memory_beside_history(run.elastic, block, run.time, run.machine) for block in run.blocks]
     memory = max(memories, key=lambda parts: sum(parts.values()))
     read = READ_AT_ONCE * PARAMETER_BYTES * run.points
     drawing = round(rates.finish_bytes - run.machine.process_bytes)
-    if drawing <= read:
+    if reading or drawing <= read:
         return memory
     return memory | {"model": memory["model"] - read, "drawing": drawing}

@@ -4,6 +4,7 @@
     halo exchange   latency x neighbours + bytes / bandwidth; between nodes it hides behind the computation of the step,
                     within a node the same cores copy, and it adds
     snapshots       in memory: written and read in the time steps, bytes / triad; in files: bytes / storage beside them
+    set up          bytes of the arrays / what a node writes for the first time in a second
     files           bytes / (what the nodes together can move, at most what the storage can)
     traces          resampling: a part for each shot, a part for each trace, both in proportion to the time steps
 
@@ -62,19 +63,23 @@ def predict(
     layout = run.layout
     memories = [memory_beside_history(layout, block, time, machine) for block in run.blocks]
     memory: dict[str, int] = max(memories, key=lambda parts: sum(parts.values())).copy()
+    ends = machine.ends("migrate" if layout.imaging else "model", run.ranks_per_node)
     trace_bytes = run.traces[0] * (HEADER + 4 * layout.acquisition.samples)
     history: HistoryChoice | None = None
     image_phases: list[Phase] = []
     disk_bytes: float = trace_bytes
     if layout.imaging:
         history = _history(run, memories, store)
-        memory = _imaging_memory(run, memory, history)
+        fresh = sum(memory.values()) + history.memory_bytes - memory["process"]
+        memory = _imaging_memory(run, memory, history, ends.finish_bytes)
         image_phases, disk_bytes = _image(run)
         loops = _migration_phases(run, history, store, trace_bytes)
     else:
+        fresh = sum(memory.values()) - memory["process"]
         loops = _modelling_phases(run, trace_bytes)
-    finish = Phase("finish", machine.finish_seconds)
-    phases = (*_start_phases(run), *loops, *_exchange_phase(run), *image_phases, finish)
+    finish = Phase("finish", ends.finish_seconds)
+    set_up = ends.setup_seconds + machine.fresh_seconds(fresh * run.ranks_per_node)
+    phases = (*_start_phases(run, ends.start_seconds, set_up), *loops, *_exchange_phase(run), *image_phases, finish)
     return Prediction(
         nodes,
         ranks,
@@ -100,16 +105,21 @@ def _history(run: Workload, memories: list[dict[str, int]], store: Store | None)
     return predicted_history(run.layout, run.time, run.blocks, memories, machine, run.ranks_per_node, store, rates)
 
 
-def _imaging_memory(run: Workload, memory: dict[str, int], history: HistoryChoice) -> dict[str, int]:
-    """Bytes of the largest rank of a migration, by part: while shots are migrated, or while their images are added up,
-    whichever takes more (the sum, where shots lie on small windows)."""
+def _imaging_memory(
+    run: Workload, memory: dict[str, int], history: HistoryChoice, finish_bytes: float
+) -> dict[str, int]:
+    """Bytes of the largest rank of a migration, by part: while shots are migrated, while their images are added up, or
+    while pictures are drawn, whichever takes most (the sum, where shots lie on small windows; pictures of small runs).
+
+    finish_bytes: of a process that draws, beside arrays.
+    """
     memory = memory | {"wavefield history": history.memory_bytes}
     if history.twin:
         memory["source wavefield"] = second_wavefield_bytes(run.layout, run.blocks[0])
     summing = image_sum_bytes(run.survey, -(-math.prod(run.survey.grid.shape) // run.size))
-    if sum(summing.values()) + run.machine.process_bytes > sum(memory.values()):
-        return {"process": memory["process"]} | summing
-    return memory
+    process = {"process": memory["process"]}
+    stages = (memory, process | summing, process | {"drawing": round(finish_bytes) - memory["process"]})
+    return max(stages, key=lambda parts: sum(parts.values()))
 
 
 @dataclass(frozen=True)
@@ -138,15 +148,16 @@ def _history_seconds(run: Workload, history: HistoryChoice, store: Store | None)
     return _HistorySeconds(push, pop, recomputation)
 
 
-def _start_phases(run: Workload) -> list[Phase]:
+def _start_phases(run: Workload, start: float, set_up: float) -> list[Phase]:
+    """start, set_up: seconds, the latter beside weights of receivers."""
     machine, (traces, _) = run.machine, run.traces
     model_cells = run.cells * run.shots if run.separate_grids else run.cells
     model_bytes = run.layout.files.bytes_per_cell * model_cells
     reading = run.stored_seconds(model_bytes, machine.read_bytes_per_second)
     return [
-        Phase("start-up", machine.start_seconds),
+        Phase("start-up", start),
         Phase("read model", reading + run.points * machine.model_cell_seconds, model_bytes),
-        Phase("set up", traces / run.groups * machine.point_seconds),
+        Phase("set up", set_up + traces / run.groups * machine.point_seconds),
     ]
 
 

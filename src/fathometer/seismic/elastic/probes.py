@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,15 @@ import numpy as np
 from mpi4py import MPI
 
 from fathometer.base import ledger
-from fathometer.base.own_program import own_program
 from fathometer.config.sections import TuningTable
 from fathometer.grid.grid import Grid
 from fathometer.grid.tuning import tune
-from fathometer.launch.copies import run_copies
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Rate
-from fathometer.record.ranks import seconds
 from fathometer.runs.probes import SecondsOf
+from fathometer.runs.small_runs import ends_of, small_runs
 from fathometer.seismic.elastic.fields import REACH
 from fathometer.seismic.elastic.homogeneous import EQUATIONS, homogeneous
 from fathometer.seismic.elastic.layers import cells_in_layers
@@ -41,7 +38,6 @@ LAYERED: dict[int, Index3] = {3: (80, 80, 80), 2: (400, 1, 400)}
 ROWS: tuple[Index3, Index3] = (96, 96, 48), (96, 96, 96)  # short and long rows: too many for the nearer caches
 MOST_ROW_WORK = 500.0  # in cells: what noise may make of it
 SMALL, LARGE = (16, 16, 16), (60, 60, 60)  # cells of the model of small runs
-FIRST, MIDDLE = ("start-up",), ("set up", "read model")  # phases of a run
 STEPPING = ("source propagation", "between time steps", "tuning")
 LOSSY = {"qp": 50.0, "qs": 25.0}
 
@@ -130,16 +126,15 @@ def elastic_figures(
         here = Path(name)
         np.save(here / "vp.npy", np.full(SMALL, 3000.0, np.float32))
         (here / "run.toml").write_text(SURVEY, encoding="utf-8")
-        words = [*own_program(), "model", "run.toml", "--quiet", "--ranks", "1"]
-        if not run_copies([here], [",".join(map(str, sorted(binding.cpus)))], words):
+        records = small_runs(here, binding.cpus, 1, ["model", "run.toml"], "out/run.json", seconds_of)
+        if not records:
             return {}
-        record = json.loads((here / "out" / "run.json").read_text(encoding="utf-8"))
         peaks = np.random.default_rng(1).random((2, *LARGE[:2])).astype(np.float32)
         draw = seconds_of(lambda: write_peaks(Grid(LARGE, (10.0,) * 3), peaks, here, "map", "A map"), 1)
         checks, medium = _cell_seconds(here, {})
         _, lossy = _cell_seconds(here, LOSSY)
     rates = ElasticRates(
-        **_ends(record),
+        **_ends(records),
         model_cell_seconds=checks,
         medium_cell_seconds=medium,
         relaxation_cell_seconds=max(0.0, lossy - medium),
@@ -171,13 +166,13 @@ def _set_up_seconds(folder: Path, shape: Index3, lossy: Mapping[str, float]) -> 
     return math.prod(setup.grid.full_shape), account.seconds("read model"), account.seconds("set up")
 
 
-def _ends(record: Mapping[str, Any]) -> dict[str, float]:
+def _ends(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """What surrounds the steps of a run."""
-    account, results = record["ledger"], record["results"]
-    last = {entry["phase"] for entry in account["phases"]} - {*FIRST, *MIDDLE, *STEPPING}
+    arrays = records[0]["results"]["predicted_memory_bytes"]
+    ends = ends_of("model", records, STEPPING, arrays, True)
     return {
-        "start_seconds": seconds(account, FIRST),
-        "setup_seconds": seconds(account, MIDDLE),
-        "finish_seconds": seconds(account, last),
-        "finish_bytes": float(results["peak_memory_bytes"][0] - results["predicted_memory_bytes"]),
+        "start_seconds": ends.start_seconds,
+        "setup_seconds": ends.setup_seconds,
+        "finish_seconds": ends.finish_seconds,
+        "finish_bytes": ends.finish_bytes,
     }

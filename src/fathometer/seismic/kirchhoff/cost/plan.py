@@ -15,7 +15,7 @@ from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.kirchhoff.cost.counts import Counts, SampledVelocities, counts_of, sampled_velocities
-from fathometer.seismic.kirchhoff.cost.predict import predict
+from fathometer.seismic.kirchhoff.cost.predict import COMMAND, predict
 from fathometer.seismic.kirchhoff.cost.prediction import Prediction
 from fathometer.seismic.kirchhoff.layout import TimeLayout, in_own_folder, tiles, time_layout
 from fathometer.seismic.kirchhoff.setup import ADVICE, ranks_of_a_block
@@ -95,6 +95,7 @@ def plan_time_migration(survey: Survey, machine: Machine, request: TimePlanReque
     for a request that no layout can meet.
     """
     layout = time_layout(in_own_folder(survey), headers_only=True)
+    machine = machine.running(COMMAND)
     machine.sum_rate(2 if layout.grid.two_dimensional else 3, not layout.velocities.elliptic)
     velocities = sampled_velocities(layout, request.velocities)
     layouts = _Layouts(layout, counts_of(layout, velocities), machine)

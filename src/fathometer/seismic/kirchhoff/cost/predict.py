@@ -28,7 +28,8 @@ from fathometer.seismic.kirchhoff.setup import SAMPLE_BYTES, block_bytes, image_
 from fathometer.seismic.kirchhoff.worker import BATCH_TRACES
 from fathometer.storage.traces.headers import HEADER
 
-PICTURE_BYTES = 65_000_000  # of what draws them on rank 0: libraries, figures, the page
+PICTURE_BYTES = 65_000_000  # of what draws them on rank 0, where the machine file does not say: libraries, figures
+COMMAND = "migrate-time"
 CHECKED = 0.3  # of the seconds of adding a value: its checksum and copy
 DRAWN_BYTES = 72  # of a sample of the sections that are drawn, image and velocities
 LIMBS = CELL_BYTES // 8  # of a sum, each as much work as a value
@@ -115,16 +116,18 @@ def predict(
     """The cost of a run whose groups of ranks_per_block ranks take blocks of traces; nodes: a divisor of all ranks."""
     run = Workload(layout, counts, machine, ranks, ranks_per_block, nodes)
     image, disk = _image(run)
-    finish = machine.finish_seconds if machine.time_finish_seconds is None else machine.time_finish_seconds
+    ends, parts = machine.ends(COMMAND, run.ranks_per_node), memory(run)
+    fresh = machine.fresh_seconds((sum(parts.values()) - parts["process"]) * run.ranks_per_node)
+    headers = run.stored(HEADER * layout.traces, reading=True)
     phases = (
-        Phase("start-up", machine.start_seconds),
-        Phase("set up", run.stored(HEADER * layout.traces, reading=True), HEADER * layout.traces),
+        Phase("start-up", ends.start_seconds),
+        Phase("set up", ends.setup_seconds + fresh + headers, HEADER * layout.traces),
         _velocities(run),
         *_blocks(run),
         *image,
-        Phase("finish", finish),
+        Phase("finish", ends.finish_seconds),
     )
-    return Prediction(nodes, ranks, ranks_per_block, why, run.threads, phases, memory(run), disk)
+    return Prediction(nodes, ranks, ranks_per_block, why, run.threads, phases, parts, disk)
 
 
 def memory(run: Workload) -> dict[str, int]:
@@ -132,12 +135,14 @@ def memory(run: Workload) -> dict[str, int]:
     bank = run.counts.bank_rows * run.counts.bank_length * SAMPLE_BYTES
     (nx, ny, nt), volumes = run.layout.grid.shape, len(run.layout.volumes)
     drawn = nx * nt if ny == 1 else nx * nt + ny * nt + nx * ny
+    ends = run.machine.ends(COMMAND, run.ranks_per_node)
+    pictures = ends.finish_bytes - run.machine.process_bytes or PICTURE_BYTES
     stages = (
         block_bytes(run.layout, run.ranks_per_block, bank),
         image_bytes(run.layout, run.ranks),
         {
             "sums": volumes * SAMPLE_BYTES * -(-run.cells // run.ranks),
-            "pictures": PICTURE_BYTES + DRAWN_BYTES * drawn,
+            "pictures": round(pictures) + DRAWN_BYTES * drawn,
         },
     )
     return {"process": int(run.machine.process_bytes)} | max(stages, key=lambda parts: sum(parts.values()))
