@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 LOOKS = 20  # within the time of patience
 LONGEST_PAUSE = 10.0  # s between two looks
 NOTE_SECONDS = 30.0  # without a sign of life before it is said; of a shorter patience half
+END_SECONDS = 0.5  # in which the last look is over at the end of a run; a file system may hang
 PREFIX = ".heartbeats-"
 _DIGITS = 20  # of the number, before the phase
 
@@ -63,6 +64,7 @@ def watched(
     if library is None:
         yield
         return
+    watch: _Watch | None = None
     with ExitStack() as stack:
         with ledger.phase("set up"):
             place = ""
@@ -83,6 +85,8 @@ def watched(
         yield
         with ledger.phase("finish"):
             barrier(comm)  # who waits here for the others still watches
+            if watch is not None:
+                watch.passed = True
             stack.close()
 
 
@@ -159,7 +163,11 @@ class _Call:
 
 class _Watch:
     """The heartbeat of one rank, and its look at others; hosts: of all ranks, with their processes. patience, code,
-    named: see `watched`."""
+    named: see `watched`.
+
+    Attributes:
+        passed: whether all ranks have come to the end of the run: those that stood still have gone on.
+    """
 
     def __init__(
         self,
@@ -180,6 +188,7 @@ class _Watch:
         self._library.heartbeat_begin.argtypes = [ctypes.c_char_p, ctypes.c_double]
         self._library.heartbeat_end.argtypes = [ctypes.c_void_p]
         self._done = threading.Event()
+        self.passed = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -190,7 +199,8 @@ class _Watch:
         try:
             yield
         finally:
-            self._done.set()  # the thread is not waited for: its file system may hang
+            self._done.set()
+            thread.join(END_SECONDS)
             self._library.heartbeat_end(handle)
 
     def _look(self, account: ledger.Ledger | None) -> None:
@@ -211,6 +221,9 @@ class _Watch:
                     signs.pop()
             elif (following := self._after(signs[-1].rank)).rank != self._rank:
                 signs.append(following)
+        if self.passed:
+            for sign in signs:
+                sign.stillness.look(False, 0.0, sign.phase)
 
     def _after(self, rank: int) -> _Sign:
         """That of the rank that follows in the ring."""
