@@ -213,6 +213,16 @@ def test_a_difference_beyond_that_of_sessions_is_found():
     assert "6 sessions compared with 1 session" in " ".join(sentences(found))
 
 
+def test_counts_need_no_sessions():
+    def sizes(by):
+        return {"runs": lambda settings, run: replace(run, figures={"memory": 1e6 * by}), "rounds": 2}
+
+    gate = {"gate": {"figures": ["memory"]}, "figures": (replace(MEMORY, role="merit"),)}
+    first = study(RANKS, **sizes(1.0), **gate)
+    assert len(compare([first], study(RANKS, **sizes(1.1), **gate)).gated("worse")) == 4
+    assert len(compare([first], study(RANKS, **sizes(1.0), **gate)).gated("not worse")) == 4
+
+
 def test_ratios_of_sessions_cover():
     source = np.random.default_rng(5)
     for m, n in ((3, 1), (5, 1), (4, 4)):

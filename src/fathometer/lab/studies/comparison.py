@@ -27,6 +27,7 @@ from fathometer.lab.statistics.interval import LEVEL, Estimate
 from fathometer.lab.statistics.signed_ranks import shift_of_ratios
 from fathometer.lab.studies.builds import BUILD, FEWEST_PAIRS, by_round, sound_rounds, with_baseline
 from fathometer.lab.studies.report.asked import answer_of, merits
+from fathometer.lab.studies.report.cells import is_exact
 from fathometer.lab.studies.report.quantities import counted, ratio_text
 from fathometer.lab.studies.results import MEASURED, CaseRuns, FigureInfo, Results, Run
 from fathometer.lab.studies.study_file import GateTable
@@ -213,11 +214,15 @@ def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo, session_of: Ma
 
 
 def _of_sessions(earlier: Sequence[Results], latest: Results, name: str, figure: FigureInfo) -> _Pair:
-    """The medians of the undisturbed runs of each session."""
+    """The medians of the undisturbed runs of each session, or all values of counts."""
     befores = [results.cases[name] for results in earlier if name in results.cases]
     case = latest.cases[name]
-    first = [value for before in befores for value in _session_medians(before, figure.name)]
-    second = _session_medians(case, figure.name)
+    every = [[value for one in some for value in one.values(figure.name).values()] for some in (befores, [case])]
+    if is_exact(figure, *every):  # counts: neither sessions nor others have a part in them
+        first, second = every
+    else:
+        first = [value for before in befores for value in _session_medians(before, figure.name)]
+        second = _session_medians(case, figure.name)
     lost = _lost([run for before in befores for run in _rounds(before)], _rounds(case))
     why = ""
     for values, runs, which in (
@@ -277,8 +282,6 @@ def _cell(pair: _Pair, gate: GateTable, count: int, in_turns: bool) -> Compared:
 
 def _ratio(pair: _Pair, level: float, in_turns: bool) -> Estimate | None:
     """Second over first with its interval. Counts that are the same every time have no chance in them."""
-    from fathometer.lab.studies.report.cells import is_exact
-
     first, second = pair.first, pair.second
     if not first or not second or min(*first, *second) <= 0:
         return None

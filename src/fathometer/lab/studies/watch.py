@@ -15,7 +15,7 @@ from fathometer.base.ledger import now
 OTHERS_SHARE = 0.03  # of this host's cpus that others used, from which a run is marked
 STOLEN_SHARE = 0.02  # of the time of a virtual machine's cpus that its host gave to others
 CLOCKS_APART = 1.15  # largest over smallest clock of the cpus
-SHORTEST_SECONDS = 0.5  # in which others are looked for: counters tick a hundred times a second
+SHORTEST_SECONDS = 1.0  # in which others are looked for: counters tick a hundred times a second, and err by some ticks
 LONGEST_SECONDS = 5.0  # before a run, that are looked at because the run is shorter
 
 OTHERS, STOLEN = "others used the cpus", "the host of the virtual machine took time"
