@@ -110,6 +110,81 @@ def test_a_case_that_fails_is_a_result(tmp_path):
     assert len([1 for (_, _, a, _), run in kept.items() if a == 1 and not run.failed]) == 10
 
 
+def test_a_study_of_which_no_run_succeeds_ends_with_1(tmp_path):
+    done = here("study", "run", study(tmp_path, a="[0]"))
+    assert done.code == 1
+    assert "a test: no run has succeeded: all 4 failed, the last: ended with exit code 3" in done.err
+    assert "No run has succeeded" in done.out
+    assert (tmp_path / "study.study" / "study.html").exists()
+
+
+def test_rounds_are_spread_over_sessions(tmp_path):
+    path = study(tmp_path, rounds=6)
+    done = here("study", "run", path, "--sessions", "3", "--pause", "0.01")
+    assert done.code == 0, done.err
+    assert "session 3 begins in" in done.err
+    results, kept = runs(tmp_path)
+    assert results.sessions() == {1: 1, 2: 1, 3: 2, 4: 2, 5: 3, 6: 3}
+    assert sum(kind == "warm-up" for kind, *_ in kept) == 3 * 4
+    assert "3 sessions" in done.out
+    refused = here("study", "run", path, "--sessions", "4", "--overwrite")
+    assert refused.code == 2
+    assert "--sessions: found 4 for 6 rounds; allowed: up to 3, two rounds each" in refused.err
+
+
+@pytest.mark.parametrize(("old", "code"), [("new", (0, 4)), ("old", (3, 4))])
+def test_a_gate_runs_both_builds_in_turns(tmp_path, old, code):
+    """The earlier build is this one, or half as long; runs that others disturbed leave it undecided."""
+    for name, seconds in (("old", 0.04), ("new", 0.08)):
+        (tmp_path / f"{name}.py").write_text(f"import time\ntime.sleep({seconds})\nprint('value 1.5')\n")
+    (tmp_path / "gate.toml").write_text(
+        f"""
+title = "a gate"
+[application]
+command = ["{sys.executable}", "{tmp_path}/new.py", "{{n}}"]
+[factors]
+n = [1, 2]
+[runs]
+repetitions = 8
+[gate]
+figures = ["elapsed"]
+tolerance = 0.4
+baseline = ["{sys.executable}", "{tmp_path}/{old}.py", "{{n}}"]
+"""
+    )
+    done = here("study", "run", tmp_path / "gate.toml")
+    assert done.code in code, done.out
+    results = read_results(tmp_path / "gate.study")
+    assert len(results.cases) == 4
+    begins = sorted(
+        (run.begin, case.case.settings["n"]) for case in results.cases.values() for run in case.runs if run.number <= 8
+    )
+    order = [n for _, n in begins]
+    assert all(order[at] == order[at + 1] for at in range(0, len(order), 2))  # one right after the other
+    assert "Gate: of 2 figures" in done.out
+    assert here("study", "compare", tmp_path / "gate.study").code == done.code
+    assert "build" not in done.out.partition("By n")[2].splitlines()[2]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ("[gate]\nbaseline = 'other'", "[gate] figures: found none with a baseline; allowed: said, elapsed"),
+        (
+            "[gate]\nfigures = ['said']\nbaseline = 'no-such-program'",
+            "no-such-program: no such program on PATH",
+        ),
+        ("[gate]\nfigures = ['said']\nbaseline = ['x', '{what}']", "unknown name {what}"),
+        ("[gate]\nfigures = ['said']\nbaseline = ''", "baseline"),
+    ],
+)
+def test_what_is_wrong_with_a_baseline_is_told_before_the_first_run(tmp_path, more, words):
+    done = here("study", "run", study(tmp_path, more=more))
+    assert done.code == 2, done.out
+    assert words in done.err
+    assert not (tmp_path / "log").exists()
+
+
 def test_failed_runs_are_made_again_when_asked(tmp_path):
     path = study(tmp_path, a="[0, 1]", rounds=2)
     assert here("study", "run", path, "--quiet").code == 0
