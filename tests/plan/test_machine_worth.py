@@ -74,8 +74,10 @@ def test_of_each_group_of_figures_it_is_known_how_it_was_measured(clock):
     assert (second.figures, second.repetitions, second.spread, second.disturbed) == (("c",), 5, 0.0, ())
     assert watch.begun == 3
     assert summary([second]) == []
-    assert summary([first, second]) == [f"1 of 2 measurements were disturbed ({OTHERS}): a, …"]
-    assert "all measurements were disturbed" in summary([first])[0]
+    assert summary([first, second]) == [f"1 of 2 measurements were disturbed ({OTHERS}), the file says which"]
+    assert (
+        f"2 of 3 measurements were disturbed ({OTHERS}): the file is worth little" in summary([first, first, second])[0]
+    )
 
 
 def test_work_of_other_ranks_is_none_of_others(tmp_path):
@@ -105,7 +107,7 @@ def measured(*marks, days=3, cpu=None):
         (MACHINE, "without process_bytes, runs, fresh_bytes_per_second, local_latency_seconds"),
         (measured((), ()), "measured 3 days ago, undisturbed as far as was seen"),
         (measured((), (OTHERS,)), f"1 of 2 figures while it was disturbed ({OTHERS}): these may be too slow"),
-        (measured((OTHERS,)), f"all of it disturbed ({OTHERS}): this plan is worth little"),
+        (measured((OTHERS,)), f"1 of 1 figures while it was disturbed ({OTHERS}): this plan is worth little"),
         (measured((), cpu="another"), "on another machine ("),
         (measured((), days=200), "measured 200 days ago, undisturbed as far as was seen; `fathometer calibrate`"),
         (measured((), days=0), "measured today, undisturbed"),

@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -153,7 +154,7 @@ def _fresh_memory_rates(measuring: Measuring) -> dict[str, float]:
     first, again = (_allocation_seconds(count) for _ in range(2))
     return {
         "fresh_bytes_per_second": FRESH_BYTES / measuring.least_of(again),
-        "unused_bytes_per_second": FRESH_BYTES / max(first),
+        "unused_bytes_per_second": FRESH_BYTES / median(first),
     }
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from fathometer.base.ledger import timed
 from fathometer.lab.studies.watch import Watch, disturbed
 from fathometer.plan.machine_file import Measurement
+from fathometer.plan.worth import worth_little
 
 SHORTEST_SECONDS = 0.3  # of a call, all its repetitions together
 LONGEST_SECONDS = 2.0  # of the repetitions that look for a second time as short as the least
@@ -99,7 +100,7 @@ def summary(measurements: Sequence[Measurement]) -> list[str]:
     if not wrong:
         return []
     by = ", ".join(dict.fromkeys(mark for one in wrong for mark in one.disturbed))
-    if len(wrong) == len(measurements):
-        return [f"all measurements were disturbed ({by}): the file is worth little; calibrate again on a quiet machine"]
-    names = [one.figures[0] + (", …" if len(one.figures) > 1 else "") for one in wrong]
-    return [f"{len(wrong)} of {len(measurements)} measurements were disturbed ({by}): {'; '.join(names)}"]
+    share = f"{len(wrong)} of {len(measurements)} measurements were disturbed ({by})"
+    if worth_little(len(wrong), len(measurements)):
+        return [f"{share}: the file is worth little; calibrate again on a quiet machine"]
+    return [f"{share}, the file says which"]

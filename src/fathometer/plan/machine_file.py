@@ -330,8 +330,8 @@ class Machine(Table):
         return bytes / self.fresh_bytes_per_second if self.fresh_bytes_per_second else 0.0
 
     def to_json(self) -> bytes:
-        """The content of its file."""
-        return (json.dumps(self.model_dump(mode="json"), indent=2) + "\n").encode()
+        """The content of its file: what was measured or given, no defaults."""
+        return (json.dumps(self.model_dump(mode="json", exclude_unset=True), indent=2) + "\n").encode()
 
 
 def _between(table: list[tuple[float, float]], x: float) -> float:

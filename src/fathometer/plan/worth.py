@@ -67,10 +67,15 @@ class Worth:
         if not self.disturbed:
             return "undisturbed as far as was seen"
         marks = ", ".join(dict.fromkeys(mark for all_of in self.disturbed.values() for mark in all_of))
-        if len(self.disturbed) == self.measured:
-            return f"all of it disturbed ({marks}): this plan is worth little; calibrate again on a quiet machine"
-        share = f"{len(self.disturbed)} of {self.measured} figures"
-        return f"{share} while it was disturbed ({marks}): these may be too slow"
+        share = f"{len(self.disturbed)} of {self.measured} figures while it was disturbed ({marks}):"
+        if worth_little(len(self.disturbed), self.measured):
+            return f"{share} this plan is worth little; calibrate again on a quiet machine"
+        return f"{share} these may be too slow"
+
+
+def worth_little(disturbed: int, measured: int) -> bool:
+    """Whether so many of what was measured were disturbed that the others do not help."""
+    return 2 * disturbed > measured
 
 
 def worth_of(machine: Machine, now: datetime | None = None) -> Worth:
