@@ -175,7 +175,9 @@ baseline = ["{sys.executable}", "{tmp_path}/{old}.py", "{{n}}"]
             "no-such-program: no such program on PATH",
         ),
         ("[gate]\nfigures = ['said']\nbaseline = ['x', '{what}']", "unknown name {what}"),
-        ("[gate]\nfigures = ['said']\nbaseline = ''", "baseline"),
+        ("[gate]\nfigures = ['said']\nbaseline = ''", "[gate]: baseline: found no word; allowed: a program"),
+        ("[gate]\nfigures = ['said']\nbaseline = []", "[gate]: baseline: found no word; allowed: a program"),
+        ("""[gate]\nfigures = ['said']\nbaseline = "a 'b" """, "[gate]: baseline: found a 'b: No closing quotation"),
     ],
 )
 def test_what_is_wrong_with_a_baseline_is_told_before_the_first_run(tmp_path, more, words):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
+from fathometer.base.errors import InputError
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.results import CaseRuns, Run
 
@@ -22,8 +23,17 @@ def with_baseline(case: Case) -> Case:
 
 
 def baseline_words(words: str | Sequence[str], command: Sequence[str]) -> tuple[str, ...]:
-    """The command of the baseline: a list is all of it, a text stands in place of the command's program."""
-    return (*shlex.split(words), *command[1:]) if isinstance(words, str) else tuple(words)
+    """The command of the baseline: a list is all of it, a text stands in place of the command's program.
+
+    Raises InputError for one without words, and for a quotation without end.
+    """
+    try:
+        found = shlex.split(words) if isinstance(words, str) else list(words)
+    except ValueError as error:
+        raise InputError(f"baseline: found {words}: {error}; allowed: words as for a shell") from None
+    if not found or not found[0]:
+        raise InputError("baseline: found no word; allowed: a program, with words of its own, or a whole command")
+    return (*found, *command[1:]) if isinstance(words, str) else tuple(found)
 
 
 def sound_rounds(runs: Mapping[int, Run], others: Mapping[int, Run]) -> list[int]:

@@ -14,7 +14,7 @@ from fathometer.lab.recipes.recipe import KNOWN
 from fathometer.lab.recipes.template import Value, names_in, text_of
 from fathometer.lab.recipes.times import seconds_of
 from fathometer.lab.statistics.stopping import StoppingRule
-from fathometer.lab.studies.builds import BASELINE, BUILD, with_baseline
+from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, with_baseline
 from fathometer.lab.studies.cluster_place import place_of
 from fathometer.lab.studies.cpu_order import places_of
 from fathometer.lab.studies.design import Case, Design, Factors, cases_of
@@ -109,6 +109,9 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
         pairs = [(base.name, case.name) for base, case in zip(designs[BASELINE], cases, strict=True)]
         cases += designs[BASELINE]
     figures = {info.name: info for info in parts.infos()}
+    if study.gate.baseline is not None:
+        with naming(f"{path}: [gate]"):
+            baseline_words(study.gate.baseline, ())
     if study.gate.baseline is not None and not study.gate.figures:
         raise InputError(f"{path}: [gate] figures: found none with a baseline; allowed: {', '.join(figures)}")
     with naming(str(path)):
