@@ -1,4 +1,4 @@
-"""`fathometer calibrate`: measure the entries of a machine file (plan/machine_file.py) in a minute or two.
+"""`fathometer calibrate`: measure the entries of a machine file (plan/machine_file.py) in some minutes.
 
 Measured here is what any application needs: triad, memory written for the first time, halo exchanges between two
 ranks, a volume written and read. Rates of time steps and what else the machine file holds come from the probes of the

@@ -66,7 +66,7 @@ def prepare(options: Options) -> None:
 
 COMMAND = Command(
     "calibrate",
-    "measure what plans need to know of this machine, in a minute or two",
+    "measure what plans need to know of this machine, in some minutes",
     DESCRIPTION,
     EXAMPLES,
     add_arguments,
