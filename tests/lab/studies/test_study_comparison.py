@@ -174,7 +174,7 @@ def test_the_answer_begins_with_the_gate():
     results = builds(slower(1.1))
     text, views, _ = answered(results, answer_of(results))
     assert text.startswith("Gate: of 4 figures 2 worse")
-    assert views[0].title == "this build compared with baseline"
+    assert views[0].title == "This build compared with baseline"
     assert all(BUILD not in [head.text for head in one.heads] for one in views)
 
 
@@ -210,7 +210,7 @@ def test_a_difference_beyond_that_of_sessions_is_found():
     found = compare(earlier, later)
     assert len(found.gated("worse")) == 4
     assert found.sessions == (6, 1)
-    assert "6 sessions compared with 1 session" in " ".join(sentences(found))
+    assert "6 sessions compared with 1 session" in view(found, ("a", "b"))[0].notes[0]
 
 
 def test_counts_need_no_sessions():
@@ -276,7 +276,7 @@ def test_exit_codes(capsys, tmp_path, by, code):
     folder = keep(builds(slower(by)), tmp_path / "builds.study")
     done = run(capsys, "study", "compare", folder, "--markdown", tmp_path / "compared.md")
     assert done.code == code
-    assert "this build compared with baseline" in done.out
+    assert "This build compared with baseline" in done.out
     assert ("fathometer: error: gate: total" in done.err) == (code == 3)
     assert (tmp_path / "compared.md").read_text().count("| total |") == 4
 

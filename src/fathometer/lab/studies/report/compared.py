@@ -45,7 +45,6 @@ def sentences(comparison: Comparison) -> list[str]:
         told.append(f"Better beyond doubt: {listed([_named(cell) for cell in better], MOST_NAMED)}.")
     if not any(cell.differs for cell in comparison.cells):
         told.append(f"No difference beyond noise in {counted(comparison.comparisons, 'comparison')}.")
-    told += _basis(comparison)
     for cases, which in ((comparison.only_first, "first"), (comparison.only_second, "second")):
         if cases:
             names = [label(tuple(case.case.settings.items())) for case in cases]
@@ -90,7 +89,10 @@ def view(
         row += [_value(cell, values) for values in (cell.first, cell.second)]
         row.append(_ratio(cell, comparison, legend))
         rows.append(row)
-    return View(f"{names[1]} compared with {names[0]}", heads, rows), legend
+    title = f"{names[1]} compared with {names[0]}"
+    return View(
+        f"{title[:1].upper()}{title[1:]}" if names == IN_TURNS else title, heads, rows, _basis(comparison)
+    ), legend
 
 
 def _value(cell: Compared, values: Sequence[float]) -> Cell:

@@ -86,7 +86,7 @@ def samples(results: Results, info: FigureInfo) -> Figure | None:
     legend += [("far from the others of its case", INK, RING)] if rings[0] else []
     if any(xs for xs, _ in beyond.values()):
         legend.append(("far beyond the axis", FAR, TRIANGLE))
-    note = "A slope is drift of the machine; a point far away is a disturbance. All values count."
+    note = "A slope is drift of the machine; a point far away is a disturbance. All values are shown."
     note += f" The first {MOST_CASES} of {len(cases)} cases." if len(cases) > MOST_CASES else ""
     return figure(f"samples-{info.name}", f"Samples of {info.name} over the rounds", note, data, layout, 300, legend)
 
