@@ -73,16 +73,19 @@ def peak_bytes(records: Sequence[Record], rank: int) -> float:
     return float(min(record["results"]["peak_memory_bytes"][rank] for record in records))
 
 
-def ends_of(command: str, records: Sequence[Record], work: Iterable[str], arrays: float, draws: bool) -> RunEnds:
+def ends_of(
+    command: str, records: Sequence[Record], work: Iterable[str], arrays: float, drawing: float | None
+) -> RunEnds:
     """What surrounds the work of a run.
 
     Args:
-        work: phases that are not counted. arrays: bytes of a rank of such a run. draws: whether rank 0 draws pictures,
-            for which it takes more than other ranks; of a single rank it is then not known what it takes before.
+        work: phases that are not counted. arrays: bytes of a rank of such a run. drawing: bytes of those that are still
+            there when rank 0 draws pictures, for which it takes more than other ranks: of a single rank it is then not
+            known what it takes before; None: it draws none.
     """
     ranks = len(records[0]["ledger"]["ranks"])
     finishing = phases_but(records, (*START, *SETTING_UP, *work))
-    before = ranks - 1 if draws else 0
+    before = 0 if drawing is None else ranks - 1
     return RunEnds(
         command=command,
         ranks=ranks,
@@ -90,5 +93,5 @@ def ends_of(command: str, records: Sequence[Record], work: Iterable[str], arrays
         setup_seconds=least_seconds(records, SETTING_UP),
         finish_seconds=least_seconds(records, finishing),
         process_bytes=max(0.0, peak_bytes(records, before) - arrays),
-        finish_bytes=max(0.0, peak_bytes(records, 0) - arrays),
+        finish_bytes=max(0.0, peak_bytes(records, 0) - (arrays if drawing is None else drawing)),
     )

@@ -7,6 +7,7 @@ for what every run costs.
 from __future__ import annotations
 
 import itertools
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -25,6 +26,7 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
 from fathometer.runs.probes import SecondsOf, StepCost
 from fathometer.runs.small_runs import ends_of, small_runs
+from fathometer.seismic.cost.predict import MODEL_ITEM
 from fathometer.seismic.elastic.probes import elastic_figures, elastic_step_rates
 from fathometer.seismic.kirchhoff.probes import time_migration_figures
 from fathometer.seismic.model.extremes import extremes
@@ -59,14 +61,14 @@ RECORDED = """\
 [acquisition]
 gathers = "model-1/shots.segy"
 """
-SECTION = (160, 100)  # cells: pictures of larger ones take no more memory, those of volumes a little less
+SECTION = (400, 250)  # cells: pictures of larger ones take no more memory, those of volumes a little less
 RUNS = {  # small ones, by their commands
     "model": """\
 [propagation]
 duration = 0.2
 [acquisition]
-sources = {x = 800.0, z = 20.0}
-receivers = {x = [0.0, 1580.0, 20.0], z = 20.0}
+sources = {x = 2000.0, z = 20.0}
+receivers = {x = [0.0, 3980.0, 20.0], z = 20.0}
 """,
     "migrate": RECORDED,
     "migrate-time": f"{RECORDED}[time_migration]\nvelocity = 2000.0\n",
@@ -240,7 +242,7 @@ def run_figures(folder: Path, cpus: Sequence[int], seconds_of: SecondsOf) -> dic
             if not records:
                 return {}
             arrays = max(_array_bytes(command, record) for record in records)
-            found.append(ends_of(command, records, WORK, arrays, command != "model"))
+            found.append(ends_of(command, records, WORK, arrays, None if command == "model" else 0.0))
     of_migration = next(ends for ends in found if ends.command == "migrate")
     return {
         "runs": tuple(ends.model_dump() for ends in found),
@@ -256,4 +258,5 @@ def _array_bytes(command: str, record: Mapping[str, Any]) -> float:
     if command == "migrate-time":
         return 0.0
     history = record["results"].get("history") or {}
-    return float(record["results"]["predicted_memory_bytes"]) + float(history.get("predicted_memory_bytes", 0))
+    page = MODEL_ITEM * math.prod(SECTION) if command == "model" else 0
+    return float(record["results"]["predicted_memory_bytes"] + history.get("predicted_memory_bytes", 0) + page)

@@ -39,6 +39,8 @@ from fathometer.storage.traces.headers import HEADER
 
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
 
+MODEL_ITEM = 4  # bytes: a volume of the model is read for the page of a modelling while its arrays are there
+
 # memory, disk, checkpoint: as [history] store; files: as older codes do it, the steps wait for the writing and reading.
 Store = Literal["memory", "disk", "checkpoint", "files"]
 
@@ -76,6 +78,7 @@ def predict(
         loops = _migration_phases(run, history, store, trace_bytes)
     else:
         fresh = sum(memory.values()) - memory["process"]
+        memory["page"] = MODEL_ITEM * math.prod(layout.grid.shape)
         loops = _modelling_phases(run, trace_bytes)
     finish = Phase("finish", ends.finish_seconds)
     set_up = ends.setup_seconds + machine.fresh_seconds(fresh * run.ranks_per_node)

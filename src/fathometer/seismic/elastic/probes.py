@@ -169,7 +169,7 @@ def _set_up_seconds(folder: Path, shape: Index3, lossy: Mapping[str, float]) -> 
 def _ends(records: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """What surrounds the steps of a run."""
     arrays = records[0]["results"]["predicted_memory_bytes"]
-    ends = ends_of("model", records, STEPPING, arrays, True)
+    ends = ends_of("model", records, STEPPING, arrays, arrays)
     return {
         "start_seconds": ends.start_seconds,
         "setup_seconds": ends.setup_seconds,
