@@ -61,14 +61,14 @@ RECORDED = """\
 [acquisition]
 gathers = "model-1/shots.segy"
 """
-SECTION = (400, 250)  # cells: pictures of larger ones take no more memory, those of volumes a little less
+SECTION = (300, 190)  # cells: pictures of larger ones take little more memory, those of volumes a little less
 RUNS = {  # small ones, by their commands
     "model": """\
 [propagation]
 duration = 0.2
 [acquisition]
-sources = {x = 2000.0, z = 20.0}
-receivers = {x = [0.0, 3980.0, 20.0], z = 20.0}
+sources = {x = 1500.0, z = 20.0}
+receivers = {x = [0.0, 2980.0, 20.0], z = 20.0}
 """,
     "migrate": RECORDED,
     "migrate-time": f"{RECORDED}[time_migration]\nvelocity = 2000.0\n",
