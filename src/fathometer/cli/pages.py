@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,16 +27,22 @@ def publish(path: Path, record: dict[str, Any], panels: Sequence[Panel]) -> None
     write_page(path, [Run(path.with_name(RECORD), record)], PagePanels(heading, panels))
 
 
-def write_profile_pages(records: Iterable[Path]) -> None:
-    """Write the page beside each record of a profile, where there is none. Raises FathometerError where that fails."""
+def write_profile_pages(records: Iterable[Path], say: Callable[[str], None]) -> None:
+    """Write the page beside each record of a profile, where there is none; what cannot be read is said. Raises
+    FathometerError where a page cannot be written."""
     from fathometer.lab.profile.profile import PAGE
     from fathometer.report.page import write_page
     from fathometer.report.records import read_record
 
     for record in records:
         if not (page := record.with_name(PAGE)).exists():
-            shown = read_record(record)
-            write_page(page, [shown], page_panels(shown))
+            try:
+                shown = read_record(record)
+                panels = page_panels(shown)
+            except InputError as error:
+                say(f"note: no page of this profile: {error}")
+                continue
+            write_page(page, [shown], panels)
 
 
 def page_panels(run: Run) -> PagePanels:

@@ -201,7 +201,7 @@ def test_a_real_rank_that_waits_is_named(tmp_path):
 def test_findings_of_known_records():
     assert whats(results_from(*LATE))[0] == "MPI_Barrier: 50 % of the ranks' time, 2 calls, on the mean 5.00 s"
     few = results_from(*(rank(n, [("MPI_Send", 4, 1e-4, 0.0, 400, 0)]) for n in range(2)))
-    assert whats(few) == ["100 % of the calls that send or receive bytes have less than 4 KiB"]
+    assert whats(few) == ["100 % of the point-to-point calls with bytes have less than 4 KiB"]
     quiet = results_from(rank(0, [("MPI_Wait", 1, 1e-6)]), rank(1, []))
     (finding,) = findings(quiet)
     assert read(finding.what) == "all calls of MPI together take < 0.1 % of the ranks' time"
@@ -489,7 +489,7 @@ def _finding(finding, ranks, rows, inside, wall, results):
     ):
         assert agrees(found[1], inside / wall)
         assert all(row["share"] is None or row["share"] < 0.05 for row in rows.values())
-    elif found := re.match(rf"({QUANTITY}) of the calls that send or receive bytes", what):
+    elif found := re.match(rf"({QUANTITY}) of the point-to-point calls with bytes", what):
         sizes = [row for row in results["sizes"] if row["kind"] == "point-to-point"]
         small = sum(row["calls"] for row in sizes if row["least_bytes"] < 4096)
         assert agrees(found[1], small / sum(row["calls"] for row in sizes))

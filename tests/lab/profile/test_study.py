@@ -68,6 +68,22 @@ def test_a_study_keeps_its_profiles(tmp_path):
     assert f'href="study.study/{pages[0].relative_to(folder)}"' in (tmp_path / "elsewhere.html").read_text()
 
 
+def test_a_run_whose_profile_was_kept_before_a_kill_is_taken(tmp_path):
+    """Killed after the files of the ranks had become a record, and before the run was kept in its case."""
+    program = compiled(tmp_path, "cg.c")
+    (tmp_path / "study.toml").write_text(STUDY.format(program=program))
+    environment = {name: value for name, value in run_environment().items() if name.startswith("OMPI_")}
+    run = ("study", "run", tmp_path / "study.toml", "--quiet")
+    assert call(*run, environment=environment).code == 0
+    file = next((tmp_path / "study.study" / "cases").iterdir())
+    before = json.loads(file.read_text())
+    file.write_text(json.dumps(before | {"runs": []}))
+    assert call(*run, environment=environment).code == 0
+    [again] = json.loads(file.read_text())["runs"]
+    assert again["failed"] == ""
+    assert again["figures"] == before["runs"][0]["figures"]
+
+
 INFO = FigureInfo(RATIO, "seconds", "none", "context")  # seconds: takes the value as it is
 
 

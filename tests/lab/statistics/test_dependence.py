@@ -101,6 +101,15 @@ def test_two_sessions_that_differ_have_no_interval():
     assert not interval(values, sessions=[1] * 5 + [2] * 5).reaches()
 
 
+def test_a_difference_that_sessions_hide_could_not_be_told():
+    """Twice as slow in every round, but by 1.5 in one session and by 3 in the other."""
+    ratios = [1.5, 1.51, 1.49, 1.5, 1.52, 3.0, 3.01, 2.99, 3.02, 3.0]
+    assert differences({"": ratios})[""].differs
+    found = differences({"": ratios}, sessions={"": [1] * 5 + [2] * 5})[""]
+    assert not found.differs
+    assert not found.could_differ
+
+
 def test_sessions_that_do_not_differ_widen_nothing():
     values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
     assert interval(values, sessions=[1, 2] * 4) == interval(values)

@@ -1,5 +1,6 @@
 """`fathometer study run` as a user has it: results, what is refused before the first run, kills and changes between."""
 
+import csv
 import json
 import os
 import random
@@ -166,9 +167,39 @@ baseline = ["{sys.executable}", "{tmp_path}/{old}.py", "{{n}}"]
     assert "build" not in done.out.partition("By n")[2].splitlines()[2]
 
 
+def test_a_baseline_that_changed_between_sessions_is_refused(tmp_path):
+    """Also where it is a later word, and where it is another one."""
+    script = tmp_path / "old.sh"
+    script.write_text("#!/bin/sh\necho value 1.5\n")
+    script.chmod(0o755)
+    gate = f"[gate]\nfigures = ['said']\ntolerance = 0.5\nbaseline = 'env A=1 {script}'"
+    assert here("study", "run", study(tmp_path, rounds=2, more=gate), "--undecided", "pass").code in (0, 3)
+    script.write_text("#!/bin/sh\necho value 17.5\n")
+    done = here("study", "run", study(tmp_path, rounds=4, more=gate))
+    assert done.code == 2
+    assert "was begun with other programs" in done.err
+    done = here("study", "run", study(tmp_path, rounds=4, more=gate.replace("A=1", "A=2")))
+    assert (done.code, "was begun with another [gate]" in done.err) == (2, True)
+    tolerant = gate.replace("tolerance = 0.5", "tolerance = 0.9")
+    assert "another [gate]" not in here("study", "run", study(tmp_path, rounds=2, more=tolerant)).err
+    table = (tmp_path / "runs.csv", "study", "export", tmp_path / "study.study", "--csv")
+    assert here(*table[1:], table[0]).code == 0
+    rows = list(csv.DictReader(table[0].read_text().splitlines()))
+    assert {row["factor_build"] for row in rows} == {"", "baseline"}
+    assert {row["session"] for row in rows} == {"1"}
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
+        (
+            "[gate]\nfigures = ['said']\nbaseline = 'sh'\n[launch]\nat_once = 2\ndisturb = true",
+            "[gate] baseline: found with [launch] at_once = 2, where runs are not made in turns",
+        ),
+        (
+            "[gate]\nfigures = ['said']\nbaseline = 'sh'\n[[design]]\nname = 'baseline'",
+            '[[design]] name: found "baseline" with [gate] baseline; allowed: another name',
+        ),
         ("[gate]\nbaseline = 'other'", "[gate] figures: found none with a baseline; allowed: said, elapsed"),
         (
             "[gate]\nfigures = ['said']\nbaseline = 'no-such-program'",
@@ -207,7 +238,7 @@ def test_a_factor_may_stand_in_a_file_that_is_filled_in(tmp_path):
 
 def test_a_run_that_takes_too_long_has_failed(tmp_path):
     done = here("study", "run", study(tmp_path, seconds=30.0, rounds=1, more='time_limit = "0.3s"'))
-    assert done.code == 0, done.err
+    assert done.code == 1, done.err  # none has succeeded
     assert {run.failed.partition(";")[0] for run in runs(tmp_path)[1].values()} == {"took longer than 0.3 s"}
 
 

@@ -202,6 +202,17 @@ def test_rounds_are_spread_over_sessions_in_pairs_each_with_a_warm_up():
     assert slept.pauses == [(2, 1000.0), (3, 1000.0)]
 
 
+def test_sessions_that_are_over_begin_nothing():
+    """More rounds than before, in more sessions: those whose rounds are there neither pause nor warm up."""
+    study = Study(replace(LIMITS, least=4, most=4))
+    study.session().measure(never)
+    rounds, slept = in_sessions(study, 4, least=8, most=8)
+    rounds.measure(never)
+    assert sessions_of(study) == {1: {1}, 2: {1}, 3: {1}, 4: {1}, 5: {2}, 6: {2}, 7: {3}, 8: {3}}
+    assert sessions_of(study, "warm-up") == {1: {1}, 3: {2}, 4: {3}}
+    assert len(slept.pauses) == 1
+
+
 def test_pauses_are_no_part_of_the_budget():
     study = Study()
     rounds, _ = in_sessions(study, 2, budget=1e3)
@@ -254,6 +265,7 @@ def test_repeats_are_rounds_of_some_cases_and_end():
     assert rounds.repeat(wanted)
     again = [(number, n) for kind, number, n in study.work.made if number > 8]
     assert again == [(9, 0), (10, 0), (11, 0)]
+    assert [run.number for run in study.kept[CASES[0].name] if run.again] == [9, 10, 11]
     assert rounds.measured == 8
     assert rounds.repeat(lambda runs: [CASES[1].name])  # never satisfied: as many rounds more as there were
     assert [number for _, number, n in study.work.made if n == 1 and number > 8] == list(range(9, 17))

@@ -94,7 +94,44 @@ def test_disturbed_runs_decide_nothing():
 
     found = compare_builds(builds(slower(1.5), runs=disturbed))
     assert len(found.gated("undecided")) == 4
-    assert "10 of 10 pairs of runs were disturbed: nothing is decided" in verdict_text(found.cells[0], 0.02)
+    said = verdict_text(found.cells[0], 0.02)
+    assert "of 10 pairs of runs 10 disturbed, or of two sessions: nothing is decided" in said
+
+
+def test_runs_of_two_sessions_are_no_pair():
+    """This build ran in the same rounds as the baseline, but later, such as when its failed runs were made again."""
+
+    def later(settings, run):
+        return replace(run, session=1 if settings[BUILD] == BASELINE else 2)
+
+    found = compare_builds(builds(slower(1.5), runs=later))
+    assert len(found.gated("undecided")) == 4
+    assert to_repeat([("a", "b")], {"a": [run_of(1)], "b": [replace(run_of(1), session=2)]}, 1) == ["a", "b"]
+
+
+def test_one_interruption_takes_no_interval_away():
+    """Of two sessions nothing can be learned of how far sessions differ: pairs are taken as of one."""
+    found = compare_builds(builds(runs=lambda settings, run: replace(run, session=1 + (run.number > 5))))
+    assert all(cell.ratio.reaches(0.9) for cell in found.cells)
+
+
+def test_six_pairs_cannot_tell_one_of_many_and_say_so():
+    found = compare_builds(builds(slower(2.0), rounds=6, noise=0.001))
+    slow = [cell for cell in found.cells if cell.case.case.settings["ranks"] == 2]
+    assert {cell.verdict for cell in slow} == {"undecided"}
+    assert {cell.why for cell in slow} == {"to tell it of one of 4 comparisons needs more pairs"}
+
+
+@pytest.mark.parametrize(("before", "now", "verdict"), [(0, 0, "not worse"), (0, 5, "worse"), (5, 0, "not worse")])
+def test_counts_of_zero_are_compared_as_they_are(before, now, verdict):
+    def counts(settings, run):
+        return replace(run, figures={"memory": float(before if settings[BUILD] == BASELINE else now)})
+
+    gate = {"gate": {"figures": ["memory"], "baseline": "old"}, "figures": (replace(MEMORY, role="merit"),)}
+    found = compare_builds(builds(runs=counts, rounds=2, **gate))
+    assert len(found.gated(verdict)) == 4
+    if before or now:
+        assert found.cells[0].why == f"{before} before, {now} now"
 
 
 def test_the_disturbed_pairs_alone_are_left_out():
@@ -235,6 +272,7 @@ def test_ratios_of_sessions_cover():
 
 
 def test_failed_and_missing_cases_are_told():
+    """A case that only the first has is told, and a figure of the gate is lost with it."""
     first = study(
         RANKS, runs=lambda settings, run: replace(run, failed="x") if settings == {"ranks": 1, "threads": 1} else run
     )
@@ -245,6 +283,12 @@ def test_failed_and_missing_cases_are_told():
         "Only the first study has 1 rank × 1 thread and 2 ranks × 1 thread.",
         "Only the second study has 1 rank × 4 threads and 2 ranks × 4 threads.",
     ]
+    assert not found.gated("worse")
+    gated = compare([study(RANKS, **GATE)], second)
+    assert settings_of(gated.gated("worse")) == {(1, 1), (2, 1)}
+    assert {cell.why for cell in gated.gated("worse")} == {"not in the later study"}
+    # An earlier study than the last may have it.
+    assert "Only the second study" not in " ".join(sentences(compare([second, first], second)))
     shown, legend = view(compare([first], study(RANKS)), ("a", "b"))
     assert shown.rows[0][-1].text == "–"
     assert legend.texts[shown.rows[0][-1].signs[0]] == "failed in the earlier study"
@@ -288,3 +332,5 @@ def test_exit_codes_of_what_is_undecided(capsys, tmp_path):
     assert run(capsys, "study", "compare", earlier, later, "--undecided", "fail").code == 3
     assert run(capsys, "study", "compare", earlier, tmp_path).code == 2
     assert "without [gate] baseline" in run(capsys, "study", "compare", earlier).err
+    again = run(capsys, "study", "compare", earlier, tmp_path / "x" / ".." / earlier.name, later)
+    assert (again.code, "more than once; allowed: each study once" in again.err) == (2, True)

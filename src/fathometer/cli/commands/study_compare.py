@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from fathometer.base.errors import InputError
 from fathometer.cli import argument_groups
 from fathometer.cli.command import Command, Options
 from fathometer.cli.output import print_text, require_writable
@@ -47,6 +48,9 @@ def run(options: Options) -> None:
 
     require_writable(options.markdown)
     *earlier, latest = options.studies
+    places = [folder.resolve() for folder in options.studies]
+    if twice := [str(folder) for folder, place in zip(options.studies, places, strict=True) if places.count(place) > 1]:
+        raise InputError(f"compare: found {twice[0]} more than once; allowed: each study once")
     if earlier:
         comparison = compare([read_results(folder) for folder in earlier], read_results(latest))
         names = (earlier[-1].resolve().name, latest.resolve().name)

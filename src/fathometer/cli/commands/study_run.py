@@ -80,13 +80,14 @@ def run(options: Options) -> None:
         return
     study = in_sessions(ready(file, registry.files_read_by), options.sessions, options.pause)
     words, limits = ["fathometer", *sys.argv[1:]], study.limits
-    most = len(study.cases) * (limits.sessions * limits.warm_up + limits.most) + limits.winners * limits.least
+    rounds = limits.most * (2 if study.pairs else 1)  # with those that are made again
+    most = len(study.cases) * (limits.sessions * limits.warm_up + rounds) + limits.winners * limits.least
     display = _Display(options.quiet, most)
     try:
         results = run_study(study, words, options.overwrite, display, options.retry_failed)
     finally:
         display.clear()
-    write_profile_pages(to_be_shown(file.folder, results))
+    write_profile_pages(to_be_shown(file.folder, results), printer(options.quiet))
     for path in write_answer(file.folder, results):
         if not options.quiet:
             print_line(labelled(path.suffix[1:], path))

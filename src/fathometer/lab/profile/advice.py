@@ -284,7 +284,7 @@ def _of_sizes(results: Mapping[str, Any]) -> list[Finding]:
         return []
     return [
         Finding(
-            f"{formatting.percent(small)} of the calls that send or receive bytes have less than {SMALL_TEXT}",
+            f"{formatting.percent(small)} of the point-to-point calls with bytes have less than {SMALL_TEXT}",
             "the link's bandwidth does not matter to these, its latency does",
             "put several into one",
         )

@@ -11,12 +11,13 @@ from typing import Any
 from fathometer.base.errors import FathometerError
 from fathometer.lab.profile.jobs import chosen, jobs_in, told
 from fathometer.lab.profile.launching import PROBLEM, environment
-from fathometer.lab.profile.profile import RECORD, ProfileOptions, make_profile, remove_left
+from fathometer.lab.profile.profile import MARK, RECORD, ProfileOptions, make_profile, remove_left
 from fathometer.lab.profile.programs import has_newer_calls
 from fathometer.lab.profile.results import results_of
 from fathometer.lab.profile.shares import figures
 from fathometer.lab.profile.uncounted import what_was_seen
 from fathometer.record.envelope import write_record
+from fathometer.report.records import read_record
 
 FOLDER = "profile"  # in a run's folder
 RATIO = "MPI over user time"
@@ -54,6 +55,10 @@ def figures_in(folder: Path) -> dict[str, float]:
     problem = folder / FOLDER / PROBLEM
     if problem.exists():
         raise FathometerError(f"profile: {problem.read_text(encoding='utf-8', errors='replace').strip()}")
+    if MARK.on(folder / FOLDER):  # `keep_record` was the last that was done before a kill
+        kept = read_record(folder / FOLDER / RECORD).record["figures"]
+        found = dict.fromkeys(SHARES, 0.0) | {figure["name"]: float(figure["value"]) for figure in kept}
+        return {name: found[name] for name in UNITS}
     jobs, damaged = jobs_in(folder / FOLDER)
     if damaged:
         raise FathometerError(f"profile: files of ranks cannot be read: {told(damaged)}")
@@ -77,6 +82,8 @@ def keep_record(folder: Path, words: Sequence[str], machine: Mapping[str, Any]) 
     words: of the run's command. Raises FathometerError where it cannot be written.
     """
     where = folder / FOLDER
+    if MARK.on(where):
+        return
     made, _ = make_profile(ProfileOptions((), where, ran=tuple(words)), (), machine)
     write_record(where / RECORD, made)
     remove_left(where, made)

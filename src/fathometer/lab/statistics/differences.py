@@ -34,17 +34,15 @@ class Difference:
         differs: whether the cases differ, beyond what chance would show in a table of such size.
         corrected: the ratio and the interval that had to leave 1. p_value: of the sign test, not corrected.
         rounds_needed: with fewer, no comparison of the table could be told to differ.
+        could_differ: whether there were values enough to tell a difference, had there been one: ratios that depend on
+            each other may leave no interval whatever their number.
     """
 
     differs: bool
     corrected: Estimate
     p_value: float
     rounds_needed: int
-
-    @property
-    def could_differ(self) -> bool:
-        """Whether there were enough rounds to tell a difference, had there been one."""
-        return self.corrected.count >= self.rounds_needed
+    could_differ: bool
 
 
 def differences(
@@ -66,7 +64,9 @@ def differences(
             allowed = (1 - level) / (count - place)
             refused = p_values[name] > allowed
         corrected = ratio_interval(ratios[name], 1 - allowed, interpolated=False, sessions=of[name])
-        found[name] = Difference(not refused, corrected, p_values[name], rounds_needed(count, level))
+        least = tail(len(ratios[name]), dependence(ratios[name], of[name]), 0)
+        could_differ = least <= (1 - level) / count
+        found[name] = Difference(not refused, corrected, p_values[name], rounds_needed(count, level), could_differ)
     return {name: found[name] for name in ratios}
 
 

@@ -3,8 +3,8 @@
 The values are cut into a lower and an upper part where the sum of squares within both is least (the natural break of
 Fisher 1958, Journal of the American Statistical Association 53). They are two levels where the distance of the means is
 many times the spread of the parts (Ashman's D: Ashman, Bird & Zepf 1994, The Astronomical Journal 108) and the parts
-hold at least a fifth of the values each. MOST_NATURAL is what at most one in a hundred samples of ten values of a
-normal, log-normal or exponential law exceeds (docs/guide/study-statistics.md).
+hold at least a fifth of the values each. MOST_NATURAL is what one or two in a hundred samples of ten values of a
+normal, log-normal or exponential law exceed (docs/guide/study-statistics.md).
 """
 
 from __future__ import annotations

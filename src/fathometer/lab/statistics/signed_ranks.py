@@ -2,7 +2,7 @@
 
 Where the order within each pair is drawn, the logarithm of the ratio of two equal programs is as likely above zero as
 below by the same amount, whatever disturbs them. So the signed-rank test is exact (Wilcoxon 1945, Biometrics Bulletin
-1), and its interval, that of Tukey from the averages of all pairs of values, is a third narrower than that of the sign
+1), and its interval, that of Tukey from the averages of all pairs of values, is a fifth narrower than that of the sign
 test for normal noise (Hollander, Wolfe & Chicken 2014, Nonparametric Statistical Methods, 3.3).
 """
 

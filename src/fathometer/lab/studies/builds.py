@@ -37,9 +37,13 @@ def baseline_words(words: str | Sequence[str], command: Sequence[str]) -> tuple[
 
 
 def sound_rounds(runs: Mapping[int, Run], others: Mapping[int, Run]) -> list[int]:
-    """The rounds in which both cases have run without failure and undisturbed."""
+    """The rounds in which both cases have run without failure, undisturbed, and in the same session."""
     both = sorted(runs.keys() & others.keys())
-    return [n for n in both if not any(run.failed or run.disturbed for run in (runs[n], others[n]))]
+    return [
+        n
+        for n in both
+        if runs[n].session == others[n].session and not any(run.failed or run.disturbed for run in (runs[n], others[n]))
+    ]
 
 
 def by_round(case: CaseRuns) -> dict[int, Run]:
@@ -48,12 +52,13 @@ def by_round(case: CaseRuns) -> dict[int, Run]:
 
 
 def to_repeat(pairs: Sequence[tuple[str, str]], runs: Mapping[str, Sequence[Run]], rounds: int) -> list[str]:
-    """Names of the cases whose pairs are fewer than the rounds, for being disturbed."""
+    """Names of the cases whose pairs are fewer than the rounds, for being disturbed or cut by the end of a session."""
     found: list[str] = []
     for pair in pairs:
         one, other = ({run.number: run for run in runs[name] if run.kind == "round"} for name in pair)
+        cut = any(one[n].session != other[n].session for n in one.keys() & other.keys())
         disturbed = any(run.disturbed for run in (*one.values(), *other.values()))
-        if disturbed and len(sound_rounds(one, other)) + _failed(one, other) < rounds:
+        if (cut or disturbed) and len(sound_rounds(one, other)) + _failed(one, other) < rounds:
             found += pair
     return found
 

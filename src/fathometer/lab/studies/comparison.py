@@ -34,6 +34,7 @@ from fathometer.lab.studies.study_file import GateTable
 
 SHOWN = 2 * LEVEL - 1  # level of intervals, of which each end holds with LEVEL
 Verdict = Literal["worse", "not worse", "undecided"]
+FEWEST_IN_TURNS = 3  # sessions of pairs, of which is learned how far they differ
 FEWEST_SESSIONS = 4  # on both sides together, of which a spread can be learned
 
 
@@ -129,14 +130,13 @@ def compare_builds(results: Results) -> Comparison:
         raise InputError(
             "compare: found one study, without [gate] baseline; allowed: one with it, or two or more studies"
         )
-    session_of = results.sessions()
     pairs = []
     own = [case for case in results.cases.values() if BUILD not in case.case.settings]
     for case in own:
         base = results.cases.get(with_baseline(case.case).name)
         for name in _names(results.figures, gate):
             if base is not None:
-                pairs.append(_in_turns(base, case, results.figures[name], session_of))
+                pairs.append(_in_turns(base, case, results.figures[name]))
     return _judged(pairs, gate, True)
 
 
@@ -149,19 +149,30 @@ def compare(earlier: Sequence[Results], latest: Results) -> Comparison:
     for other in (*earlier[:-1], latest):
         _check(first, other)
     gate = answer_of(first).gate
-    names = [name for name in _names(first.figures, gate) if _same_figure(first, latest, name)]
+    names = [
+        name
+        for name in _names(first.figures, gate)
+        if all(_same_figure(first, other, name) for other in (*earlier[:-1], latest))
+    ]
     if missing := [name for name in gate.figures if name not in names]:
-        raise InputError(f"gate: figures: found {missing[0]}, which is not the same in both; allowed: figures of both")
+        raise InputError(f"gate: figures: found {missing[0]}, which is not the same in all; allowed: figures of all")
     if not names:
         raise InputError("compare: found no figure in common; allowed: studies with the same figures")
-    common = [name for name in first.cases if name in latest.cases and BUILD not in first.cases[name].case.settings]
-    pairs = [_of_sessions(earlier, latest, name, first.figures[figure]) for name in common for figure in names]
-    sessions = (sum(_session_count(results) for results in earlier), _session_count(latest))
-    only = [
-        [case for name, case in one.cases.items() if name not in other.cases]
-        for one, other in ((first, latest), (latest, first))
+    before = {name: case for results in earlier for name, case in results.cases.items()}
+    before = {name: case for name, case in before.items() if BUILD not in case.case.settings}
+    # A case that is gone has no figure of the gate any more.
+    pairs = [
+        _of_sessions(earlier, latest, name, first.figures[figure])
+        for name in before
+        for figure in names
+        if name in latest.cases or figure in gate.figures
     ]
-    return _judged(pairs, gate, False, sessions, *only)
+    sessions = (sum(_session_count(results) for results in earlier), _session_count(latest))
+    only_first = [case for name, case in before.items() if name not in latest.cases]
+    only_second = [
+        case for name, case in latest.cases.items() if name not in before and BUILD not in case.case.settings
+    ]
+    return _judged(pairs, gate, False, sessions, only_first, only_second)
 
 
 def require_gate(comparison: Comparison, undecided: Literal["pass", "fail"] | None = None) -> None:
@@ -191,7 +202,7 @@ def verdict_text(cell: Compared, tolerance: float) -> str:
     return f"{what} is not worse by more than {allowed}: {cell.text}{why}"
 
 
-def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo, session_of: Mapping[int, int]) -> _Pair:
+def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo) -> _Pair:
     one, other = by_round(base), by_round(case)
     lost = _lost(list(one.values()), list(other.values()))
     both = [
@@ -204,18 +215,25 @@ def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo, session_of: Ma
     if len(rounds) < FEWEST_PAIRS:
         why = f"{counted(len(rounds), 'pair')} of runs; {FEWEST_PAIRS} are needed"
         if disturbed := len(both) - len(rounds):
-            why = f"{disturbed} of {counted(len(both), 'pair')} of runs were disturbed: nothing is decided by them"
+            why = (
+                f"of {counted(len(both), 'pair')} of runs {disturbed} disturbed, or of two sessions: nothing is decided"
+            )
             rounds = both
     first, second = [one[n].figures[figure.name] for n in rounds], [other[n].figures[figure.name] for n in rounds]
     ratios = [b / a for a, b in zip(first, second, strict=True)] if rounds and min(*first, *second) > 0 else []
     if rounds and not ratios:
         why = "no ratio of values that are not above 0"
-    return _Pair(case, figure, first, second, why, *lost, ratios, [session_of.get(n, 1) for n in rounds])
+    sessions = [one[n].session for n in rounds]
+    # Two, as after an interruption, tell nothing of how far sessions differ.
+    sessions = sessions if len(set(sessions)) >= FEWEST_IN_TURNS else []
+    return _Pair(case, figure, first, second, why, *lost, ratios, sessions)
 
 
 def _of_sessions(earlier: Sequence[Results], latest: Results, name: str, figure: FigureInfo) -> _Pair:
     """The medians of the undisturbed runs of each session, or all values of counts."""
     befores = [results.cases[name] for results in earlier if name in results.cases]
+    if name not in latest.cases:
+        return _Pair(befores[-1], figure, [], [], "not in the later study", "not in the later study", 0.0)
     case = latest.cases[name]
     every = [[value for one in some for value in one.values(figure.name).values()] for some in (befores, [case])]
     if is_exact(figure, *every):  # counts: neither sessions nor others have a part in them
@@ -259,8 +277,7 @@ def _cell(pair: _Pair, gate: GateTable, count: int, in_turns: bool) -> Compared:
     exact = made is not None and made.coverage == 1.0
     why = "" if exact else pair.why
     if made is not None and not made.reaches(SHOWN) and not why:
-        known = counted(len(pair.first) + len(pair.second), "session")
-        why = f"{known} of both do not tell how far sessions differ; {FEWEST_SESSIONS} are needed"
+        why = _too_few(pair, in_turns)
     verdict: Verdict = "undecided"
     better = differs = False
     if made is not None and corrected is not None and two_sided is not None and made.reaches(SHOWN) and not why:
@@ -271,13 +288,34 @@ def _cell(pair: _Pair, gate: GateTable, count: int, in_turns: bool) -> Compared:
             verdict = "worse"
         elif _within(made, pair.figure, tolerance):
             verdict = "not worse"
+        elif gated and _beyond(made, pair.figure, tolerance):
+            why = f"to tell it of one of {count} comparisons needs more {'pairs' if in_turns else 'sessions'}"
+    elif exact_zero(pair):
+        why = f"{pair.first[0]:g} before, {pair.second[0]:g} now"
+        worse_by = (pair.second[0] - pair.first[0]) * (-1 if pair.figure.direction == "higher" else 1)
+        verdict = "worse" if worse_by > tolerance * abs(pair.first[0]) else "not worse"
+        differs, better = worse_by != 0, worse_by < 0
     if pair.lost:
         why = pair.lost
-        if not pair.second or pair.chance <= 1.0 - level:
+        if pair.chance <= 1.0 - level:
             verdict = "worse"
         elif verdict == "not worse":
             verdict = "undecided"
     return Compared(pair.case, pair.figure, pair.first, pair.second, made, verdict, gated, better, differs, why)
+
+
+def exact_zero(pair: _Pair) -> bool:
+    """Whether both are counts that are the same every time, which have no ratio."""
+    first, second = pair.first, pair.second
+    return bool(first and second) and min(*first, *second) <= 0 and is_exact(pair.figure, first, second)
+
+
+def _too_few(pair: _Pair, in_turns: bool) -> str:
+    """Why there is no interval."""
+    if in_turns:
+        return f"{len(set(pair.sessions))} sessions differ too much for so few"
+    known = counted(len(pair.first) + len(pair.second), "session")
+    return f"{known} of both do not tell how far sessions differ; {FEWEST_SESSIONS} are needed"
 
 
 def _ratio(pair: _Pair, level: float, in_turns: bool) -> Estimate | None:
@@ -316,15 +354,20 @@ def _lost(before: Sequence[Run], now: Sequence[Run]) -> tuple[str, float]:
     """What is to be said where runs failed more often than before, and the probability that so many more are chance
     (Fisher's exact test, one-sided); "" where they did not."""
     failed, failed_before = ([run for run in runs if run.failed] for runs in (now, before))
+    if failed and len(failed) == len(now) and len(failed_before) < len(before):
+        return _text_of_lost(failed, now, failed_before), 0.0
     if not failed or len(failed) * len(before) <= len(failed_before) * len(now):
         return "", 1.0
     every, bad = len(now) + len(before), len(failed) + len(failed_before)
     worse = sum(
         math.comb(len(now), k) * math.comb(len(before), bad - k) for k in range(len(failed), min(bad, len(now)) + 1)
     )
-    reason = shortened(failed[-1].failed.splitlines()[0] if failed[-1].failed else "", 80)
-    text = f"{len(failed)} of {counted(len(now), 'run')} failed, of the earlier build {len(failed_before)}: {reason}"
-    return text, worse / math.comb(every, bad)
+    return _text_of_lost(failed, now, failed_before), worse / math.comb(every, bad)
+
+
+def _text_of_lost(failed: Sequence[Run], now: Sequence[Run], failed_before: Sequence[Run]) -> str:
+    reason = shortened(failed[-1].failed.splitlines()[0], 80)
+    return f"{len(failed)} of {counted(len(now), 'run')} failed, of the earlier build {len(failed_before)}: {reason}"
 
 
 def _rounds(case: CaseRuns) -> list[Run]:

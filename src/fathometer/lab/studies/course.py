@@ -47,8 +47,12 @@ from fathometer.storage.json_text import json_values
 from fathometer.storage.lock import FileLock
 
 # What may change between two sessions of a study: how long it goes on, and how its answer is shown.
-FREE = ("title", "question", "table", "plot", "gate", "landscape", "output")
-FREE_IN = {"runs": ("repetitions", "budget", "keep"), "launch": ("deadline",)}
+FREE = ("title", "question", "table", "plot", "landscape", "output")
+FREE_IN = {
+    "runs": ("repetitions", "budget", "keep"),
+    "launch": ("deadline",),
+    "gate": ("figures", "tolerance"),
+}
 
 
 def run_study(
@@ -98,7 +102,7 @@ def _session(
     )
     ended = rounds.measure(lambda made: not study.rule.wide(_values(study, made)))
     if study.pairs and ended != "budget":
-        rounds.repeat(lambda made: to_repeat(study.pairs, made, rounds.measured))
+        ended = ended if rounds.repeat(lambda made: to_repeat(study.pairs, made, rounds.measured)) else "budget"
     results = read_results(folder)
     if not rounds.measure_again(winners(results, answer_of(results))):
         ended = "budget"

@@ -112,12 +112,13 @@ class CaseRunner:
             launched = self._launched(words, part)
             for program in dict.fromkeys((words[0], launched.words[0])):
                 if program not in self._found:
-                    baseline = part.values.get(BUILD) == BASELINE
-                    if program == words[0] and (baseline or not part.program.recipe.ours):
+                    if program == words[0] and not part.program.recipe.ours:
                         self._programs.add(program)
                     if shutil.which(program) is None:
                         raise InputError(f"{program}: no such program on PATH; needed to start runs so")
                     self._found.add(program)
+            if part.values.get(BUILD) == BASELINE:  # which may begin with env, sh, python
+                self._programs |= {word for word in words if shutil.which(word) or Path(word).is_file()}
             for path in part.copies or part.program.inputs(part.values):
                 if path not in self._found:
                     if not path.exists():
@@ -182,7 +183,7 @@ class CaseRunner:
             recipe = program.recipe
             found[recipe.name] = hash_of(json.dumps(recipe.model_dump(mode="json")).encode())
         for name in sorted(self._programs):
-            if (path := shutil.which(name)) is not None:
+            if (path := shutil.which(name) or (name if Path(name).is_file() else None)) is not None:
                 state = Path(path).resolve().stat()
                 found[path] = f"{state.st_size} bytes, {state.st_mtime_ns} ns"
         return found

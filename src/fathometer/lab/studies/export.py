@@ -24,6 +24,7 @@ BEFORE = {"case": "string"}
 AFTER = {
     "kind": "string",
     "round": "int64",
+    "session": "int64",
     "begin": "float64",
     "seconds": "float64",
     "failed": "string",
@@ -38,7 +39,9 @@ AFTER = {
 def columns(results: Results) -> dict[str, str]:
     """Names and types of the columns, in order."""
     factors = {f"factor_{name}": _type(values) for name, values in results.factors.items()}
-    return {**BEFORE, **factors, **AFTER}
+    # What tells cases that are run for comparison from the others: a job alone, a baseline.
+    further = dict.fromkeys(name for case in results.cases.values() for name in case.case.settings)
+    return {**BEFORE, **{f"factor_{name}": "string" for name in further}, **factors, **AFTER}
 
 
 def table(results: Results) -> pa.Table:

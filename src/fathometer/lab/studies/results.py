@@ -43,7 +43,8 @@ class Run:
         marks: what was amiss with the machine meanwhile, such as "cores shared".
         folder: of its output, relative to that of the study; "" where nothing was kept.
         session: in which it was made, from 1: a time in which the study ran without a pause.
-        clock: of the cpus at its end, Hz; 0: not known.
+        clock: of the fastest cpu at its end, Hz; 0: not known. again: whether it is of a further round, in which pairs
+            that were disturbed are made again.
     """
 
     kind: RunKind
@@ -56,6 +57,7 @@ class Run:
     folder: str = ""
     session: Annotated[int, Strictly, Ge(1), Le(10**9)] = 1
     clock: Annotated[float, Strictly, Ge(0)] = 0.0
+    again: Annotated[bool, Strictly] = False
 
     @property
     def disturbed(self) -> bool:
@@ -75,6 +77,7 @@ class Run:
             "folder": self.folder,
             "session": self.session,
             "clock": self.clock,
+            "again": self.again,
         }
 
 
@@ -142,8 +145,9 @@ class Results:
         return found
 
     def rounds(self) -> int:
-        """Rounds that were begun."""
-        return max((run.number for runs in self.cases.values() for run in runs.runs if run.kind == MEASURED), default=0)
+        """Rounds that were begun, but for those in which only disturbed pairs were made again."""
+        runs = [run for case in self.cases.values() for run in case.runs if run.kind == MEASURED and not run.again]
+        return max((run.number for run in runs), default=0)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """A row for each case, run and figure: what Parquet and CSV hold; of a run that failed one without a value."""

@@ -134,6 +134,7 @@ class Rounds:
         self._groups, self._sleep = groups or [[name] for name in self._cases], sleep
         self._session = 1 + max((run.session for some in self.runs.values() for run in some), default=0)
         self._made = 0  # runs of this session
+        self._again_now = False  # whether `repeat` is at work
         self.measured = 0  # rounds, but for those of `repeat`
         self._lock = Lock()
         self._stopping = False
@@ -150,8 +151,11 @@ class Rounds:
         """
         limits, names, begun = self._limits, list(self._cases), 0
         for number in range(1, limits.most + 1):
-            if (number == 1 or limits.ends_session(number - 1)) and not self._begin_session(begun := begun + 1):
-                return "budget"
+            if number == 1 or limits.ends_session(number - 1):
+                begun += 1
+                left = any(not self._done(name, MEASURED, number) for name in names)
+                if left and not self._begin_session(begun):
+                    return "budget"
             self.measured = number
             if not self._round(MEASURED, number, names):
                 return "budget"
@@ -177,6 +181,7 @@ class Rounds:
 
         wanted: the names of the cases that are to be run again, given all runs so far; none ends it.
         """
+        self._again_now = True
         for number in range(self.measured + 1, 2 * self.measured + 1):
             if not (names := wanted(self.runs)):
                 break
@@ -186,6 +191,7 @@ class Rounds:
 
     def measure_again(self, winners: Sequence[str]) -> bool:
         """Runs of kind "winner" of the cases of these names; False where the budget did not suffice."""
+        self._again_now = False
         return all(self._round("winner", number, winners) for number in range(1, self._again(self.measured) + 1))
 
     def _again(self, rounds: int) -> int:
@@ -254,7 +260,7 @@ class Rounds:
             if self._stopping:
                 return False
             self._made += 1
-            self.runs[name].append(run := replace(run, session=self._session))
+            self.runs[name].append(run := replace(run, session=self._session, again=self._again_now))
             self._keep(case, self.runs[name])
         self._work.tidy(case, run)
         with self._lock:

@@ -66,7 +66,7 @@ class Outcome:
 
     Attributes:
         ended: each of its processes; (): not known, see problem. marks: what was amiss with the host meanwhile.
-        host, cpu: where it was. problem: why it has no end. clock: of the cpus at its end, Hz; 0: not known.
+        host, cpu: where it was. problem: why it has no end. clock: of the fastest cpu at its end, Hz; 0: not known.
     """
 
     ended: Sequence[Ended]

@@ -112,6 +112,14 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
     if study.gate.baseline is not None:
         with naming(f"{path}: [gate]"):
             baseline_words(study.gate.baseline, ())
+        if study.launch.at_once > 1 or (study.launch.how == "sbatch" and study.launch.job == "case"):
+            found = f"at_once = {study.launch.at_once}" if study.launch.at_once > 1 else 'sbatch and job = "case"'
+            raise InputError(
+                f"{path}: [gate] baseline: found with [launch] {found}, where runs are not made in turns; allowed: "
+                'at_once = 1, and with sbatch job = "round"'
+            )
+        if BASELINE in [table.name for table in study.design]:
+            raise InputError(f'{path}: [[design]] name: found "{BASELINE}" with [gate] baseline; allowed: another name')
     if study.gate.baseline is not None and not study.gate.figures:
         raise InputError(f"{path}: [gate] figures: found none with a baseline; allowed: {', '.join(figures)}")
     with naming(str(path)):

@@ -201,6 +201,8 @@ def _no_difference(
             f"{counted(rounds, 'round')} in common cannot tell {count} choices apart, for which {needed} are needed: "
             f"{ends}."
         )
+    if found and not any(difference.could_differ for difference in found.values()):
+        return f"sessions, or rounds that depend on each other, differ too much to tell {count} choices apart: {ends}."
     return f"the {count} choices do not differ beyond noise: {ends}."
 
 
@@ -269,6 +271,9 @@ def _factor(
     different = {pair: difference for pair, difference in known.items() if difference.differs}
     if not different:
         if not any(difference.could_differ for difference in known.values()):
+            one = next(iter(known.values()))
+            if one.corrected.count >= one.rounds_needed:
+                return f"{name}: sessions, or rounds that depend on each other, leave {listed(texts)} untold apart"
             return f"{name}: too few rounds to tell {listed(texts)} apart ({needed} are needed)"
         return f"{name} {listed(texts)} do not differ beyond noise"
     (a, b), _ = max(different.items(), key=lambda item: abs(math.log(item[1].corrected.median)))

@@ -282,6 +282,9 @@ class Ratios:
         corrected = f", corrected for {count} comparisons," if count > 1 else ""
         if difference.could_differ:
             return self.legend.sign(NO_DIFFERENCE, f"no difference beyond noise: the interval{corrected} holds 1")
+        if difference.corrected.count >= difference.rounds_needed:
+            text = "sessions, or rounds that depend on each other, differ too much to tell a difference"
+            return self.legend.sign(TOO_FEW, text)
         text = f"too few rounds to tell a difference{corrected.rstrip(',')}: {self.needed} are needed"
         return self.legend.sign(TOO_FEW, text)
 

@@ -43,7 +43,7 @@ def sentences(comparison: Comparison) -> list[str]:
         told.append(f"Worse beyond doubt: {listed([_named(cell) for cell in worse], MOST_NAMED)}.")
     if better:
         told.append(f"Better beyond doubt: {listed([_named(cell) for cell in better], MOST_NAMED)}.")
-    if not any(cell.differs for cell in comparison.cells):
+    if comparison.comparisons and not any(cell.differs or cell.verdict == "worse" for cell in comparison.cells):
         told.append(f"No difference beyond noise in {counted(comparison.comparisons, 'comparison')}.")
     for cases, which in ((comparison.only_first, "first"), (comparison.only_second, "second")):
         if cases:

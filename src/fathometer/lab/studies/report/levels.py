@@ -15,6 +15,7 @@ from fathometer.lab.studies.results import Results
 
 K = TypeVar("K", bound=Hashable)
 
+FEWEST_SESSIONS = 3  # of which is learned how far they differ; two, as after an interruption, tell nothing of it
 FEWEST_ROUNDS = rounds_needed(1)  # of an interval of 95 %
 
 
@@ -23,7 +24,7 @@ class Intervals:
     """What makes the intervals of a study.
 
     Attributes:
-        level: see `StoppingRule.level`. sessions: in which each round was made, where there were several.
+        level: see `StoppingRule.level`. sessions: in which each round was made, of FEWEST_SESSIONS or more.
     """
 
     level: float
@@ -55,7 +56,7 @@ class Intervals:
 def intervals_of(results: Results) -> Intervals:
     """Of a study as far as it is."""
     sessions = results.sessions()
-    return Intervals(level_of(results), sessions if len(set(sessions.values())) > 1 else {})
+    return Intervals(level_of(results), sessions if len(set(sessions.values())) >= FEWEST_SESSIONS else {})
 
 
 def assumption(results: Results) -> str:
@@ -64,9 +65,11 @@ def assumption(results: Results) -> str:
     if rounds < FEWEST_ROUNDS:
         return f"Medians. Fewer than {FEWEST_ROUNDS} rounds have no interval of 95 %."
     text = "Medians with their 95 % intervals, which"
-    if sessions > 1:
+    if sessions >= FEWEST_SESSIONS:
         return f"{text} allow for how far the {sessions} sessions differ."
     alone = "All are of one session: another one may differ by more."
+    if sessions > 1:
+        alone = f"They are of {sessions} sessions, too few to tell how far sessions differ."
     if rounds >= FEWEST_DEPENDENT:
         return f"{text} allow for rounds that depend on those before. {alone}"
     return f"{text} take rounds as independent of each other ({FEWEST_DEPENDENT} rounds would not). {alone}"

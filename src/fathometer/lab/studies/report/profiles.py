@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from fathometer.lab.profile.profile import PAGE, RECORD
+from fathometer.lab.profile.profile import MARK, PAGE, RECORD
+from fathometer.lab.profile.study_figures import FOLDER
 from fathometer.lab.studies.results import CaseRuns, Results, Run
 
 MOST_PAGES = 40  # of a study: each is 5 MB; beyond, of each case that of the run nearest to the median
@@ -14,7 +15,9 @@ MOST_PAGES = 40  # of a study: each is 5 MB; beyond, of each case that of the ru
 
 def records_of(folder: Path, run: Run) -> list[Path]:
     """Records of profiles that a run of the study in the folder has left: one, or one for each of its jobs."""
-    return sorted((folder / run.folder).rglob(RECORD)) if run.folder and run.kind != "warm-up" else []
+    if not run.folder or run.kind == "warm-up":
+        return []
+    return sorted(path for path in (folder / run.folder).rglob(f"{FOLDER}/{RECORD}") if MARK.on(path.parent))
 
 
 def pages_of(folder: Path, run: Run) -> list[Path]:

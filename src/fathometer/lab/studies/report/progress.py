@@ -37,8 +37,7 @@ def progress_of(results: Results) -> Progress:
     fewest, many = _rounds(runs)
     cases = len(results.cases)
     made = [
-        [run.seconds for run in case.runs if run.kind == MEASURED and run.number <= max(many, 1)]
-        for case in results.cases.values()
+        [run.seconds for run in case.runs if run.kind == MEASURED and not run.again] for case in results.cases.values()
     ]
     done = sum(map(len, made))
     known = [median(seconds) for seconds in made if seconds]
@@ -58,11 +57,10 @@ def progress_line(results: Results, now: float) -> str:
     """The same in a sentence. now: s since 1970, local time."""
     progress = progress_of(results)
     least, most = _rounds(results.definition.get("runs") or {})
-    rounds, made = results.rounds(), min(results.rounds(), most)
-    text = f"{made} of {_span(least, most)} rounds, {counted(progress.done, 'run')} of "
+    text = f"{results.rounds()} of {_span(least, most)} rounds, {counted(progress.done, 'run')} of "
     text += _span(progress.least, progress.most)
-    if rounds > made:
-        text += f", and {counted(rounds - made, 'round')} of pairs that were disturbed"
+    if again := sum(run.again for case in results.cases.values() for run in case.runs):
+        text += f", and {counted(again, 'run')} of pairs that were disturbed"
     if results.ended:
         return f"complete: {text}"
     if progress.left is None:

@@ -74,7 +74,10 @@ def ratio_text(value: float, low: float, high: float) -> tuple[str, str]:
 def _ratio_text(value: float, low: float, high: float) -> tuple[str, str]:
     width = high - low
     if not width:
-        return _fixed(value, 2), "no spread"
+        places = next(
+            (places for places in range(2, MOST_PLACES) if value == 1 or float(f"{value:.{places}f}") != 1), 2
+        )
+        return _fixed(value, places), "no spread"
     places = min(max(2, _places(width)), 4)
     return _fixed(value, places), f"{_fixed(low, places)} to {_fixed(high, places)}"
 

@@ -45,9 +45,10 @@ def remarks(results: Results, answer: Answer | None = None) -> list[str]:
 def _ended(results: Results) -> str:
     runs = [run for case in results.cases.values() for run in case.runs if run.kind != "warm-up"]
     rounds, cases = results.rounds(), len(results.cases)
-    again = sum(run.kind == "winner" for run in runs)
+    again, repeated = sum(run.kind == "winner" for run in runs), sum(run.again for run in runs)
     spent = sum(run.seconds for case in results.cases.values() for run in case.runs)
     text = f"{counted(rounds, 'round')} of {counted(cases, 'case')}"
+    text += f", {counted(repeated, 'run')} again of pairs that were disturbed" if repeated else ""
     text += f" and {counted(again, 'run')} of winners" if again else ""
     text += f", {counted(len(runs), 'run')} in {duration_text(spent)} with those to warm up."
     return f"{text} {ENDINGS.get(results.ended, 'It is not complete yet.' if not results.ended else results.ended)}"
@@ -128,13 +129,17 @@ def _two_levels(results: Results, figures: Sequence[str]) -> list[str]:
 
 def _spread(results: Results, figure: str) -> list[str]:
     """How far runs, sessions and days differ."""
+    begins: dict[int, float] = {}  # of sessions
+    for case in results.cases.values():
+        for run in case.runs:
+            begins[run.session] = min(run.begin, begins.get(run.session, run.begin))
+    days = {session: datetime.fromtimestamp(begin).strftime("%Y-%m-%d") for session, begin in begins.items()}
     cases: list[dict[Place, list[float]]] = []
     for case in results.cases.values():
         places: dict[Place, list[float]] = {}
         for run in case.runs:
             if run.kind == MEASURED and not run.failed and figure in run.figures:
-                day = datetime.fromtimestamp(run.begin).strftime("%Y-%m-%d")
-                places.setdefault((day, run.session), []).append(run.figures[figure])
+                places.setdefault((days[run.session], run.session), []).append(run.figures[figure])
         cases.append(places)
     levels = variance_levels(cases)
     if not levels:
@@ -151,9 +156,8 @@ def _clock(results: Results) -> list[str]:
     clocks = [run.clock for case in results.cases.values() for run in case.runs if run.kind != "warm-up" and run.clock]
     if not clocks or max(clocks) <= MOST_CLOCK * min(clocks):
         return []
-    return [
-        f"The clock of the cpus was {min(clocks) / 1e9:.2f} to {max(clocks) / 1e9:.2f} GHz at the ends of the runs."
-    ]
+    low, high = (f"{value / 1e9:.2f}" for value in (min(clocks), max(clocks)))
+    return [f"The clock of the fastest cpu was {low} to {high} GHz at the ends of the runs."]
 
 
 def _failed(results: Results) -> list[str]:
