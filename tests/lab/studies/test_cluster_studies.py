@@ -64,7 +64,7 @@ def launched(placement, starts="mpi"):
     enter = folder_of(cluster_name(STUDY, placement.cluster)) / "enter"
     assert launch.words[:2] == ("sh", str(enter))
     assert launch.words[-2:] == ("flow", "case.DATA")
-    assert launch.elsewhere
+    assert not launch.elsewhere  # what daemons on other nodes start becomes a child of the study, see adopting
     return " ".join(launch.words[2:-2]), launch.environ
 
 
