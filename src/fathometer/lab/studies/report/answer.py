@@ -46,8 +46,9 @@ def significance(results: Results, answer: Answer | None = None) -> str:
         name = (list(table.columns) or merits(results.figures) or ["figure"])[0]
         info = results.figures.get(name)
         return _not_compared(results, info)
-    sentences = [_best(results, table, block, figure, needed) for block in made]
-    effects = _effects(results, table, figure, needed)
+    intervals = intervals_of(results)
+    sentences = [_best(results, table, block, figure, intervals, needed) for block in made]
+    effects = _effects(results, table, figure, intervals, needed)
     if effects and len(sentences) == 1:
         return sentences[0].removesuffix(".") + "; " + "; ".join(effects) + "."
     return " ".join(sentences + [f"{_capital(effect)}." for effect in effects])
@@ -76,8 +77,7 @@ def failures(chosen: Chosen) -> str:
     return f"{failed} of {len(runs)} runs failed" if failed else ""
 
 
-def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo, needed: int) -> str:
-    made = intervals_of(results)
+def _best(results: Results, table: TableTable, block: Block, figure: FigureInfo, made: Intervals, needed: int) -> str:
     sign = 1.0 if figure.direction == "lower" else -1.0
     choices = []
     places = list(itertools.product(block.rows, block.columns))
@@ -206,9 +206,8 @@ def _no_difference(
     return f"the {count} choices do not differ beyond noise: {ends}."
 
 
-def _effects(results: Results, table: TableTable, figure: FigureInfo, needed: int) -> list[str]:
+def _effects(results: Results, table: TableTable, figure: FigureInfo, made: Intervals, needed: int) -> list[str]:
     """What the factors of best_over do, each on average over all else."""
-    made = intervals_of(results)
     found: dict[tuple[str, int, int], dict[int, float]] = {}
     values_of: dict[str, list[object]] = {}
     for name in table.best_over:

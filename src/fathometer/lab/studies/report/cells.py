@@ -116,13 +116,21 @@ def case_signs(case: CaseRuns, chosen: Chosen, figure: str, legend: Legend) -> t
     return tuple(sorted(set(signs), key=lambda sign: (len(sign), sign)))
 
 
-def value_cell(chosen: Chosen, figure: FigureInfo, results: Results, legend: Legend, size: float | None = None) -> Cell:
-    """The median of a figure with its interval, or why there is none; size: by which its unit is chosen."""
+def value_cell(
+    chosen: Chosen,
+    figure: FigureInfo,
+    results: Results,
+    made: Intervals,
+    legend: Legend,
+    size: float | None = None,
+) -> Cell:
+    """The median of a figure with its interval, or why there is none; made: how intervals are; size: by which its unit
+    is chosen."""
     case = chosen.case
     if case is None:
         return _without_case(chosen, legend)
     signs = case_signs(case, chosen, figure.name, legend)
-    values, made = chosen.values(figure.name), intervals_of(results)
+    values = chosen.values(figure.name)
     if not values:
         return _without_value(case, chosen, results, legend, signs)
     estimate = made.of(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fathometer.lab.statistics.differences import rounds_needed
 from fathometer.lab.studies.report.asked import Answer, cases_of, merits
 from fathometer.lab.studies.report.levels import level_of
-from fathometer.lab.studies.report.selection import blocks
+from fathometer.lab.studies.report.selection import places
 from fathometer.lab.studies.results import Results
 from fathometer.lab.studies.study_file import TableTable
 
@@ -18,8 +18,8 @@ def rounds_needed_in(results: Results, answer: Answer) -> int:
 
 
 def _comparisons(results: Results, answer: Answer, table: TableTable) -> int:
-    made = blocks(results, answer, table)
-    cells = [len(block.rows) * len(block.columns) for block in made]
+    found, _ = places(results, answer, table)
+    cells = [len(place.rows) * len(place.columns) for place in found]
     counts = [n * (n - 1) // 2 for n in cells]
     if table.relative_to:
         counts.append(sum(cells) * len(table.columns or merits(results.figures)))

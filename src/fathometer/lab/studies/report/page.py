@@ -12,7 +12,7 @@ from fathometer.lab.studies.report.compared import answered
 from fathometer.lab.studies.report.description import command, configuration, description, facts, keys
 from fathometer.lab.studies.report.levels import assumption
 from fathometer.lab.studies.report.plots import plots
-from fathometer.lab.studies.report.profiles import pages_of
+from fathometer.lab.studies.report.profiles import is_profiled, pages_of
 from fathometer.lab.studies.report.progress import progress_line
 from fathometer.lab.studies.report.published import published
 from fathometer.lab.studies.report.remarks import remarks
@@ -67,7 +67,7 @@ def render(results: Results, folder: Path | None = None, where: Path | None = No
 
 def profile_links(results: Results, folder: Path | None, where: Path | None) -> list[tuple[str, list[tuple[str, str]]]]:
     """Of each case with profiled runs its name, and of each of these its name and the address of its page."""
-    if folder is None or where is None:
+    if folder is None or where is None or not is_profiled(results):
         return []
     found = []
     for case in results.cases.values():

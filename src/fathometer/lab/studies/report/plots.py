@@ -49,6 +49,7 @@ class Series:
 def plots(results: Results, answer: Answer) -> list[Figure]:
     """All plots that the study asks for, one for each combination of nested factors, and the samples over rounds."""
     drawn: list[Figure] = []
+    intervals = intervals_of(results)
     for number, plot in enumerate(answer.plots, 1):
         info = results.figures[plot.figure]
         rows = (plot.x, plot.y) if plot.y else (plot.x,)
@@ -62,7 +63,7 @@ def plots(results: Results, answer: Answer) -> list[Figure]:
             if plot.kind == "heat map" and plot.y:
                 made = _heat_map(name, title, plot, block, info)
             else:
-                made = _drawn(name, title, plot, _series(block, info, intervals_of(results)), info)
+                made = _drawn(name, title, plot, _series(block, info, intervals), info)
             drawn += [made] if made else []
     names = [table.columns[0] for table in answer.tables if table.columns] or merits(results.figures)[:1]
     return drawn + [made for name in dict.fromkeys(names) if (made := samples(results, results.figures[name]))]

@@ -13,6 +13,12 @@ from fathometer.lab.studies.results import CaseRuns, Results, Run
 MOST_PAGES = 40  # of a study: each is 5 MB; beyond, of each case that of the run nearest to the median
 
 
+def is_profiled(results: Results) -> bool:
+    """Whether the study asks for profiles of its runs, or of some of its jobs."""
+    programs = [results.definition.get("application"), *(results.definition.get("job") or ())]
+    return any(program and program.get("profile") for program in programs)
+
+
 def records_of(folder: Path, run: Run) -> list[Path]:
     """Records of profiles that a run of the study in the folder has left: one, or one for each of its jobs."""
     if not run.folder or run.kind == "warm-up":
@@ -27,12 +33,15 @@ def pages_of(folder: Path, run: Run) -> list[Path]:
 
 def to_be_shown(folder: Path, results: Results) -> Iterator[Path]:
     """Records of profiles that get a page."""
+    if not is_profiled(results):
+        return
     every = [record for case in results.cases.values() for run in case.runs for record in records_of(folder, run)]
     if len(every) <= MOST_PAGES:
         yield from every
         return
     for case in results.cases.values():
-        yield from records_of(folder, typical) if (typical := _typical(case, folder)) is not None else ()
+        if (typical := _typical(case, folder)) is not None:
+            yield from records_of(folder, typical)
 
 
 def _typical(case: CaseRuns, folder: Path) -> Run | None:

@@ -65,31 +65,47 @@ class Block:
         return self.cells.get((*self.nested, *row, *column), Chosen(None, ()))
 
 
-def blocks(results: Results, answer: Answer, table: TableTable) -> list[Block]:
-    """The cells of a table. Factors that vary and that no key of the table names, are further rows."""
+@dataclass(frozen=True)
+class Place:
+    """Where the cells of a table for one combination of the nested factors are: see `Block`."""
+
+    nested: Key
+    rows: Sequence[Key]
+    columns: Sequence[Key]
+
+
+def places(results: Results, answer: Answer, table: TableTable) -> tuple[list[Place], dict[Key, list[CaseRuns]]]:
+    """Where the cells of a table are, and the cases of each. Factors that vary and that no key of the table names, are
+    further rows."""
     nested = [name for name in answer.nested if name not in (*names_of(table.rows), table.by, *table.best_over)]
     by = (table.by,) if table.by else ()
     rows = names_of(table.rows)
     named = {*nested, *rows, *by, *table.best_over}
     rows += tuple(name for name in varied(results, table.design) if name not in named)
-    figures = list(table.columns) or merits(results.figures)
-    deciding = next(
-        (info for name in figures if (info := results.figures.get(name)) and info.direction != "none"), None
-    )
     groups: dict[Key, list[CaseRuns]] = {}
     for name in cases_of(results, table.design):
         case = results.cases[name]
         groups.setdefault(_key(case, (*nested, *rows, *by)), []).append(case)
-    cells = {key: choose(cases, deciding, table.best_over, seed_of(results)) for key, cases in groups.items()}
     order = _order(results)
-    outer = sorted({key[: len(nested)] for key in cells}, key=order)
+    outer = sorted({key[: len(nested)] for key in groups}, key=order)
     made = []
     for first in outer:
-        inner = [key[len(nested) :] for key in cells if key[: len(nested)] == first]
+        inner = [key[len(nested) :] for key in groups if key[: len(nested)] == first]
         row_keys = sorted({key[: len(rows)] for key in inner}, key=order)
         columns = sorted({key[len(rows) :] for key in inner}, key=order)
-        made.append(Block(first, row_keys, columns, cells, deciding))
-    return made
+        made.append(Place(first, row_keys, columns))
+    return made, groups
+
+
+def blocks(results: Results, answer: Answer, table: TableTable) -> list[Block]:
+    """The cells of a table."""
+    figures = list(table.columns) or merits(results.figures)
+    deciding = next(
+        (info for name in figures if (info := results.figures.get(name)) and info.direction != "none"), None
+    )
+    found, groups = places(results, answer, table)
+    cells = {key: choose(cases, deciding, table.best_over, seed_of(results)) for key, cases in groups.items()}
+    return [Block(place.nested, place.rows, place.columns, cells, deciding) for place in found]
 
 
 def choose(candidates: Sequence[CaseRuns], figure: FigureInfo | None, best_over: Sequence[str], seed: int) -> Chosen:

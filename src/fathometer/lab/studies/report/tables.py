@@ -137,7 +137,7 @@ class _Columns:
         size = self._size(figure)
         for row in self.block.rows:
             chosen = self.block.cell(row, column)
-            cell = value_cell(chosen, figure, self.results, legend, size)
+            cell = value_cell(chosen, figure, self.results, self.ratios.intervals, legend, size)
             if column and chosen.setting:
                 note = "; ".join(part for part in (label(tuple(chosen.setting.items())), cell.note) if part)
                 cell = replace(cell, note=note)
