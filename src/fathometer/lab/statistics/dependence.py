@@ -51,16 +51,26 @@ class Dependence:
         return float(stdtrit(self.freedom, (1 + level) / 2)) * math.sqrt(self.inflation)
 
 
+INDEPENDENT = Dependence(1.0, math.inf)
+FEWEST_SESSIONS = 3  # of which is learned how far sessions differ; two, as after an interruption, tell nothing of it
+
+
+def telling(sessions: Sequence[int]) -> Sequence[int]:
+    """The sessions of some values; none where they are too few to tell how far sessions differ."""
+    return sessions if len(set(sessions)) >= FEWEST_SESSIONS else ()
+
+
 def dependence(values: Sequence[float], sessions: Sequence[int] = ()) -> Dependence:
     """That of values in the order in which they were made; of several kinds the one that widens intervals most.
 
     sessions: of each value, where they are known; one of a single session has no part in it.
     """
-    found = [Dependence(1.0, math.inf)]
-    if len(values) >= FEWEST_DEPENDENT:
-        found.append(_along(normal_scores(values)))
-    if len(set(sessions)) > 1:
-        found.append(_between(normal_scores(values), np.asarray(sessions)))
+    along, between = len(values) >= FEWEST_DEPENDENT, len(set(sessions)) > 1
+    if not (along or between):
+        return INDEPENDENT
+    scores = normal_scores(values)
+    found = [_along(scores)] if along else []
+    found += [_between(scores, np.asarray(sessions))] if between else []
     return max(found, key=lambda each: each.quantile(0.95))
 
 
@@ -80,7 +90,7 @@ def _between(scores: Numbers, sessions: NDArray[np.int_]) -> Dependence:
     between = sum(len(group) * (group.mean() - scores.mean()) ** 2 for group in groups) / (k - 1)
     within = within / (n - k) if n > k else 0.0
     if between <= within or n == k:
-        return Dependence(1.0, math.inf)
+        return INDEPENDENT
     m = (n - (counts**2).sum() / n) / (k - 1)  # of each session, on average
     share = (between - within) / (between + (m - 1) * within)
     inflation = 1.0 + max(0.0, (counts**2).sum() / n - 1) * (2.0 / math.pi) * math.asin(min(1.0, share))

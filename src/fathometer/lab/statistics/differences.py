@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from fathometer.base.errors import InputError
-from fathometer.lab.statistics.dependence import dependence
+from fathometer.lab.statistics.dependence import INDEPENDENT, Dependence, dependence
 from fathometer.lab.statistics.interval import LEVEL, Estimate, tail
 from fathometer.lab.statistics.ratios import ratio_interval
 
@@ -56,7 +56,8 @@ def differences(
     """
     count = len(ratios)
     of = {name: sessions[name] if sessions else () for name in ratios}
-    p_values = {name: sign_test(values, of[name]) for name, values in ratios.items()}
+    known = {name: dependence(values, of[name]) for name, values in ratios.items() if values}
+    p_values = {name: _p_value(values, known.get(name, INDEPENDENT)) for name, values in ratios.items()}
     found: dict[K, Difference] = {}
     refused, allowed = False, 1 - level
     for place, name in enumerate(sorted(ratios, key=lambda name: p_values[name])):
@@ -64,8 +65,7 @@ def differences(
             allowed = (1 - level) / (count - place)
             refused = p_values[name] > allowed
         corrected = ratio_interval(ratios[name], 1 - allowed, interpolated=False, sessions=of[name])
-        least = tail(len(ratios[name]), dependence(ratios[name], of[name]), 0)
-        could_differ = least <= (1 - level) / count
+        could_differ = tail(len(ratios[name]), known[name], 0) <= (1 - level) / count
         found[name] = Difference(not refused, corrected, p_values[name], rounds_needed(count, level), could_differ)
     return {name: found[name] for name in ratios}
 
@@ -73,11 +73,21 @@ def differences(
 def sign_test(ratios: Sequence[float], sessions: Sequence[int] = ()) -> float:
     """Two-sided p-value of ratios whose median is 1. A ratio of exactly 1 counts for the side that is rarer, as the
     closed interval does. ratios: in the order in which they were made. sessions: of each."""
+    return _p_value(ratios, dependence(ratios, sessions))
+
+
+def level_of_best(level: float, others: int) -> float:
+    """The level at which the best of several is compared with so many others: which one that is, is seen only
+    afterwards, so that it is corrected for all pairs, n (n - 1) / 2, of which n - 1 are compared."""
+    return 1.0 - (1.0 - level) * 2.0 / (others + 1)
+
+
+def _p_value(ratios: Sequence[float], known: Dependence) -> float:
     n = len(ratios)
     if not n:
         raise InputError("differences: found a comparison without ratios; allowed: one or more")
     rarer = n - max(sum(value > 1 for value in ratios), sum(value < 1 for value in ratios))
-    return tail(n, dependence(ratios, sessions), rarer)
+    return tail(n, known, rarer)
 
 
 def rounds_needed(comparisons: int, level: float = LEVEL) -> int:

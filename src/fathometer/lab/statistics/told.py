@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Generic, TypeVar
 
-from fathometer.lab.statistics.differences import differences, rounds_needed
+from fathometer.lab.statistics.differences import differences, level_of_best, rounds_needed
 from fathometer.lab.statistics.interval import LEVEL, Estimate
 from fathometer.lab.statistics.ratios import ByRound, paired_ratios
 from fathometer.lab.statistics.winners import winner
@@ -57,8 +57,7 @@ def leader(settings: Mapping[K, ByRound], seed: int, level: float = LEVEL) -> Le
     others = {name: values for name, values in settings.items() if name != best.setting and values}
     ratios = {name: paired_ratios(values, settings[best.setting]) for name, values in others.items()}
     pairs = len(others) * (len(others) + 1) // 2
-    corrected = 1.0 - (1.0 - level) * len(others) / max(1, pairs)
-    found = differences({name: values for name, values in ratios.items() if values}, corrected)
+    found = differences({name: values for name, values in ratios.items() if values}, level_of_best(level, len(others)))
     same = [name for name in others if not (name in found and found[name].differs and found[name].corrected.low > 1)]
     return Leader(
         best.setting,

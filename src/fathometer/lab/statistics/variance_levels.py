@@ -29,6 +29,14 @@ class Spread:
     groups: int
 
 
+@dataclass(frozen=True)
+class Mean:
+    """A mean, and the variance that the levels below leave in it."""
+
+    value: float
+    left: float
+
+
 def variance_levels(cases: Iterable[Mapping[Place, Sequence[float]]]) -> list[Spread]:
     """The levels from the lowest up: runs, sessions, and days where there are several.
 
@@ -36,10 +44,7 @@ def variance_levels(cases: Iterable[Mapping[Place, Sequence[float]]]) -> list[Sp
     one run of a hundred seconds would be all that is seen. Empty where no case has two sessions.
     """
     made = [
-        {
-            place: [math.log(values[n]) for n in range(len(values)) if n not in outliers(values)]
-            for place, values in case.items()
-        }
+        {place: _logarithms(values) for place, values in case.items()}
         for case in cases
         if all(value > 0 for values in case.values() for value in values)
     ]
@@ -47,65 +52,53 @@ def variance_levels(cases: Iterable[Mapping[Place, Sequence[float]]]) -> list[Sp
     made = [case for case in made if len(case) > 1]
     if not made:
         return []
-    runs = _pooled([list(case.values()) for case in made])
-    levels = [Spread("run", math.sqrt(runs[0]), runs[1])]
+    within, count = _pooled([values for case in made for values in case.values()])
+    levels = [Spread("run", math.sqrt(within), count)]
     days = {place[0] for case in made for place in case}
     several = len(days) > 1
-    # Sessions about their day where there are several days, else about the case.
-    of_sessions = []
+    # Sessions about their day where there are several, else about the case; days about the case.
+    of_sessions: list[list[Mean]] = []
+    of_days: list[list[list[Sequence[float]]]] = []
     for case in made:
-        for day in dict.fromkeys(place[0] for place in case) if several else [None]:
-            of_sessions.append([values for place, values in case.items() if day is None or place[0] == day])
-    sessions = _between(of_sessions, runs[0])
+        by_day: dict[Hashable, list[Sequence[float]]] = {}
+        for place, values in case.items():
+            by_day.setdefault(place[0] if several else None, []).append(values)
+        of_sessions += [[Mean(fmean(each), within / len(each)) for each in day] for day in by_day.values()]
+        of_days.append(list(by_day.values()))
+    sessions = _between(of_sessions)
     levels.append(Spread("session", math.sqrt(sessions), len({place for case in made for place in case})))
     if several:
-        of_days = []
-        for case in made:
-            by_day: dict[Hashable, list[list[float]]] = {}
-            for place, values in case.items():
-                by_day.setdefault(place[0], []).append(list(values))
-            of_days.append([([fmean(map(fmean, each))], each) for each in by_day.values()])
-        levels.append(Spread("day", math.sqrt(_between_days(of_days, runs[0], sessions)), len(days)))
+        means = [
+            [
+                Mean(fmean(map(fmean, day)), sum(sessions + within / len(each) for each in day) / len(day) ** 2)
+                for day in case
+            ]
+            for case in of_days
+        ]
+        levels.append(Spread("day", math.sqrt(_between(means)), len(days)))
     return levels
 
 
-def _pooled(groups: Sequence[Sequence[Sequence[float]]]) -> tuple[float, int]:
-    """The variance within groups of all cases, and the number of values."""
-    squares, freedom, count = 0.0, 0, 0
-    for case in groups:
-        for values in case:
-            mean = fmean(values)
-            squares += sum((value - mean) ** 2 for value in values)
-            freedom += len(values) - 1
-            count += len(values)
-    return (squares / freedom if freedom else 0.0), count
+def _logarithms(values: Sequence[float]) -> list[float]:
+    """Of those that are not far from the others."""
+    far = set(outliers(values))
+    return [math.log(value) for place, value in enumerate(values) if place not in far]
 
 
-def _between(groups: Sequence[Sequence[Sequence[float]]], within: float) -> float:
-    """The variance between groups, beyond what values within them leave in their means."""
+def _pooled(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
+    """The variance within groups, and the number of values."""
+    count = sum(map(len, groups))
+    squares = sum(sum((value - mean) ** 2 for value in values) for values in groups for mean in [fmean(values)])
+    return (squares / (count - len(groups)) if count > len(groups) else 0.0), count
+
+
+def _between(groups: Sequence[Sequence[Mean]]) -> float:
+    """The variance between the means of each group, beyond what the levels below leave in them."""
     squares = rest = 0.0
     freedom = 0
-    for case in groups:
-        if len(case) < 2:
-            continue
-        means = [fmean(values) for values in case]
-        middle = fmean(means)
-        squares += sum((mean - middle) ** 2 for mean in means)
-        rest += (len(case) - 1) * fmean(within / len(values) for values in case)
-        freedom += len(case) - 1
-    return max(0.0, (squares - rest) / freedom) if freedom else 0.0
-
-
-def _between_days(
-    days: Sequence[Sequence[tuple[Sequence[float], Sequence[Sequence[float]]]]], within: float, sessions: float
-) -> float:
-    squares = rest = 0.0
-    freedom = 0
-    for case in days:
-        means = [mean for [mean], _ in case]
-        middle = fmean(means)
-        squares += sum((mean - middle) ** 2 for mean in means)
-        left = [sum(sessions + within / len(values) for values in each) / len(each) ** 2 for _, each in case]
-        rest += (len(case) - 1) * fmean(left)
-        freedom += len(case) - 1
+    for means in groups:
+        middle = fmean(mean.value for mean in means)
+        squares += sum((mean.value - middle) ** 2 for mean in means)
+        rest += (len(means) - 1) * fmean(mean.left for mean in means)
+        freedom += len(means) - 1
     return max(0.0, (squares - rest) / freedom) if freedom else 0.0

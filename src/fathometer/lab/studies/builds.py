@@ -7,11 +7,11 @@ longer than two runs disturbs both. A pair of runs of which one was disturbed is
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from fathometer.base.errors import InputError
 from fathometer.lab.studies.design import Case
-from fathometer.lab.studies.results import CaseRuns, Run
+from fathometer.lab.studies.results import MEASURED, Run
 
 BUILD, BASELINE = "build", "baseline"  # the setting of a baseline's case, and its design
 FEWEST_PAIRS = 6  # of which an interval of 95 % can be made
@@ -46,16 +46,16 @@ def sound_rounds(runs: Mapping[int, Run], others: Mapping[int, Run]) -> list[int
     ]
 
 
-def by_round(case: CaseRuns) -> dict[int, Run]:
-    """The runs of a case that count, by round."""
-    return {run.number: run for run in case.runs if run.kind == "round"}
+def by_round(runs: Iterable[Run]) -> dict[int, Run]:
+    """Those of a case's runs that count, by round."""
+    return {run.number: run for run in runs if run.kind == MEASURED}
 
 
 def to_repeat(pairs: Sequence[tuple[str, str]], runs: Mapping[str, Sequence[Run]], rounds: int) -> list[str]:
     """Names of the cases whose pairs are fewer than the rounds, for being disturbed or cut by the end of a session."""
     found: list[str] = []
     for pair in pairs:
-        one, other = ({run.number: run for run in runs[name] if run.kind == "round"} for name in pair)
+        one, other = (by_round(runs[name]) for name in pair)
         cut = any(one[n].session != other[n].session for n in one.keys() & other.keys())
         disturbed = any(run.disturbed for run in (*one.values(), *other.values()))
         if (cut or disturbed) and len(sound_rounds(one, other)) + _failed(one, other) < rounds:

@@ -23,6 +23,7 @@ from statistics import fmean, median
 from typing import Literal
 
 from fathometer.base.errors import FathometerError, InputError, shortened
+from fathometer.lab.statistics.dependence import telling
 from fathometer.lab.statistics.interval import LEVEL, Estimate
 from fathometer.lab.statistics.signed_ranks import shift_of_ratios
 from fathometer.lab.studies.builds import BUILD, FEWEST_PAIRS, by_round, sound_rounds, with_baseline
@@ -34,7 +35,6 @@ from fathometer.lab.studies.study_file import GateTable
 
 SHOWN = 2 * LEVEL - 1  # level of intervals, of which each end holds with LEVEL
 Verdict = Literal["worse", "not worse", "undecided"]
-FEWEST_IN_TURNS = 3  # sessions of pairs, of which is learned how far they differ
 FEWEST_SESSIONS = 4  # on both sides together, of which a spread can be learned
 
 
@@ -203,7 +203,7 @@ def verdict_text(cell: Compared, tolerance: float) -> str:
 
 
 def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo) -> _Pair:
-    one, other = by_round(base), by_round(case)
+    one, other = by_round(base.runs), by_round(case.runs)
     lost = _lost(list(one.values()), list(other.values()))
     both = [
         n
@@ -223,9 +223,7 @@ def _in_turns(base: CaseRuns, case: CaseRuns, figure: FigureInfo) -> _Pair:
     ratios = [b / a for a, b in zip(first, second, strict=True)] if rounds and min(*first, *second) > 0 else []
     if rounds and not ratios:
         why = "no ratio of values that are not above 0"
-    sessions = [one[n].session for n in rounds]
-    # Two, as after an interruption, tell nothing of how far sessions differ.
-    sessions = sessions if len(set(sessions)) >= FEWEST_IN_TURNS else []
+    sessions = telling([one[n].session for n in rounds])
     return _Pair(case, figure, first, second, why, *lost, ratios, sessions)
 
 

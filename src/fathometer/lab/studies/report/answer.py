@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fathometer.lab.statistics.differences import Difference, rounds_needed
+from fathometer.lab.statistics.differences import Difference, level_of_best, rounds_needed
 from fathometer.lab.statistics.ratios import ByRound, ratios_by_round
 from fathometer.lab.studies.design import text_of
 from fathometer.lab.studies.report.asked import Answer, answer_of, cases_of, merits
@@ -163,8 +163,7 @@ def _against(best: _Choice, others: Sequence[_Choice], figure: FigureInfo, made:
         for choice in others
         if (found := ratios_by_round(*_orient(*_same_kind(best, choice, figure), figure)))
     }
-    pairs = 2.0 / (len(others) + 1)  # (n - 1) comparisons of n (n - 1) / 2
-    return made.differences(ratios, 1.0 - (1.0 - made.level) * pairs) if ratios else {}
+    return made.differences(ratios, level_of_best(made.level, len(others))) if ratios else {}
 
 
 def _differs(found: Mapping[Key, Difference], choice: _Choice) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT
+from fathometer.lab.statistics.dependence import FEWEST_DEPENDENT, FEWEST_SESSIONS, telling
 from fathometer.lab.statistics.differences import Difference, differences, rounds_needed
 from fathometer.lab.statistics.interval import Estimate, interval
 from fathometer.lab.statistics.ratios import ByRound, ratio_interval, ratios_by_round
@@ -15,7 +15,6 @@ from fathometer.lab.studies.results import Results
 
 K = TypeVar("K", bound=Hashable)
 
-FEWEST_SESSIONS = 3  # of which is learned how far they differ; two, as after an interruption, tell nothing of it
 FEWEST_ROUNDS = rounds_needed(1)  # of an interval of 95 %
 
 
@@ -56,7 +55,7 @@ class Intervals:
 def intervals_of(results: Results) -> Intervals:
     """Of a study as far as it is."""
     sessions = results.sessions()
-    return Intervals(level_of(results), sessions if len(set(sessions.values())) >= FEWEST_SESSIONS else {})
+    return Intervals(level_of(results), sessions if telling([*sessions.values()]) else {})
 
 
 def assumption(results: Results) -> str:
