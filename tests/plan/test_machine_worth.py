@@ -13,8 +13,9 @@ from machine_support import MACHINE
 
 from fathometer.apps.reactive.probes import ReactiveProbes
 from fathometer.base.host import cpu_model
+from fathometer.base.process_stat import cpu_seconds
 from fathometer.lab import measuring
-from fathometer.lab.measuring import Measuring, cpu_seconds, summary
+from fathometer.lab.measuring import Measuring, summary
 from fathometer.lab.studies.watch import OTHERS
 from fathometer.plan.machine_file import Calibration, Measurement, RunEnds, load_machine, save_machine
 from fathometer.plan.worth import NEEDED, first_use, worth_of
@@ -82,7 +83,7 @@ def test_of_each_group_of_figures_it_is_known_how_it_was_measured(clock):
 
 def test_work_of_other_ranks_is_none_of_others(tmp_path):
     """Their seconds, whatever their program's name is; of those that have ended nothing."""
-    for number, fields in ((7, "S 1 " + " ".join(["0"] * 9) + " 150 50 0 0"), (8, "")):
+    for number, fields in ((7, "S 1 " + " ".join(["0"] * 9) + " 150 50 0 0 20 0 1 0 77"), (8, "")):
         (tmp_path / str(number)).mkdir()
         (tmp_path / str(number) / "stat").write_text(f"{number} (a) b) {fields}")
     assert cpu_seconds([7, 8, 9], tmp_path) == pytest.approx(2.0)

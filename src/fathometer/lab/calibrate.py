@@ -24,7 +24,8 @@ from mpi4py import MPI
 from fathometer import _native
 from fathometer.base.host import available_memory, cpu_model, total_memory
 from fathometer.base.ledger import timed
-from fathometer.lab.measuring import Measuring, cpu_seconds, summary
+from fathometer.base.process_stat import cpu_seconds
+from fathometer.lab.measuring import Measuring, summary
 from fathometer.lab.stencil import ITEM_BYTES, TRIAD_ELEMENTS
 from fathometer.lab.studies.watch import Watch
 from fathometer.parallel.collectives import LONG_NAP_SECONDS, barrier, collective_errors

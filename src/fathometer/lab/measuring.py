@@ -3,10 +3,7 @@ them, of which each group of figures gets a note."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from fathometer.base.ledger import timed
 from fathometer.lab.studies.watch import Watch, disturbed
@@ -82,16 +79,6 @@ def _settled(times: Sequence[float]) -> bool:
         return False
     first, second = sorted(times)[:2]
     return second <= AGREEING * first or sum(times) > LONGEST_SECONDS
-
-
-def cpu_seconds(processes: Sequence[int], proc: Path = Path("/proc")) -> float:
-    """Of some processes of this host so far, all threads; of those that have ended nothing."""
-    ticks = 0
-    for number in processes:
-        with suppress(OSError, ValueError, IndexError):
-            fields = (proc / str(number) / "stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def summary(measurements: Sequence[Measurement]) -> list[str]:

@@ -19,6 +19,7 @@ from annotated_types import Ge
 
 from fathometer.base.errors import FathometerError
 from fathometer.base.marked_processes import marked_processes, other_processes
+from fathometer.base.process_stat import process_stat
 from fathometer.config.types import Strictly
 from fathometer.record.cluster import MARKER
 
@@ -41,12 +42,8 @@ class Sleeper:
 
 def start_of(pid: int) -> int | None:
     """When a process was started, in clock ticks since the start of the system; None of one that has ended."""
-    with suppress(OSError, ValueError, IndexError):
-        # The name, in brackets, may hold anything; proc_pid_stat(5): state is the third field, start the 22nd.
-        fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-        if fields[0] not in ("Z", "X"):
-            return int(fields[19])
-    return None
+    stat = process_stat(pid)
+    return stat.start if stat is not None and stat.state not in ("Z", "X") else None
 
 
 def sleeper(pid: int) -> Sleeper:
@@ -72,16 +69,6 @@ def members(folder: Path) -> list[int]:
                 namespaces[pid] = os.readlink(f"/proc/{pid}/ns/net")
     ours = {namespaces[pid] for pid in marked & namespaces.keys()} - {os.readlink("/proc/self/ns/net")}
     return sorted(pid for pid, namespace in namespaces.items() if pid in marked or namespace in ours)
-
-
-def cpu_seconds(folder: Path) -> float:
-    """Seconds of all cpus that the processes of a cluster have used, with those that they have waited for."""
-    ticks = 0
-    for pid in members(folder):
-        with suppress(OSError, ValueError, IndexError):
-            fields = Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()
-            ticks += sum(map(int, fields[11:15]))  # user and system time, its own and of its children
-    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def end_members(folder: Path) -> int:

@@ -20,11 +20,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from fathometer.base.errors import FathometerError
+from fathometer.base.process_stat import cpu_seconds
 from fathometer.lab.cluster import state
 from fathometer.lab.cluster.making import bring_up, take_down
 from fathometer.lab.cluster.marks import marks_of
 from fathometer.lab.cluster.namespaces import show_folders
-from fathometer.lab.cluster.processes import cpu_seconds, sleeper
+from fathometer.lab.cluster.processes import members, sleeper
 from fathometer.lab.cluster.spec import ClusterSpec
 from fathometer.lab.cluster.state import Cluster, folder_of
 from fathometer.lab.studies.cluster_place import cluster_name, study_prefix
@@ -108,7 +109,7 @@ class ClusterRunner(HostRunner):
 
     def _daemons(self) -> float:
         """See HostRunner: of Slurm and GlusterFS on the nodes."""
-        return sum(cpu_seconds(folder_of(name)) for name in self._up)
+        return sum(cpu_seconds(members(folder_of(name))) for name in self._up)
 
     def _take_down(self) -> None:
         prefix = study_prefix(self._study)

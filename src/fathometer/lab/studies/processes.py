@@ -25,6 +25,7 @@ from typing import Annotated
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
 from fathometer.base.marked_processes import marked_processes, other_processes
+from fathometer.base.process_stat import process_stat
 from fathometer.base.signals import blocked, unblock
 from fathometer.config.types import Strictly
 from fathometer.launch.supervise import end_with_parent
@@ -129,13 +130,8 @@ def adopting() -> Iterator[None]:
 
 def _children() -> list[int]:
     """The children of this process, those that have ended and are not waited for included."""
-    found = []
-    for pid in other_processes():
-        with suppress(OSError, IndexError):
-            # proc_pid_stat(5): the parent is the fourth field, after the name in brackets, which may hold anything.
-            if int(Path(f"/proc/{pid}/stat").read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
-                found.append(pid)
-    return found
+    stats = ((pid, process_stat(pid)) for pid in other_processes())
+    return [pid for pid, stat in stats if stat is not None and stat.parent == os.getpid()]
 
 
 def _started(process: Process, pipe: int) -> subprocess.Popen[bytes]:
