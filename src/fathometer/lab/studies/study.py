@@ -109,19 +109,7 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
         pairs = [(base.name, case.name) for base, case in zip(designs[BASELINE], cases, strict=True)]
         cases += designs[BASELINE]
     figures = {info.name: info for info in parts.infos()}
-    if study.gate.baseline is not None:
-        with naming(f"{path}: [gate]"):
-            baseline_words(study.gate.baseline, ())
-        if study.launch.at_once > 1 or (study.launch.how == "sbatch" and study.launch.job == "case"):
-            found = f"at_once = {study.launch.at_once}" if study.launch.at_once > 1 else 'sbatch and job = "case"'
-            raise InputError(
-                f"{path}: [gate] baseline: found with [launch] {found}, where runs are not made in turns; allowed: "
-                'at_once = 1, and with sbatch job = "round"'
-            )
-        if BASELINE in [table.name for table in study.design]:
-            raise InputError(f'{path}: [[design]] name: found "{BASELINE}" with [gate] baseline; allowed: another name')
-    if study.gate.baseline is not None and not study.gate.figures:
-        raise InputError(f"{path}: [gate] figures: found none with a baseline; allowed: {', '.join(figures)}")
+    _check_baseline(study, figures)
     with naming(str(path)):
         answer = Answer(study.table, study.plot, study.gate, study.landscape, study.nested)
         check(answer, study.factors, list(designs), figures)
@@ -149,6 +137,25 @@ def ready(study: Study, read_by: ReadBy = lambda _: ()) -> ReadyStudy:
         cells_of_winners(study, cases),
     )
     return ReadyStudy(study, designs, cases, runs, limits, rule, figures, list(inputs), baselines, pairs)
+
+
+def _check_baseline(study: Study, figures: Mapping[str, FigureInfo]) -> None:
+    """Raises InputError where [gate] has a baseline that cannot be run in turns with the program, or for no figure."""
+    gate, launch, path = study.gate, study.launch, study.path
+    if gate.baseline is None:
+        return
+    with naming(f"{path}: [gate]"):
+        baseline_words(gate.baseline, ())
+    if launch.at_once > 1 or (launch.how == "sbatch" and launch.job == "case"):
+        found = f"at_once = {launch.at_once}" if launch.at_once > 1 else 'sbatch and job = "case"'
+        raise InputError(
+            f"{path}: [gate] baseline: found with [launch] {found}, where runs are not made in turns; allowed: "
+            'at_once = 1, and with sbatch job = "round"'
+        )
+    if BASELINE in [table.name for table in study.design]:
+        raise InputError(f'{path}: [[design]] name: found "{BASELINE}" with [gate] baseline; allowed: another name')
+    if not gate.figures:
+        raise InputError(f"{path}: [gate] figures: found none with a baseline; allowed: {', '.join(figures)}")
 
 
 def in_sessions(study: ReadyStudy, sessions: int, pause: float) -> ReadyStudy:
