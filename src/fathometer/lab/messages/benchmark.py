@@ -256,7 +256,7 @@ class Benchmark:
             self._note(f"the budget of {self._options.budget:g} s allowed {rounds} of {self._options.repeat} rounds")
         if lengthened := sum(measurement.too_short for measurement in measurements):
             self._note(
-                f"{lengthened} samples were too short against the clock and taken again, with twice the exchanges"
+                f"samples that were too short against the clock and taken again, with twice the exchanges: {lengthened}"
             )
         sampler.close()
         return [measurement for measurement in measurements if measurement.samples]

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.page import render, write_page
+from fathometer.lab.studies.report.plots import plots
 from fathometer.lab.studies.report.samples import samples
 from tests.support.browser_support import check_width, open_page, photograph, programs
 from tests.support.study_support import KERNEL, MEMORY, TOTAL, speed, study
@@ -251,3 +253,24 @@ def test_a_value_far_away_does_not_flatten_the_others():
     assert len(far["x"]) == 2  # rounds 3 of four ranks
     assert all(abs(x - 3) < 0.5 and low < y <= high for x, y in zip(far["x"], far["y"], strict=True))
     assert "far beyond the axis" in [name for name, *_ in figure["legend"]]
+
+
+@pytest.mark.parametrize(("rounds", "visible", "width"), [(5, False, 0), (12, True, 4)])
+@pytest.mark.parametrize("kind", ["bars", "lines", "scaling"])
+def test_points_of_few_rounds_have_no_bar_of_an_interval(kind, rounds, visible, width):
+    plot = [{"kind": kind, "x": "ranks", "figure": "total"}]
+    results = study({"ranks": [1, 2, 4]}, rounds=rounds, plot=plot, table=[{"rows": "ranks"}])
+    drawn = plots(results, answer_of(results))[0]
+    [bars] = [trace["error_y"] for trace in drawn["data"] if "error_y" in trace]
+    assert (bars["visible"], bars["width"]) == (visible, width)
+    assert any(bars["array"]) == visible
+
+
+def test_beside_others_a_point_without_an_interval_has_no_ends():
+    def runs(settings, run):
+        return replace(run, failed="x", figures={}) if settings["ranks"] == 2 and run.number > 3 else run
+
+    results = study({"ranks": [1, 2]}, runs=runs, plot=[{"kind": "bars", "x": "ranks", "figure": "total"}])
+    [bars] = [trace["error_y"] for trace in plots(results, answer_of(results))[0]["data"] if "error_y" in trace]
+    assert (bars["visible"], bars["width"], bars["array"][1], bars["arrayminus"][1]) == (True, 0, 0, 0)
+    assert bars["array"][0] > 0

@@ -252,15 +252,21 @@ def _caption(series: Sequence[Series]) -> str:
 
 
 def _errors(points: Sequence[Point], by: float) -> dict[str, Any]:
-    estimates = [(point.estimate, point.sure) for point in points]
+    """Bars of the intervals. Where a point has none, those of its series are drawn without ends, of which its own would
+    look like an interval without width."""
+    sure = [point.sure for point in points]
+    estimates = [point.estimate for point in points]
     return {
         "type": "data",
         "symmetric": False,
-        "array": [(estimate.high - estimate.median) / by if sure else None for estimate, sure in estimates],
-        "arrayminus": [(estimate.median - estimate.low) / by if sure else None for estimate, sure in estimates],
+        "visible": any(sure),
+        "array": [(each.high - each.median) / by if held else 0 for each, held in zip(estimates, sure, strict=True)],
+        "arrayminus": [
+            (each.median - each.low) / by if held else 0 for each, held in zip(estimates, sure, strict=True)
+        ],
         "color": INK,
         "thickness": 1.2,
-        "width": 4,
+        "width": 4 if all(sure) else 0,
     }
 
 

@@ -64,7 +64,7 @@ def _table(view: View, wide: int) -> str:
     lines = [line.rstrip() for line in text.getvalue().splitlines()]
     if len(view.rows) > MOST_ROWS:
         lines.append(f"… and {len(view.rows) - MOST_ROWS} more rows: fathometer study report, or export")
-    return "\n".join([*lines, *view.notes])
+    return "\n".join([*lines, *(line for note in view.notes for line in textwrap.wrap(note, wide))])
 
 
 def _cell(cell: Cell) -> str:
