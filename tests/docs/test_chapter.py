@@ -68,22 +68,21 @@ def test_every_command_of_the_page_on_field_data(shared_data, tmp_path):
         assert (tmp_path / name).stat().st_size > 0
 
 
-def test_the_first_study_and_its_comparison(tmp_path):
-    """The gate is on the sizes, which are the same each time: it holds however busy the machine is."""
+def test_the_first_study(tmp_path):
     (tmp_path / "gzip.toml").write_text(blocks("studies.md", "toml")[0])
-    commands = blocks("studies.md", "sh")
-    assert len(commands) == 3
+    *commands, gate = blocks("studies.md", "sh")
+    assert len(commands) == 2
     done = follow(commands, tmp_path)
     assert "2 cases of level; 1 warm-up, 8 rounds" in done.stdout
-    assert "Gate: none of" in done.stdout
-    for name in ("gzip.study/study.html", "gzip.study/study.md", "page.html", "runs.csv", "compared.md"):
+    for name in ("gzip.study/study.html", "gzip.study/study.md", "page.html", "runs.csv"):
         assert (tmp_path / name).stat().st_size > 0
-    for folder in ("gzip.study", "today.study"):
-        results = read_results(tmp_path / folder)
-        sizes = [set(case.values("size").values()) for case in results.cases.values()]
-        assert [len(one) for one in sizes] == [1, 1]
-        assert max(sizes[1]) < min(sizes[0])  # level 9 saves something
-        assert results.rounds() == 8
+    results = read_results(tmp_path / "gzip.study")
+    sizes = [set(case.values("size").values()) for case in results.cases.values()]
+    assert [len(one) for one in sizes] == [1, 1]
+    assert max(sizes[1]) < min(sizes[0])  # level 9 saves something
+    assert results.rounds() == 8
+    # Its exit code depends on the machine: run by test_example_studies.py.
+    assert (ROOT / gate.split()[3]).is_file()
 
 
 def test_every_excerpt_of_a_study_is_one(tmp_path):

@@ -190,7 +190,7 @@ def _study(path: str, seed: int) -> None:
     markdown.markdown(results, Path(path))
     comma_separated(results)
     table(results)
-    comparison = compare(read_results(Path("base.study")), results)
+    comparison = compare([read_results(Path("base.study"))], results)
     markdown.compared_text(*view(comparison, ("a", "b")), sentences(comparison))
     if seed % EVERY == 0:
         write_page(Path("out/study.html"), results, Path(path))
