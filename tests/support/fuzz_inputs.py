@@ -602,6 +602,12 @@ def _study_base(folder: Path) -> None:
     keep(study(factors, rounds=3, figures=(TOTAL, KERNEL), **tables), folder / "base.study")
 
 
+def _builds_base(folder: Path) -> None:
+    from study_support import builds, keep
+
+    keep(builds(rounds=6), folder / "base.study")
+
+
 def _study_change(folder: Path, chance: random.Random) -> str:
     shutil.rmtree(folder / "input.study", ignore_errors=True)
     shutil.copytree(folder / "base.study", folder / "input.study")
@@ -667,6 +673,7 @@ BASES: dict[str, Callable[[Path], None]] = {
     "machine": _machine_base,
     "profile": _profile_base,
     "study": _study_base,
+    "builds": _builds_base,
 }
 CHANGES: dict[str, Callable[[Path, random.Random], str]] = {
     "survey": _survey_change,
@@ -692,6 +699,7 @@ CHANGES: dict[str, Callable[[Path, random.Random], str]] = {
     "machine": _json_change("base.json", "input.json"),
     "profile": _profile_change,
     "study": _study_change,
+    "builds": _study_change,
 }
 
 

@@ -178,7 +178,7 @@ def _profile(path: str, seed: int) -> None:
 
 
 def _study(path: str, seed: int) -> None:
-    from fathometer.lab.studies.comparison import compare
+    from fathometer.lab.studies.comparison import Comparison, compare, compare_builds
     from fathometer.lab.studies.export import comma_separated, table
     from fathometer.lab.studies.report import markdown, terminal
     from fathometer.lab.studies.report.compared import sentences, view
@@ -190,8 +190,11 @@ def _study(path: str, seed: int) -> None:
     markdown.markdown(results, Path(path))
     comma_separated(results)
     table(results)
-    comparison = compare([read_results(Path("base.study"))], results)
-    markdown.compared_text(*view(comparison, ("a", "b")), sentences(comparison))
+    compared: list[Comparison] = [compare([read_results(Path("base.study"))], results)]
+    if results.definition.get("gate", {}).get("baseline"):
+        compared.append(compare_builds(results))
+    for comparison in compared:
+        markdown.compared_text(*view(comparison, ("a", "b")), sentences(comparison))
     if seed % EVERY == 0:
         write_page(Path("out/study.html"), results, Path(path))
 
@@ -214,6 +217,7 @@ READ: dict[str, Callable[[str, int], None]] = {
     "machine": _machine,
     "profile": _profile,
     "study": _study,
+    "builds": _study,
 }
 
 

@@ -6,10 +6,12 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fathometer.lab.studies import store
+from fathometer.lab.studies.builds import BASELINE, BUILD, with_baseline
 from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.results import CaseRuns, FigureInfo, Results, Run
 
@@ -17,6 +19,7 @@ Settings = Mapping[str, Any]
 TOTAL = FigureInfo("total", "seconds", "lower")
 KERNEL = FigureInfo("kernel", "points_per_second", "higher")
 MEMORY = FigureInfo("memory", "bytes", "lower", "context")
+RANKS = {"ranks": [1, 2], "threads": [1, 2]}
 MACHINE = {
     "host": "node1",
     "cpu": "A processor",
@@ -97,6 +100,31 @@ def study(
         ended=ended,
         versions={"fathometer": "0.1.0"},
     )
+
+
+def builds(
+    truth: Callable[[Settings], float] = speed,
+    base: Callable[[Settings], float] = speed,
+    rounds: int = 10,
+    seed: int = 1,
+    runs: Callable[[Settings, Run], Run] = lambda settings, run: run,
+    noise: float = 0.01,
+    **more: Any,
+) -> Results:
+    """Results of a study of both builds in turns, on RANKS. truth, base: of this build and of the baseline."""
+
+    def both(settings: Settings) -> float:
+        plain = {name: value for name, value in settings.items() if name != BUILD}
+        return (base if settings[BUILD] == BASELINE else truth)(plain)
+
+    gate = {"gate": {"figures": ["total"], "tolerance": 0.02, "baseline": "old"}}
+    made = study(RANKS | {BUILD: [BASELINE, "this"]}, both, rounds, noise, seed, runs=runs, **(gate | more))
+    cases = {}
+    for case in made.cases.values():
+        plain = Case({name: value for name, value in case.case.settings.items() if name != BUILD})
+        own = with_baseline(plain) if case.case.settings[BUILD] == BASELINE else plain
+        cases[own.name] = CaseRuns(own, case.runs)
+    return replace(made, cases=cases, factors=RANKS, designs={"all": list(cases)})
 
 
 def value_of(info: FigureInfo, seconds: float) -> float:

@@ -8,7 +8,7 @@ from cli_support import run
 from laws import STUDIES
 
 from fathometer.base.errors import InputError
-from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, to_repeat, with_baseline
+from fathometer.lab.studies.builds import BASELINE, BUILD, baseline_words, to_repeat
 from fathometer.lab.studies.comparison import (
     GateError,
     UndecidedError,
@@ -18,36 +18,17 @@ from fathometer.lab.studies.comparison import (
     require_gate,
     verdict_text,
 )
-from fathometer.lab.studies.design import Case
 from fathometer.lab.studies.report.asked import answer_of
 from fathometer.lab.studies.report.compared import answered, sentences, view
-from fathometer.lab.studies.results import CaseRuns, Run
+from fathometer.lab.studies.results import Run
 from fathometer.lab.studies.watch import OTHERS
-from tests.support.study_support import KERNEL, MEMORY, TOTAL, keep, speed, study
+from tests.support.study_support import KERNEL, MEMORY, RANKS, TOTAL, builds, keep, speed, study
 
-RANKS = {"ranks": [1, 2], "threads": [1, 2]}
 GATE = {"gate": {"figures": ["total"], "tolerance": 0.02}}
-IN_TURNS = {"gate": {"figures": ["total"], "tolerance": 0.02, "baseline": "old"}}
 
 
 def slower(by):
     return lambda settings: speed(settings) * (by if settings["ranks"] == 2 else 1.0)
-
-
-def builds(truth=speed, base=speed, rounds=10, seed=1, runs=lambda settings, run: run, noise=0.01, **more):
-    """A study of both builds in turns. truth, base: of this build and of the baseline."""
-
-    def both(settings):
-        plain = {name: value for name, value in settings.items() if name != BUILD}
-        return (base if settings[BUILD] == BASELINE else truth)(plain)
-
-    made = study(RANKS | {BUILD: [BASELINE, "this"]}, both, rounds, noise, seed, runs=runs, **(IN_TURNS | more))
-    cases = {}
-    for case in made.cases.values():
-        plain = Case({name: value for name, value in case.case.settings.items() if name != BUILD})
-        own = with_baseline(plain) if case.case.settings[BUILD] == BASELINE else plain
-        cases[own.name] = CaseRuns(own, case.runs)
-    return replace(made, cases=cases, factors=RANKS, designs={"all": list(cases)})
 
 
 def settings_of(cells):
