@@ -19,11 +19,12 @@ from reactive_flows import BASE as FLOW
 from reactive_flows import values as flow_values
 from time_survey_support import PATCH
 
-from fathometer.apps.ocean.ocean_file import OceanFile, ocean_of
+from fathometer.apps.ocean.ocean_file import OceanFile
 from fathometer.apps.reactive.chemistry.keys import ChemistryFile
-from fathometer.apps.reactive.flow_file import FlowFile, flow_of
+from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.base.errors import InputError
 from fathometer.cli.option_types import velocities
+from fathometer.config.input_file import validated
 from fathometer.lab.recipes.recipe import Recipe
 from fathometer.lab.studies.study_file import Study
 from fathometer.seismic.survey import Survey, survey_of
@@ -162,8 +163,8 @@ def test_surveys_that_no_physics_has(base: dict[str, Any], changes: dict[str, An
     ],
 )
 def test_oceans_that_no_physics_has(changes: dict[str, Any], words: str) -> None:
-    assert ocean_of(OCEAN, Path("ocean.toml"))
-    complains(lambda: ocean_of(ocean_values(**changes), Path("ocean.toml")), words)
+    assert validated(OceanFile, OCEAN, Path("ocean.toml"))
+    complains(lambda: validated(OceanFile, ocean_values(**changes), Path("ocean.toml")), words)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +179,8 @@ def test_oceans_that_no_physics_has(changes: dict[str, Any], words: str) -> None
     ],
 )
 def test_flows_that_no_physics_has(changes: dict[str, Any], words: str) -> None:
-    assert flow_of(FLOW, Path("flow.toml"))
-    complains(lambda: flow_of(flow_values(**changes), Path("flow.toml")), words)
+    assert validated(FlowFile, FLOW, Path("flow.toml"))
+    complains(lambda: validated(FlowFile, flow_values(**changes), Path("flow.toml")), words)
 
 
 def complains(read: Any, words: str) -> None:

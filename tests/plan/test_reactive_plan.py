@@ -13,9 +13,10 @@ from reactive_flows import values
 
 from fathometer.apps.reactive.case import case_of
 from fathometer.apps.reactive.cost import Iterations, plan, predict
-from fathometer.apps.reactive.flow_file import flow_of
+from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.probes import rates_of
 from fathometer.base.errors import InputError
+from fathometer.config.input_file import validated
 from fathometer.plan.machine_file import ImplicitRates, save_machine
 
 RATES = ImplicitRates(
@@ -40,7 +41,7 @@ FIXED = {
 
 
 def made(folder, **changes):
-    return flow_of(values(**{**FIXED, **changes}), folder / "flow.toml")
+    return validated(FlowFile, values(**{**FIXED, **changes}), folder / "flow.toml")
 
 
 def test_seconds_by_hand(tmp_path):
@@ -117,7 +118,7 @@ def test_rates_and_memory_are_those_of_a_run(tmp_path):
     assert call("reactive", path, "--threads", 1).code == 0
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     rates = rates_of([record])
-    file = flow_of(values(**{**FIXED, "grid": cells}), path)
+    file = validated(FlowFile, values(**{**FIXED, "grid": cells}), path)
     course = record["results"]["course"]
     newton = sum(row["newton_iterations"] for row in course)
     linear = sum(row["linear_iterations"] for row in course)

@@ -7,7 +7,8 @@ from typing import Any
 
 from input_values import changed
 
-from fathometer.apps.ocean.ocean_file import OceanFile, ocean_of
+from fathometer.apps.ocean.ocean_file import OceanFile
+from fathometer.config.input_file import validated
 
 BASE: dict[str, Any] = {
     "grid": {"cells": [12, 8], "spacing": [1e4, 2e4], "levels": [50.0, 100.0, 150.0]},
@@ -25,4 +26,4 @@ def ocean_values(**changes: Any) -> dict[str, Any]:
 
 def ocean(folder: Path, **changes: Any) -> OceanFile:
     """An ocean file in a folder."""
-    return ocean_of(ocean_values(**changes), folder / "ocean.toml")
+    return validated(OceanFile, ocean_values(**changes), folder / "ocean.toml")

@@ -7,7 +7,8 @@ from typing import Any
 
 from input_values import changed
 
-from fathometer.apps.reactive.flow_file import FlowFile, flow_of
+from fathometer.apps.reactive.flow_file import FlowFile
+from fathometer.config.input_file import validated
 
 BASE: dict[str, Any] = {
     "grid": {"cells": [12, 1, 1], "spacing": [0.01, 0.01, 0.01]},
@@ -51,4 +52,4 @@ def values(**changes: Any) -> dict[str, Any]:
 
 def flow(folder: Path, **changes: Any) -> FlowFile:
     """A flow file in a folder."""
-    return flow_of(values(**changes), folder / "flow.toml")
+    return validated(FlowFile, values(**changes), folder / "flow.toml")

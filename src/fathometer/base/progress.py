@@ -38,7 +38,7 @@ class State:
     def __init__(self, label: str, task: str, tasks: int, start: float) -> None:
         self.label, self.task, self.tasks, self.start = label, task, tasks, start
         self.done_tasks = self.done_steps = 0
-        self.task_steps = self.task_done = 0
+        self.task_steps, self.task_done = 0, 0.0
         self.underway = False
 
     def fraction(self) -> float:
@@ -104,13 +104,14 @@ class Progress:
     def start_task(self, index: int, steps: int) -> None:
         """Task `index` (0, 1, …) begins and will take `steps` steps."""
         state = self._state
-        state.done_tasks, state.task_steps, state.task_done, state.underway = index, steps, 0, True
+        state.done_tasks, state.task_steps, state.task_done, state.underway = index, steps, 0.0, True
         self._show()
 
-    def advance(self, steps: int) -> None:
-        """`steps` more steps of the task are done."""
-        self._state.task_done += steps
-        self._state.done_steps += steps
+    def advance(self, steps: int, part: float | None = None) -> None:
+        """`steps` more steps of the task are done; part: how much of the task that is, where steps do not tell."""
+        state = self._state
+        state.task_done = state.task_done + steps if part is None else part * state.task_steps
+        state.done_steps += steps
         self._show()
 
     def finish_task(self) -> None:

@@ -1,6 +1,7 @@
 """Reading an input file: TOML to a validated model, or an error of one line."""
 
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -9,6 +10,7 @@ from pydantic import PrivateAttr, ValidationError
 from fathometer.base.errors import InputError
 from fathometer.base.regular_file import read_regular
 from fathometer.config.problems import first_problem
+from fathometer.config.settings import with_settings
 from fathometer.config.table import Table
 
 
@@ -27,6 +29,11 @@ class InputFile(Table):
         """Folder of the input file; all relative paths in it start here."""
         return self._path.parent
 
+    def resolved(self) -> dict[str, Any]:
+        """All keys with their defaults, as JSON values; reading them again gives the same input."""
+        values: dict[str, Any] = self.model_dump(mode="json", exclude_none=True)
+        return values
+
 
 Input = TypeVar("Input", bound=InputFile)
 
@@ -43,6 +50,16 @@ def validated(model: type[Input], values: dict[str, Any], path: Path) -> Input:
         raise InputError(f"{path}: {first_problem(error, values, model)}") from None
     checked._path = path
     return checked
+
+
+def load_input(model: type[Input], path: Path | str, what: str, settings: Sequence[str] = ()) -> Input:
+    """Read and check an input file. what: it is, in errors ("the ocean file"). settings: keys in place of the file's,
+    see config/settings.py.
+
+    Raises InputError with one line that names the file and the first wrong key.
+    """
+    path = Path(path)
+    return validated(model, with_settings(read_toml(path, what), settings), path)
 
 
 def read_toml(path: Path, what: str) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from ocean_inputs import BASE, SPHERE, ocean, ocean_values
 from paths import ROOT
 
 from fathometer.apps.ocean.cases import CASES, earth_text, gyre_text
-from fathometer.apps.ocean.ocean_file import load_ocean, ocean_of
+from fathometer.apps.ocean.ocean_file import OceanFile, load_ocean
 from fathometer.cli.commands import ocean as command
+from fathometer.config.input_file import validated
 
 RICH = {
     "grid": SPHERE | {"levels": {"count": 5, "depth": 500.0, "top": 20.0}},
@@ -44,7 +45,7 @@ def test_a_file_and_what_it_resolves_to_are_the_same(tmp_path, changes):
     path.write_text(text_of(BASE | changes))
     file = load_ocean(path, ["time.step=300"])
     assert file.time.step == 300
-    assert ocean_of(file.resolved(), path) == file
+    assert validated(OceanFile, file.resolved(), path) == file
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,7 @@ def test_the_example_is_the_double_gyre():
 def test_values_are_not_changed_by_reading_them(tmp_path):
     values = ocean_values(**RICH)
     before = text_of(values)
-    ocean_of(values, tmp_path / "ocean.toml")
+    validated(OceanFile, values, tmp_path / "ocean.toml")
     assert text_of(values) == before
 
 

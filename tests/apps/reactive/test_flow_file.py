@@ -8,10 +8,11 @@ from input_values import text_of
 from reactive_flows import BASE, flow, values
 
 from fathometer.apps.reactive.case import case_of
-from fathometer.apps.reactive.flow_file import flow_of, load_flow
+from fathometer.apps.reactive.flow_file import FlowFile, load_flow
 from fathometer.apps.reactive.regions import Regions
 from fathometer.apps.reactive.solver.flow import CLOSED, FIXED, OPEN
 from fathometer.base.errors import InputError
+from fathometer.config.input_file import validated
 
 BOX = {"name": "box", "x": [0.03, 0.06]}
 
@@ -21,7 +22,7 @@ def test_a_file_and_what_it_resolves_to_are_the_same(tmp_path):
     path.write_text(text_of(BASE))
     file = load_flow(path, ["time.end=5.0"])
     assert file.time.end == 5.0
-    assert flow_of(file.resolved(), path) == file
+    assert validated(FlowFile, file.resolved(), path) == file
 
 
 @pytest.mark.parametrize(

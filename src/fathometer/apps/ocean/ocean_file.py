@@ -30,9 +30,8 @@ from fathometer.apps.ocean.keys import (
     require_within,
 )
 from fathometer.config.constraints import Allowed
-from fathometer.config.input_file import InputFile, read_toml, validated
+from fathometer.config.input_file import InputFile, load_input
 from fathometer.config.quantities import Coordinate, Density, Diffusivity, SimulatedTime
-from fathometer.config.settings import with_settings
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
@@ -259,11 +258,6 @@ class OceanFile(InputFile):
             return max(1, round(min(self.output.every / self.time.step, MOST_STEPS)))
         return self.time.count
 
-    def resolved(self) -> dict[str, Any]:
-        """The input with all defaults, as JSON values; reading it again gives the same ocean."""
-        values: dict[str, Any] = self.model_dump(mode="json", exclude_none=True)
-        return values
-
     @model_validator(mode="after")
     def _sections_agree(self) -> Self:
         sphere = self.grid.kind == "sphere"
@@ -295,18 +289,6 @@ class OceanFile(InputFile):
         return [(where, table) for where, table in found if isinstance(table, Table)]
 
 
-def ocean_of(values: dict[str, Any], path: Path) -> OceanFile:
-    """The validated ocean file of nested dictionaries; path: the file that they represent.
-
-    Raises InputError with one line that names the first wrong key.
-    """
-    return validated(OceanFile, values, path)
-
-
 def load_ocean(path: Path | str, settings: Sequence[str] = ()) -> OceanFile:
-    """Read and check an ocean file (TOML); settings: keys in place of the file's, see config.settings.
-
-    Raises InputError with one line that names the file and the first wrong key.
-    """
-    path = Path(path)
-    return ocean_of(with_settings(read_toml(path, "the ocean file"), settings), path)
+    """Read and check an ocean file (TOML); see load_input."""
+    return load_input(OceanFile, path, "the ocean file", settings)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Le, MinLen
 from pydantic import model_validator
 
 from fathometer.apps.reactive.chemistry.constraints import ConstraintTable
 from fathometer.config.constraints import Allowed
-from fathometer.config.input_file import InputFile, read_toml, validated
+from fathometer.config.input_file import InputFile, load_input
 from fathometer.config.quantities import CellSize, Coordinate, Density, Diffusivity, Distance, SimulatedTime, Tolerance
-from fathometer.config.settings import with_settings
 from fathometer.config.table import Table, key, section
 from fathometer.config.types import Count, FileName, FolderName, Loose
 from fathometer.runs.restart_hint import DIRECTORY
@@ -244,11 +243,6 @@ class FlowFile(InputFile):
         """Whether the flow of water follows from heads."""
         return any(entry.head is not None for entry in self.boundary)
 
-    def resolved(self) -> dict[str, Any]:
-        """The input with all defaults, as JSON values; reading it again gives the same flow."""
-        values: dict[str, Any] = self.model_dump(mode="json", exclude_none=True)
-        return values
-
     @model_validator(mode="after")
     def _names_agree(self) -> Self:
         waters, regions = [water.name for water in self.water], [region.name for region in self.region]
@@ -310,18 +304,6 @@ class FlowFile(InputFile):
         return self
 
 
-def flow_of(values: dict[str, Any], path: Path) -> FlowFile:
-    """The validated flow file of nested dictionaries; path: the file that they represent.
-
-    Raises InputError with one line that names the first wrong key.
-    """
-    return validated(FlowFile, values, path)
-
-
 def load_flow(path: Path | str, settings: Sequence[str] = ()) -> FlowFile:
-    """Read and check a flow file (TOML); settings: keys in place of the file's, see config.settings.
-
-    Raises InputError with one line that names the file and the first wrong key.
-    """
-    path = Path(path)
-    return flow_of(with_settings(read_toml(path, "the flow file"), settings), path)
+    """Read and check a flow file (TOML); see load_input."""
+    return load_input(FlowFile, path, "the flow file", settings)
