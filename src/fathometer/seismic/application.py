@@ -84,7 +84,7 @@ class SeismicApplication:
 
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. `model`, `migrate` or `migrate-time`."""
-        if command == "model" and input.propagation.elastic:
+        if command == "model" and input.propagation.physics == "elastic":
             with ledger.phase("set up"):
                 from fathometer.seismic.elastic.driver import run_elastic
             return run_elastic(input, comm, context)

@@ -18,10 +18,12 @@ from fathometer.parallel.decomposition import Index3, best_ranks, divisors
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.search import best_layout, node_counts
-from fathometer.seismic.cost.elastic_survey import elastic_survey_layout, elastic_velocities
+from fathometer.seismic.cost.elastic_survey import elastic_velocities
 from fathometer.seismic.cost.predict import Store, predict
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.sampled_model import check_velocities, sampled
+from fathometer.seismic.elastic.layout import elastic_layout
+from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.history.strategies import STORES
 from fathometer.seismic.model.earth import WHOLE
 from fathometer.seismic.model.extremes import extremes
@@ -128,7 +130,7 @@ def plan(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
 
     Raises InputError for what is wrong with the survey, and for a request that no layout can meet: what it would need.
     """
-    if survey.propagation.elastic:
+    if survey.propagation.physics == "elastic":
         return _plan_of_elastic(survey, machine, request)
     recorded = survey.acquisition.gathers is not None and not request.modelling
     layout = survey_layout(survey, request.imaging or recorded, headers_only=True)
@@ -154,11 +156,12 @@ def _plan_of_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> 
     """Of a modelling: elastic waves are not migrated."""
     if request.imaging:
         survey.require_acoustic("plan --migrate")
-    layout = elastic_survey_layout(survey)
+    layout = elastic_layout(survey, headers_only=True)
     machine = machine.running("model")
     known = elastic_velocities(layout, request.velocities)
     dt = time_step(survey, known.limit)
-    notes = layout.notes(known.slowest, dt)
+    notes = check_wavelengths(survey, known.slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
+    notes += layout.sources.notes
     time, _ = layout.time(dt)
     asked = _asked(layout, time, machine, request)
     recommended, changed = _recommended(layout, time, machine, request)

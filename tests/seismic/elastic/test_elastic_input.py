@@ -1,6 +1,7 @@
 """Elastic input at its limits: what is refused before the first time step, and what a resumed run compares."""
 
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,14 +36,14 @@ def layout_of(folder, **changes):
 
 
 def test_blocks_below_a_free_surface_hold_its_derivatives(tmp_path):
-    layout = layout_of(tmp_path, propagation={"top": "free-surface"}).whole
+    layout = layout_of(tmp_path, propagation={"top": "free-surface"})
     nz = layout.grid.full_shape[2]
     assert layout.thinnest[2] == ROWS
     parts = nz // ROWS + 1
     assert nz // parts >= layout.halo
     with pytest.raises(InputError, match=rf"survey.toml: \[parallel\] decomposition: .* \({ROWS} along z\)"):
         layout.ranks(parts, (1, 1, parts))
-    assert layout_of(tmp_path).whole.thinnest == (layout.halo,) * 3  # without a free surface
+    assert layout_of(tmp_path).thinnest == (layout.halo,) * 3  # without a free surface
 
 
 def test_ranks_are_chosen_by_the_fewest_cells_of_each_axis():
@@ -60,16 +61,16 @@ def test_snapshots_are_checked_before_the_run(tmp_path):
         layout.time(1e-3)
     layout = layout_of(tmp_path, snapshots={"every_nodes": [2, 2]})
     with pytest.raises(InputError, match=r"survey.toml: \[snapshots\] every_nodes: found 2 numbers"):
-        layout.wavefield_bytes(Decomposition(layout.whole.grid.full_shape))
+        layout.wavefield_bytes(Decomposition(layout.grid.full_shape))
 
 
 def test_no_more_snapshots_are_buffered_than_a_run_has(tmp_path):
     sizes = []
     for buffered in (3, 10**9):
         layout = layout_of(tmp_path, snapshots={"every_steps": 300, "buffered_steps": buffered})
-        time = layout.time(1e-3)
+        time, _ = layout.time(1e-3)
         assert time.steps // 300 == 3
-        sizes.append(layout.shot_bytes(Decomposition(layout.whole.grid.full_shape), time)["snapshots"])
+        sizes.append(layout.shot_bytes(Decomposition(layout.grid.full_shape), time)["snapshots"])
     assert sizes == [3 * 9 * 8 * 7 * 3 * 4] * 2
 
 
@@ -83,11 +84,11 @@ def test_series_of_many_sources_take_the_memory_that_is_counted(tmp_path, time_d
         wavelet={"kind": "brune", "rise_time": 1.0, "maximum_frequency": 10.0, "peak_frequency": None},
         propagation={"time_dispersion": time_dispersion},
     )
-    whole, time = layout.whole, layout.time(1e-3)
-    said = layout.shot_bytes(Decomposition(whole.grid.full_shape), time)
-    position = whole.acquisition.shots[0].source
-    keys = (time, whole.free_surface, whole.dtype, whole.corrected)
-    _, series = source_points(whole.grid, layout.sources, position, whole.wavelet, *keys)
+    time, _ = layout.time(1e-3)
+    said = layout.shot_bytes(Decomposition(layout.grid.full_shape), time)
+    position = layout.acquisition.shots[0].source
+    keys = (time, layout.free_surface, layout.dtype, layout.corrected)
+    _, series = source_points(layout.grid, layout.sources, position, layout.wavelet, *keys)
     tracemalloc.start()
     try:
         series.rows(0, 10, np.arange(400))
@@ -102,7 +103,7 @@ def test_series_of_many_sources_take_the_memory_that_is_counted(tmp_path, time_d
 def test_series_are_counted_where_sources_touch_a_block(tmp_path):
     (tmp_path / "fault.csv").write_text("x,y,z,onset,mxx\n0,0,0,0,1\n70,0,0,0,1\n0,0,70,1,1\n120,0,0,2,1\n")
     layout = layout_of(tmp_path, source={"kind": "table", "path": "fault.csv"}, propagation=THIN)
-    shape = layout.whole.grid.full_shape
+    shape = layout.grid.full_shape
     assert layout.series(Decomposition(shape)) == 3  # pairs of onset and rise time
     assert [layout.series(Decomposition(shape, (3, 1, 1), rank)) for rank in range(3)] == [2, 3, 2]
     along = {"acquisition": {"sources": {"x": [0.0, 20.0, 10.0], "y": 20.0, "z": 20.0}}}
@@ -259,11 +260,12 @@ def test_the_layers_share_follows_the_model_unless_given(tmp_path):
 
 
 def test_layers_have_widths_of_their_own():
-    def boundary(**keys):
-        return boundary_of(PropagationTable(**keys))
+    def boundary(pml, **keys):
+        return boundary_of(PropagationTable(**keys), pml)
 
-    assert boundary(physics="elastic") == boundary(physics="elastic", boundary={"kind": "pml"}) == MultiaxialPml(20)
-    assert boundary() == boundary(boundary={"kind": "pml"}) == Pml(8)
-    assert boundary(physics="elastic", boundary={"kind": "pml", "width": 9}).width == 9
+    elastic = partial(boundary, MultiaxialPml, physics="elastic")
+    assert elastic() == elastic(boundary={"kind": "pml"}) == MultiaxialPml(20)
+    assert boundary(Pml) == boundary(Pml, boundary={"kind": "pml"}) == Pml(8)
+    assert elastic(boundary={"kind": "pml", "width": 9}).width == 9
     with pytest.raises(ValueError, match=r"boundary.multiaxial: found with physics = acoustic; allowed only with el"):
         PropagationTable(boundary={"kind": "pml", "multiaxial": 0.1})

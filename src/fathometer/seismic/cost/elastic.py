@@ -13,13 +13,13 @@ from fathometer.parallel.decomposition import Decomposition, Index3, halo_cells
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
-from fathometer.seismic.cost.elastic_survey import ElasticSurveyLayout
 from fathometer.seismic.cost.history import memory_beside_history
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
 from fathometer.seismic.elastic.layers import cells_in_layers
+from fathometer.seismic.elastic.layout import ElasticLayout
 from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names, steps_between
@@ -40,7 +40,7 @@ OF_SERIES = 2.0  # what a sample of a source's series takes to compute and trans
 class ElasticWorkload(Workload):
     """What each rank of an elastic run computes and moves."""
 
-    elastic: ElasticSurveyLayout
+    elastic: ElasticLayout
 
     @property
     def equation(self) -> str:
@@ -85,7 +85,7 @@ class ElasticWorkload(Workload):
         """Of the transforms of the sources' series, of all shots, by one thread of the rank that has most."""
         if not self.layout.corrected:
             return 0.0
-        most = max(self.elastic.elastic.series(block) for block in self.blocks)
+        most = max(self.elastic.series(block) for block in self.blocks)
         samples = LENGTH * self.time.steps
         return self.shots * most * samples * OF_SERIES * self.machine.trace_step_seconds
 
@@ -107,9 +107,7 @@ class ElasticWorkload(Workload):
         return self.shots * advances(steps, at_a_time, stop)[0]
 
 
-def predict_elastic(
-    layout: ElasticSurveyLayout, time: TimeAxis, ranks: Index3, nodes: int, machine: Machine
-) -> Prediction:
+def predict_elastic(layout: ElasticLayout, time: TimeAxis, ranks: Index3, nodes: int, machine: Machine) -> Prediction:
     """The cost of a run on `ranks` along x, y, z on some nodes (a divisor of all ranks).
 
     Raises InputError where the machine file has no rates of elastic waves.
@@ -118,7 +116,7 @@ def predict_elastic(
     rates = machine.elastic or ElasticRates(
         start_seconds=machine.start_seconds, finish_seconds=machine.finish_seconds, finish_bytes=machine.process_bytes
     )
-    components, (of_all, _) = len(layout.elastic.components), run.traces
+    components, (of_all, _) = len(layout.components), run.traces
     trace_bytes = of_all * components * (HEADER + 4 * layout.acquisition.samples)
     map_bytes = 2 * 4 * math.prod(layout.grid.shape[:2]) * run.shots
     phases = [
@@ -152,7 +150,7 @@ def _start_phases(run: ElasticWorkload, rates: ElasticRates) -> list[Phase]:
     machine, layout = run.machine, run.elastic
     model_bytes = layout.files.bytes_per_cell * run.cells
     medium = rates.medium_cell_seconds + (rates.relaxation_cell_seconds if layout.attenuates else 0.0)
-    points = run.shots * len(layout.elastic.sources.offset) + run.traces[0] * len(layout.elastic.components)
+    points = run.shots * len(layout.sources.offset) + run.traces[0] * len(layout.components)
     arrays = sum(_memory(run, rates, reading=True).values()) - machine.process_bytes
     fresh = machine.fresh_seconds(arrays * run.ranks_per_node)
     return [

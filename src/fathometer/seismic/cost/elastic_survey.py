@@ -3,64 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
-from fathometer.parallel.decomposition import Decomposition
 from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
 from fathometer.seismic.elastic.earth import WEIGHT_SUM, attenuation_of, p_modulus
-from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
-from fathometer.seismic.elastic.survey_checks import check_wavelengths
-from fathometer.seismic.model.earth import ELASTIC_NAMES
+from fathometer.seismic.elastic.layout import ElasticLayout
 from fathometer.seismic.model.limits import DENSITIES
 from fathometer.seismic.setup.grazing import peak_frequency
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.survey import Survey
-from fathometer.seismic.traces.time_axis import TimeAxis
 
 ASSUMED_QUALITY = 50.0  # of a model whose values are not there yet
-
-
-@dataclass(frozen=True, eq=False)
-class ElasticSurveyLayout(SurveyLayout):
-    """A survey layout whose time axis and memory are those of elastic waves."""
-
-    elastic: ElasticLayout
-
-    @property
-    def attenuates(self) -> bool:
-        return self.files.given("qp")
-
-    def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
-        """See SurveyLayout."""
-        return self.elastic.time(dt), ()
-
-    def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
-        """See SurveyLayout."""
-        return self.elastic.wavefield_bytes(block)
-
-    def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
-        """See SurveyLayout."""
-        return self.elastic.shot_bytes(block, time)
-
-    def notes(self, slowest: float, dt: float) -> tuple[str, ...]:
-        """What a run would note. Raises InputError where waves or traces are sampled too coarsely."""
-        survey = self.survey
-        notes = check_wavelengths(survey, slowest, self.grid, self.wavelet, self.acquisition, dt)
-        return notes + self.elastic.sources.notes
-
-
-def elastic_survey_layout(survey: Survey) -> ElasticSurveyLayout:
-    """Look at the headers of a survey's files. Raises InputError for what is wrong."""
-    elastic = elastic_layout(survey, headers_only=True)
-    return ElasticSurveyLayout(
-        **{f.name: getattr(elastic.whole, f.name) for f in fields(SurveyLayout)}, elastic=elastic
-    )
 
 
 @dataclass(frozen=True)
@@ -78,7 +36,7 @@ class ElasticVelocities:
     origin: str
 
 
-def elastic_velocities(layout: ElasticSurveyLayout, given: tuple[float, float] | None) -> ElasticVelocities:
+def elastic_velocities(layout: ElasticLayout, given: tuple[float, float] | None) -> ElasticVelocities:
     """Velocities of some rows of the model; given: the lowest velocity of S waves (P waves in fluids) and the highest
     of P waves, m/s, instead.
 
@@ -94,7 +52,7 @@ def elastic_velocities(layout: ElasticSurveyLayout, given: tuple[float, float] |
         limit = _limit(one, 2, layout.grid, attenuation)
         check_velocities(survey, "--velocities", *given)
         return ElasticVelocities(*given, limit, f"assumed from {given[0]:g} (S waves) to {given[1]:g} m/s (P waves)")
-    names = ELASTIC_NAMES if attenuation is not None else ELASTIC_NAMES[:3]
+    names = files.names if attenuation is not None else files.names[:3]
     arrays, rows = sampled(files, names)
     values = dict(zip(names, arrays, strict=True))
     _check(survey, values)

@@ -22,11 +22,11 @@ from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import on_disk
 from fathometer.seismic.cost.elastic import predict_elastic
-from fathometer.seismic.cost.elastic_survey import ElasticSurveyLayout
 from fathometer.seismic.cost.history import memory_beside_history, predicted_history, second_wavefield_bytes
 from fathometer.seismic.cost.prediction import Prediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
+from fathometer.seismic.elastic.layout import ElasticLayout
 from fathometer.seismic.history.choice import HistoryChoice, Rates
 from fathometer.seismic.history.encoding import SPEED
 from fathometer.seismic.history.strategies import PLANNED_STORES
@@ -59,7 +59,7 @@ def predict(
 
     store: instead of the survey's [history] store.
     """
-    if isinstance(survey, ElasticSurveyLayout):
+    if isinstance(survey, ElasticLayout):
         return predict_elastic(survey, time, ranks, nodes, machine)
     run = Workload(survey, time, ranks, groups, nodes, machine)
     layout = run.layout

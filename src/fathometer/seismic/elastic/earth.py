@@ -17,7 +17,7 @@ from fathometer.parallel.collectives import allreduce
 from fathometer.parallel.decomposition import Decomposition, Index3
 from fathometer.seismic.elastic.attenuation import GOOD_QUALITY, Attenuation
 from fathometer.seismic.elastic.checks import check_model
-from fathometer.seismic.model.earth import ELASTIC_NAMES, EarthFiles
+from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.survey import Survey
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def read_earth(
     """
     lower, upper = extended(block, grid.two_dimensional)
     own = math.prod(hi - lo for lo, hi in zip(*grid.model_box(block), strict=True))
-    names = ELASTIC_NAMES if attenuation is not None else ELASTIC_NAMES[:3]
+    names = files.names if attenuation is not None else files.names[:3]
     arrays = {name: files.part(name, grid, lower, upper, own, comm) for name in names}
     inside = inner(grid.two_dimensional)
     checks = files.checks(grid, block, comm)

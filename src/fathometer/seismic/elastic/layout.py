@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from fathometer.base.errors import naming
-from fathometer.grid.grid import Grid, Sides
+from fathometer.grid.grid import Sides
 from fathometer.parallel.decomposition import Decomposition
+from fathometer.seismic.elastic.closure import ROWS
 from fathometer.seismic.elastic.field_points import FieldPoints
 from fathometer.seismic.elastic.memory import wavefield_bytes
 from fathometer.seismic.elastic.points import reach, weights_of
@@ -19,53 +20,71 @@ from fathometer.seismic.elastic.sources import PointSources, point_sources_of
 from fathometer.seismic.elastic.survey_checks import check_inside_model
 from fathometer.seismic.elastic.time_functions import TOGETHER, transform_bytes
 from fathometer.seismic.setup.checks import check_steps
-from fathometer.seismic.setup.layout import SurveyLayout, distinct_positions, padding, survey_layout
+from fathometer.seismic.setup.layout import (
+    SurveyHeaders,
+    SurveyLayout,
+    boundary_of,
+    distinct_positions,
+    padding,
+    survey_headers,
+)
 from fathometer.seismic.survey import Survey
 from fathometer.seismic.traces.moment_rate import RateWavelet
 from fathometer.seismic.traces.time_axis import TimeAxis, time_axis
+from fathometer.seismic.waves.boundary import MultiaxialPml
+from fathometer.seismic.waves.physics import Physics
 from fathometer.seismic.waves.points import HALF_WIDTH
+
+ELASTIC = Physics("elastic", "elastic", 9, 8, ((0, 1, 2),) * 9, 2, ROWS)
+ELASTIC_2D = Physics("elastic", "elastic", 5, 5, ((0, 2),) * 5, 2, ROWS)
 
 
 @dataclass(frozen=True, eq=False)
-class ElasticLayout:
-    """What the headers of an elastic survey's files tell.
+class ElasticLayout(SurveyLayout):
+    """A survey layout whose time axis and memory are those of elastic waves; padded for the points of all fields.
 
     Attributes:
-        whole: what surveys of all physics have; its grid is padded for the points of all fields.
         sources: of each shot. components: that receivers record, in the order in which they are written.
     """
 
-    whole: SurveyLayout
     sources: PointSources
     components: tuple[str, ...]
 
-    def time(self, dt: float) -> TimeAxis:
-        """The time axis for a time step (s). Raises InputError where it is no use."""
-        lead, acquisition = self.sources.lead(self.whole.wavelet), self.whole.acquisition
-        survey = self.whole.survey
+    @property
+    def physics(self) -> Physics:
+        """See SurveyLayout."""
+        return ELASTIC_2D if self.grid.two_dimensional else ELASTIC
+
+    @property
+    def attenuates(self) -> bool:
+        return self.files.given("qp")
+
+    def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
+        """See SurveyLayout."""
+        survey, acquisition, lead = self.survey, self.acquisition, self.sources.lead(self.wavelet)
         check_steps(survey, lead, acquisition, dt)
         time = time_axis(dt, lead, acquisition.end, 1)
         if survey.snapshots is not None:
             with naming(str(survey.path)):
                 check_every(survey.snapshots, time.steps)
-        return time
+        return time, ()
 
     def wavefield_bytes(self, block: Decomposition) -> dict[str, int]:
         """Bytes of a rank's fields, medium, layers and snapshots. InputError where [snapshots] does not fit."""
-        return wavefield_bytes(self.whole, block) | self._snapshot_bytes(block, steps=1)
+        return wavefield_bytes(self, block) | self._snapshot_bytes(block, steps=1)
 
     def shot_bytes(self, block: Decomposition, time: TimeAxis) -> dict[str, int]:
         """Bytes of a rank's traces, of all components, of the series of its sources, and of its snapshots."""
-        parts = self.whole.shot_bytes(block, time)
+        parts = super().shot_bytes(block, time)
         for name in ("traces", "weights of receivers"):
             parts[name] *= len(self.components)
-        mine, wavelet = self._touching(block), self.whole.wavelet
+        mine, wavelet = self._touching(block), self.wavelet
         rise_times = np.zeros(0)
         if self.sources.rise_time is not None:
             rise_times = np.unique(self.sources.rise_time[mine])
-        if self.whole.corrected:  # some at a time
+        if self.corrected:  # some at a time
             series, rise_times = self.sources.series(mine), rise_times[-TOGETHER:]
-            parts["source series"] = time.steps * series * self.whole.dtype.itemsize
+            parts["source series"] = time.steps * series * self.dtype.itemsize
             parts["transforms of traces"] = max(parts["transforms of traces"], transform_bytes(series, time.steps))
         if len(rise_times) and isinstance(wavelet, RateWavelet):
             parts["moment rates"] = wavelet.table_bytes(rise_times)
@@ -81,7 +100,7 @@ class ElasticLayout:
             return np.ones(1, bool)
         offset, low, high = self._places
         touching = np.ones(len(offset), bool)
-        for axis in self.whole.grid.axes:
+        for axis in self.grid.axes:
             touching &= offset[:, axis] + high[axis] >= block.lo[axis] - HALF_WIDTH
             touching &= offset[:, axis] + low[axis] < block.hi[axis] + HALF_WIDTH
         return touching
@@ -89,36 +108,40 @@ class ElasticLayout:
     @cached_property
     def _places(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """In cells: the sources' offsets (n, 3) from their shot, lower and upper end (3,) of where shots are."""
-        grid = self.whole.grid
+        grid = self.grid
         zero = grid.to_cells(np.zeros((1, 3)))
-        shots = grid.to_cells(np.stack([shot.source for shot in self.whole.acquisition.shots]))
+        shots = grid.to_cells(np.stack([shot.source for shot in self.acquisition.shots]))
         return grid.to_cells(self.sources.offset) - zero, shots.min(axis=0), shots.max(axis=0)
 
     def _snapshot_bytes(self, block: Decomposition, steps: int) -> dict[str, int]:
-        survey = self.whole.survey
+        survey = self.survey
         if survey.snapshots is None:
             return {}
         with naming(str(survey.path)):
-            return {"snapshots": buffer_bytes(self.whole.grid, block, survey.snapshots, steps=steps)}
+            return {"snapshots": buffer_bytes(self.grid, block, survey.snapshots, steps=steps)}
 
 
 def elastic_layout(survey: Survey, headers_only: bool = False, ranks: int = 1) -> ElasticLayout:
-    """Look at the headers of a survey's files; arguments as of `survey_layout`. Raises InputError for what is wrong."""
-    whole = survey_layout(survey, imaging=False, headers_only=headers_only, ranks=ranks)
-    bare = whole.files.grid
-    sources = point_sources_of(whole.survey, bare.two_dimensional)
-    components = components_of(whole.survey, bare.two_dimensional)
-    check_inside_model(whole.survey, sources, whole.acquisition.shots, bare)
-    margins = _margins(whole, bare, sources, components)
-    grid = replace(bare, pad=padding(bare, whole.boundary.width, margins, whole.free_surface))
+    """Look at the headers of a survey's files; arguments as of `survey_headers`. Raises InputError for what is
+    wrong."""
+    found = survey_headers(survey, False, headers_only, ranks)
+    survey, bare = found.survey, found.files.grid
+    boundary = boundary_of(survey.propagation, MultiaxialPml)
+    sources = point_sources_of(survey, bare.two_dimensional)
+    components = components_of(survey, bare.two_dimensional)
+    check_inside_model(survey, sources, found.acquisition.shots, bare)
+    margins = _margins(found, sources, components)
+    grid = replace(bare, pad=padding(bare, boundary.width, margins, found.free_surface))
     # Whatever lies on a node lies between the points of other fields.
-    return ElasticLayout(replace(whole, grid=grid, off_grid=True), sources, components)
+    return ElasticLayout(
+        **vars(found), boundary=boundary, grid=grid, off_grid=True, sources=sources, components=components
+    )
 
 
-def _margins(layout: SurveyLayout, bare: Grid, sources: PointSources, components: tuple[str, ...]) -> Sides:
+def _margins(headers: SurveyHeaders, sources: PointSources, components: tuple[str, ...]) -> Sides:
     """Cells that points of any field reach beyond the model per side: their weights must not lie in a layer."""
-    free = layout.free_surface
-    shots, *spreads = distinct_positions(layout.acquisition)
+    bare, free = headers.files.grid, headers.free_surface
+    shots, *spreads = distinct_positions(headers.acquisition)
     positions = (shots[:, None] + sources.offset).reshape(-1, 3)
     none = np.zeros(len(positions), np.int64)
     points = [

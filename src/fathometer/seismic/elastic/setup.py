@@ -31,7 +31,6 @@ from fathometer.seismic.elastic.survey_checks import (
 )
 from fathometer.seismic.setup.checks import check_amplitude, time_step
 from fathometer.seismic.setup.grazing import peak_frequency
-from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.setup import MODELLING_ADVICE, Setup
 from fathometer.seismic.survey import PmlTable, Survey
 from fathometer.seismic.traces.time_axis import TimeAxis
@@ -99,27 +98,26 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
     """Collective. Make an elastic survey ready. Raises InputError, the same on all ranks, for what is wrong with it."""
     usable = usable_memory(comm, survey.parallel.memory_budget)
     with collective_errors(comm):
-        own = elastic_layout(survey, ranks=comm.size)
-        layout = own.whole
+        layout = elastic_layout(survey, ranks=comm.size)
         ranks = layout.ranks(comm.size)
         frequency = peak_frequency(layout.wavelet)
         attenuation = attenuation_of(survey, layout.wavelet.fmax, frequency)
     grid = layout.grid
     block = Decomposition(grid.full_shape, ranks, comm.rank)
     with collective_errors(comm):
-        parts = own.wavefield_bytes(block)
+        parts = layout.wavefield_bytes(block)
     require_memory(parts, usable, comm, _advice(survey))
     with ledger.phase("read model"):
         earth = read_earth(layout.files, grid, block, attenuation, comm)
     with collective_errors(comm):
-        check_solid(survey, own.sources, layout.acquisition.shots, earth, grid, block)
+        check_solid(survey, layout.sources, layout.acquisition.shots, earth, grid, block)
         dt = time_step(survey, earth.time_step_limit)
         notes = check_wavelengths(survey, earth.slowest, grid, layout.wavelet, layout.acquisition, dt)
-        notes += earth.notes + own.sources.notes
-        time = own.time(dt)
-        notes += onset_notes(survey, own.sources, time) + reference_notes(attenuation)
+        notes += earth.notes + layout.sources.notes
+        time, _ = layout.time(dt)
+        notes += onset_notes(survey, layout.sources, time) + reference_notes(attenuation)
         check_amplitude(survey, layout.wavelet, time, layout.dtype)
-    memory = require_memory(parts | own.shot_bytes(block, time), usable, comm, _advice(survey))
+    memory = require_memory(parts | layout.shot_bytes(block, time), usable, comm, _advice(survey))
     boundary = _boundary(layout, earth)
     scheme = Scheme(dt, layout.radius, layout.dtype, boundary, layout.free_surface, earth.fastest, frequency)
     run = Setup(
@@ -138,10 +136,10 @@ def prepare_elastic(survey: Survey, comm: MPI.Intracomm) -> ElasticSetup:
         spare_memory(memory, usable, comm),
         notes + layout.acquisition.notes,
     )
-    return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, own)
+    return ElasticSetup(run, medium_of(earth, grid, block.lo, dt, layout.dtype), attenuation, layout)
 
 
-def _boundary(layout: SurveyLayout, earth: ElasticEarth) -> MultiaxialPml:
+def _boundary(layout: ElasticLayout, earth: ElasticEarth) -> MultiaxialPml:
     """The layers that the survey names, their multi-axial share from the model if left out."""
     boundary, keys = layout.boundary, layout.survey.propagation.boundary
     assert isinstance(boundary, MultiaxialPml)

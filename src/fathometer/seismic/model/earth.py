@@ -32,6 +32,7 @@ from fathometer.seismic.model.silent_files import silent_notes
 from fathometer.seismic.model.velocity_units import hard_note, metres_per_second, unit_notes, units_of
 from fathometer.seismic.model.weak_epsilon import WeakEpsilon, strengthened
 from fathometer.seismic.survey import Survey
+from fathometer.seismic.survey.model import PROPERTIES
 from fathometer.storage.volumes.formats.segy_volume import SegyVolume
 from fathometer.storage.volumes.place import Place, World
 from fathometer.storage.volumes.reader import SharedVolume
@@ -42,8 +43,7 @@ from fathometer.storage.volumes.volume import Volume, open_volume
 if TYPE_CHECKING:
     from mpi4py import MPI
 
-NAMES = ("vp", "epsilon", "delta")
-ELASTIC_NAMES = ("vp", "vs", "density", "qp", "qs")
+NAMES = PROPERTIES["acoustic"]
 VELOCITIES = ("vp", "vs")
 WHOLE = "the whole model"  # as a sample of it
 MOST_ROWS = 4096  # rows along the fastest axis in a sample of the model
@@ -97,7 +97,7 @@ class EarthFiles:
         self._weights = survey.propagation.space_weights
         self._name = str(survey.path)
         self._volumes: dict[str, Volume] = {}
-        self.names = ELASTIC_NAMES if survey.propagation.elastic else NAMES
+        self.names = PROPERTIES[survey.propagation.physics]
         for name in self.names:
             value = getattr(self._keys, name)
             if isinstance(value, str):

@@ -31,7 +31,7 @@ from fathometer.seismic.page.volume_panel import image_panel, model_panel
 
 def panels(run: RunData) -> list[Panel]:
     """The panels of a run, made by one rank."""
-    if run.survey.propagation.elastic:
+    if run.survey.propagation.physics == "elastic":
         return [
             panel_or_missing("Seismograms", seismogram_panel, run),
             panel_or_missing("Peak ground velocity", peak_panel, run),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 from fathometer.base.errors import naming
-from fathometer.seismic.model.earth import ELASTIC_NAMES, NAMES
 from fathometer.seismic.shots.gathers import recorded_files
 from fathometer.seismic.shots.geometry import geometry_files
 from fathometer.seismic.survey import SampledWaveletTable, SourceFileTable, Survey
+from fathometer.seismic.survey.model import PROPERTIES
 from fathometer.seismic.survey.time_migration import PICKS_SUFFIXES
 from fathometer.storage.volumes.volume import open_volume, split_reference
 
@@ -41,7 +42,7 @@ def input_files(survey: Survey) -> list[Path]:
 
 
 def _volumes(survey: Survey) -> dict[str, str]:
-    names = dict.fromkeys((*NAMES, *ELASTIC_NAMES))
+    names = dict.fromkeys(chain.from_iterable(PROPERTIES.values()))
     values = {f"[model] {name}": getattr(survey.model, name, None) for name in names}
     if _picks(survey) is None:
         values["[time_migration] velocity"] = survey.time_migration.velocity

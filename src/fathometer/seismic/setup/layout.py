@@ -33,31 +33,40 @@ from fathometer.seismic.traces.dispersion import workspace_bytes
 from fathometer.seismic.traces.series import STRATEGIES, WholeSeries
 from fathometer.seismic.traces.time_axis import TimeAxis, imaging_step, time_axis
 from fathometer.seismic.traces.wavelet import Wavelet, wavelet_of
-from fathometer.seismic.waves.boundary import Boundary, MultiaxialPml, Pml, Sponge
+from fathometer.seismic.waves.boundary import Boundary, Pml, Sponge
 from fathometer.seismic.waves.memory import wavefield_bytes
-from fathometer.seismic.waves.physics import ELASTIC, ELASTIC_2D, ISOTROPIC, VTI, Physics
+from fathometer.seismic.waves.physics import ISOTROPIC, VTI, Physics
 from fathometer.seismic.waves.points import HALF_WIDTH, halo_depth, sinc_points, weights_bytes
 from fathometer.storage.volumes.place import Place
 
 
 @dataclass(frozen=True, eq=False)
-class SurveyLayout:
-    """Layout of a survey, from the headers of its files, before any value is read: grid, shots, counts and bytes.
-
-    Attributes:
-        grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
-        place: of the grid's x and y in the world.
-    """
+class SurveyHeaders:
+    """What the headers of a survey's files tell, whatever the physics; place: of the grid's x and y in the world."""
 
     survey: Survey
     files: EarthFiles
     acquisition: Acquisition
     wavelet: Wavelet
+    imaging: bool
+    place: Place
+
+    @property
+    def free_surface(self) -> bool:
+        return self.survey.propagation.top == "free-surface"
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyLayout(SurveyHeaders):
+    """Layout of a survey, from the headers of its files, before any value is read: grid, shots, counts and bytes.
+
+    Attributes:
+        grid: padded. off_grid: whether halos carry edges and corners, for receivers between cells.
+    """
+
     boundary: Boundary
     grid: Grid
     off_grid: bool
-    imaging: bool
-    place: Place
 
     @property
     def radius(self) -> int:
@@ -69,19 +78,13 @@ class SurveyLayout:
 
     @property
     def physics(self) -> Physics:
-        """The wave equation: VTI, or isotropic where epsilon and delta are 0; elastic where the survey says so."""
-        if self.survey.propagation.elastic:
-            return ELASTIC_2D if self.grid.two_dimensional else ELASTIC
+        """The wave equation: VTI, or isotropic where epsilon and delta are 0."""
         return ISOTROPIC if self.files.isotropic else VTI
 
     @property
     def corrected(self) -> bool:
         """Whether the error of the time steps is corrected."""
         return self.survey.propagation.time_dispersion == "corrected"
-
-    @property
-    def free_surface(self) -> bool:
-        return self.survey.propagation.top == "free-surface"
 
     @property
     def halo(self) -> int:
@@ -196,6 +199,17 @@ class SurveyLayout:
 
 
 def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ranks: int = 1) -> SurveyLayout:
+    """The layout of acoustic waves. Arguments as of `survey_headers`. Raises InputError for whatever is wrong."""
+    found = survey_headers(survey, imaging, headers_only, ranks)
+    if found.free_surface:
+        check_below(found.acquisition, found.files.grid.origin[2])
+    boundary = boundary_of(found.survey.propagation)
+    grid, off_grid = padded(found.files.grid, found.acquisition, boundary, found.free_surface)
+    # Halos serve to sample; whoever injects needs its own cells alone.
+    return SurveyLayout(**vars(found), boundary=boundary, grid=grid, off_grid=off_grid and not imaging)
+
+
+def survey_headers(survey: Survey, imaging: bool, headers_only: bool, ranks: int) -> SurveyHeaders:
     """Look at the headers of a survey's files, for imaging or for modelling only.
 
     headers_only: the model's values may be missing. ranks: that all read the same headers.
@@ -218,14 +232,7 @@ def survey_layout(survey: Survey, imaging: bool, headers_only: bool = False, ran
         check_mute(survey, acquisition)
         notes += unkept_notes(survey, place)
     acquisition = replace(acquisition, notes=files.notes + acquisition.notes + notes)
-    wavelet = wavelet_of(survey)
-    free = survey.propagation.top == "free-surface"
-    if free and not survey.propagation.elastic:  # velocities are not zero there
-        check_below(acquisition, bare.origin[2])
-    boundary = boundary_of(survey.propagation)
-    grid, off_grid = padded(bare, acquisition, boundary, free)
-    # Halos serve to sample; whoever injects needs its own cells alone.
-    return SurveyLayout(survey, files, acquisition, wavelet, boundary, grid, off_grid and not imaging, imaging, place)
+    return SurveyHeaders(survey, files, acquisition, wavelet_of(survey), imaging, place)
 
 
 def _other_orders(files: EarthFiles, acquisition: Acquisition) -> tuple[str, ...]:
@@ -237,9 +244,10 @@ def _other_orders(files: EarthFiles, acquisition: Acquisition) -> tuple[str, ...
     return ()
 
 
-def boundary_of(propagation: PropagationTable) -> Boundary:
-    """The absorbing boundaries that the survey names; auto is the PML, by far the cheaper at equal reflection."""
-    pml = MultiaxialPml if propagation.elastic else Pml
+def boundary_of(propagation: PropagationTable, pml: type[Pml] = Pml) -> Boundary:
+    """The absorbing boundaries that the survey names; auto is the PML, by far the cheaper at equal reflection.
+
+    pml: of the physics."""
     if propagation.boundary == "auto":
         return pml()
     keys = propagation.boundary.model_dump(exclude={"kind"}, exclude_none=True)

@@ -1,5 +1,7 @@
 """The section [model]: the subsurface model."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from annotated_types import Ge, Gt, Le, Len
@@ -32,6 +34,12 @@ SHEAR_VELOCITIES = {
     "s/km": (0.05, 1000.0),
     "s2/km2": (0.0025, 1e6),
 }
+
+
+# What waves of each physics travel through: keys of [model], the P velocity first.
+PROPERTIES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"acoustic": ("vp", "epsilon", "delta"), "elastic": ("vp", "vs", "density", "qp", "qs")}
+)
 
 
 class ModelTable(Table):

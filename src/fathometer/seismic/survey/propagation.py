@@ -1,5 +1,7 @@
 """The section [propagation]: discretisation and boundaries of wave propagation."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self
 
 from annotated_types import Ge, Le, MultipleOf
@@ -33,7 +35,8 @@ class PmlTable(Table):
     )
 
 
-ELASTIC, ELASTIC_ORDER = "elastic", 4
+# What keys of other waves than acoustic ones have where they are left out.
+DEFAULTS: Mapping[str, Mapping[str, Any]] = MappingProxyType({"elastic": {"order": 4}})
 
 BoundaryTable = Literal["auto"] | Annotated[SpongeTable | PmlTable, Field(discriminator="kind")]
 
@@ -77,32 +80,39 @@ class PropagationTable(Table):
     precision: Literal["float32", "float64"] = key("type of the wavefields", "", "float32")
     top: Literal["absorbing", "free-surface"] = key("the upper side of the model", "", "absorbing")
 
-    @property
-    def elastic(self) -> bool:
-        return self.physics == ELASTIC
-
     @model_validator(mode="before")
     @classmethod
-    def _of_elastic_runs(cls, values: Any) -> Any:
-        """What an elastic run has where the keys are left out."""
-        if isinstance(values, dict) and values.get("physics") == ELASTIC:
-            return {"order": ELASTIC_ORDER} | values
+    def _with_defaults(cls, values: Any) -> Any:
+        """With what the physics has where keys are left out."""
+        if isinstance(values, dict) and isinstance(values.get("physics"), str):
+            return dict(DEFAULTS.get(values["physics"], {})) | values
         return values
 
     @model_validator(mode="after")
-    def _elastic_agrees(self) -> Self:
-        if not self.elastic:
-            if isinstance(self.boundary, PmlTable) and self.boundary.multiaxial is not None:
-                raise ValueError("boundary.multiaxial: found with physics = acoustic; allowed only with elastic")
-            return self
-        if self.order != ELASTIC_ORDER:
-            raise ValueError(f"order: found {self.order}; allowed with physics = elastic: {ELASTIC_ORDER}, or left out")
-        if self.space_weights != "taylor":
-            raise ValueError(
-                f'space_weights: found "{self.space_weights}"; allowed with physics = elastic: "taylor", or left out'
-            )
-        if isinstance(self.boundary, SpongeTable):
-            raise ValueError(
-                'boundary.kind: found "sponge"; allowed with physics = elastic: "pml", or boundary = "auto"'
-            )
+    def _agrees_with_physics(self) -> Self:
+        CHECKS[self.physics](self)
         return self
+
+
+def check_acoustic(table: PropagationTable) -> None:
+    """Raises ValueError for a key that acoustic waves do not have."""
+    if isinstance(table.boundary, PmlTable) and table.boundary.multiaxial is not None:
+        raise ValueError("boundary.multiaxial: found with physics = acoustic; allowed only with elastic")
+
+
+def check_elastic(table: PropagationTable) -> None:
+    """Raises ValueError for a value that elastic waves cannot have."""
+    order = DEFAULTS["elastic"]["order"]
+    if table.order != order:
+        raise ValueError(f"order: found {table.order}; allowed with physics = elastic: {order}, or left out")
+    if table.space_weights != "taylor":
+        raise ValueError(
+            f'space_weights: found "{table.space_weights}"; allowed with physics = elastic: "taylor", or left out'
+        )
+    if isinstance(table.boundary, SpongeTable):
+        raise ValueError('boundary.kind: found "sponge"; allowed with physics = elastic: "pml", or boundary = "auto"')
+
+
+CHECKS: Mapping[str, Callable[[PropagationTable], None]] = MappingProxyType(
+    {"acoustic": check_acoustic, "elastic": check_elastic}
+)

@@ -16,11 +16,11 @@ from fathometer.config.sections import ThreadsTable, TuningTable
 from fathometer.config.settings import with_settings
 from fathometer.config.table import key, section
 from fathometer.seismic.survey.acquisition import AcquisitionTable, SourcesTable
-from fathometer.seismic.survey.elastic_keys import check_acoustic, check_elastic
 from fathometer.seismic.survey.history import HistoryTable
 from fathometer.seismic.survey.imaging import ImagingTable
 from fathometer.seismic.survey.model import ModelTable
 from fathometer.seismic.survey.parallel import ParallelTable
+from fathometer.seismic.survey.physics_keys import CHECKS
 from fathometer.seismic.survey.propagation import PropagationTable
 from fathometer.seismic.survey.snapshots import SnapshotsTable
 from fathometer.seismic.survey.source import SourceTable
@@ -71,11 +71,12 @@ class Survey(InputFile):
         return self.source
 
     def require_acoustic(self, command: str) -> None:
-        """Raises InputError where the survey is for elastic waves; command: that knows acoustic ones alone."""
-        if self.propagation.elastic:
+        """Raises InputError where the survey is for other waves; command: that knows acoustic ones alone."""
+        found = self.propagation.physics
+        if found != "acoustic":
             raise InputError(
-                f'{self.path}: [propagation] physics: found "elastic"; allowed for `{command}`: "acoustic"; '
-                "elastic waves are modelled (`fathometer model`), not migrated"
+                f'{self.path}: [propagation] physics: found "{found}"; allowed for `{command}`: "acoustic"; '
+                f"{found} waves are modelled (`fathometer model`), not migrated"
             )
 
     @property
@@ -123,10 +124,7 @@ class Survey(InputFile):
             if getattr(self, name) is None and "time_migration" not in self.model_fields_set:
                 keys = f" {{{', '.join(table.model_fields)}}}" if table is not None else ""
                 raise ValueError(f"[{name}]: missing; needed: a table{keys}; only `migrate-time` does without it")
-        if self.propagation.elastic:
-            check_elastic(self.model, self.acquisition, self.source)
-        else:
-            check_acoustic(self.model, self.acquisition, {"source": self.source, "snapshots": self.snapshots})
+        CHECKS[self.propagation.physics](self.model, self.acquisition, self.source, self.snapshots)
         if self.acquisition.gathers is None and self.propagation.duration is None:
             raise ValueError("[propagation] duration: missing; needed with sources and receivers (s, above 0)")
         return self

@@ -51,9 +51,6 @@ class Physics:
 
 ISOTROPIC = Physics("isotropic", "isotropic", 1, 1, ((0, 1, 2),))
 VTI = Physics("vti", "VTI", 2, 3, ((0, 1), (2,)))
-_CLOSED = 8  # planes with derivatives of their own next to a free surface (elastic/closure.py)
-ELASTIC = Physics("elastic", "elastic", 9, 8, ((0, 1, 2),) * 9, 2, _CLOSED)
-ELASTIC_2D = Physics("elastic", "elastic", 5, 5, ((0, 2),) * 5, 2, _CLOSED)
 PHYSICS = {physics.name: physics for physics in (VTI, ISOTROPIC)}
 
 

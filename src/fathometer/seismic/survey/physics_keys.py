@@ -1,21 +1,28 @@
 """Whether the sections of a survey are for the physics that [propagation] names."""
 
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
 from fathometer.seismic.survey.acquisition import AcquisitionTable
 from fathometer.seismic.survey.model import ModelTable
+from fathometer.seismic.survey.snapshots import SnapshotsTable
+from fathometer.seismic.survey.source import SourceTable
 
 ELASTIC_MODEL = ("vs", "density", "qp", "qs", "reference_frequency")
 ONLY = "allowed only with [propagation] physics = elastic"
 
 
-def check_acoustic(model: ModelTable | None, acquisition: AcquisitionTable, sections: dict[str, object]) -> None:
-    """Raises ValueError for a key of an acoustic survey that only elastic runs have.
-
-    sections: those of elastic runs, by name; None where left out.
-    """
+def check_acoustic(
+    model: ModelTable | None,
+    acquisition: AcquisitionTable,
+    source: SourceTable | None,
+    snapshots: SnapshotsTable | None,
+) -> None:
+    """Raises ValueError for a key of an acoustic survey that only elastic runs have."""
     for name in ELASTIC_MODEL:
         if getattr(model, name, None) is not None:
             raise ValueError(f"[model] {name}: found with physics = acoustic; {ONLY}")
-    for name, table in sections.items():
+    for name, table in (("source", source), ("snapshots", snapshots)):
         if table is not None:
             raise ValueError(f"[{name}]: found with physics = acoustic; {ONLY}")
     components = acquisition.components
@@ -24,7 +31,12 @@ def check_acoustic(model: ModelTable | None, acquisition: AcquisitionTable, sect
         raise ValueError(f'[acquisition] components: found "{other}" with physics = acoustic; {ONLY}')
 
 
-def check_elastic(model: ModelTable | None, acquisition: AcquisitionTable, source: object) -> None:
+def check_elastic(
+    model: ModelTable | None,
+    acquisition: AcquisitionTable,
+    source: SourceTable | None,
+    snapshots: SnapshotsTable | None,
+) -> None:
     """Raises ValueError for what an elastic survey lacks, and for what it cannot have."""
     if model is not None:
         for name in ("vs", "density"):
@@ -47,3 +59,7 @@ def check_elastic(model: ModelTable | None, acquisition: AcquisitionTable, sourc
         raise ValueError(
             "[acquisition] gathers: found with physics = elastic; allowed: a geometry to model (sources, receivers)"
         )
+
+
+Check = Callable[[ModelTable | None, AcquisitionTable, SourceTable | None, SnapshotsTable | None], None]
+CHECKS: Mapping[str, Check] = MappingProxyType({"acoustic": check_acoustic, "elastic": check_elastic})
