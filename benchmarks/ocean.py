@@ -19,10 +19,9 @@ from benchmarks.table import Table
 from benchmarks.triad import TRIAD_BYTES, Triad
 from fathometer import _native
 from fathometer.apps.ocean.case import case_of
-from fathometer.apps.ocean.cases import earth_text
-from fathometer.apps.ocean.demo import demo_text
-from fathometer.apps.ocean.driver import layout_of
+from fathometer.apps.ocean.cases import demo_text, earth_text
 from fathometer.apps.ocean.ocean_file import load_ocean
+from fathometer.apps.ocean.share import layout_for
 from fathometer.apps.ocean.solver.baroclinic import Baroclinic
 from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.lab.turns import interleave
@@ -46,7 +45,7 @@ def ocean_kernels(threads: int, quick: bool) -> Table:
     for count in sorted({1, threads}):
         _native.set_threads(count)
         triad = Triad()
-        model = OceanModel(problem, layout_of(case, comm), comm, **case.file.barotropic.solver_keys())
+        model = OceanModel(problem, layout_for(case.file, problem.grid, 1), comm, **case.file.barotropic.solver_keys())
         model.begin()
         for _ in range(3):
             model.step()

@@ -20,9 +20,9 @@ from fathometer import _native
 from fathometer.apps.ocean.barotropic.solver import BarotropicSolver
 from fathometer.apps.ocean.case import case_of
 from fathometer.apps.ocean.cases import earth_text
-from fathometer.apps.ocean.driver import layout_of
 from fathometer.apps.ocean.measure import PRECONDITIONERS, SOLVERS, SUMS
 from fathometer.apps.ocean.ocean_file import load_ocean
+from fathometer.apps.ocean.share import layout_for
 from fathometer.base import ledger
 
 PHASES = ("kernel", "barotropic halo", "barotropic reduction")
@@ -36,7 +36,8 @@ def main(nx: int, ny: int, iterations: int, repeats: int) -> None:
         path = Path(folder) / "ocean.toml"
         path.write_text(earth_text((nx, ny, 2)))
         case = case_of(load_ocean(path))
-    problem, layout = case.problem, layout_of(case, comm)
+    problem = case.problem
+    layout = layout_for(case.file, problem.grid, comm.size, comm.rank)
     eta, x = np.zeros(layout.shaped()), np.zeros(layout.shaped())
     values = np.random.default_rng(1).random(layout.shape) - 0.5
     right = layout.blocked(np.where(problem.grid.levels > 0, values, 0.0))

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.restartable_plan import COLUMNS, Case, planned_rows
 from benchmarks.table import Table
-from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.demo import flow_text
 
 CUBE = Path(__file__).resolve().parent.parent / "examples" / "calcite_cube.toml"
 PARTS = ("assemble residual", "assemble Jacobian", "solve")
@@ -18,7 +18,7 @@ def reactive(threads: int, quick: bool) -> Table:
     """The demo on one rank and on two, and some steps of the cube of a million cells: calibrate, run, plan by the run's
     own iterations, in turns."""
     rounds = 1 if quick else 3
-    demo, few = demo_text(32, 20, "demo"), "time.most_steps={}".format
+    demo, few = flow_text(32, 20, "demo"), "time.most_steps={}".format
     cases = [Case("demo, 32³, limited", demo, 1, (few(20),)), Case("the same", demo, 2, (few(20),))]
     if not quick:
         cases.append(Case("cube, 100³, central, 2 steps", CUBE.read_text(encoding="utf-8"), 2, (few(2),)))

@@ -17,7 +17,7 @@ from benchmarks.command import fathometer
 from benchmarks.plan import toml
 from benchmarks.table import Table
 from fathometer.apps.ocean.cases import gyre_text
-from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.demo import flow_text
 
 COLUMNS = (
     "run",
@@ -119,7 +119,7 @@ def _cases() -> list[Small]:
         cases.append(Small(f"ocean, {size}", "ocean", _of_text(text, "ocean.toml"), like=True))
     if find_spec("petsc4py") is not None:
         for side, steps in FLOWS:
-            text = demo_text(side, steps, "out")
+            text = flow_text(side, steps, "out")
             cases.append(Small(f"reactive, {side}", "reactive", _of_text(text, "flow.toml"), like=True))
     return sorted(cases, key=lambda case: case.name.split(",")[0])
 

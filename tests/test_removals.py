@@ -17,22 +17,6 @@ REMOVAL = "base/removal.py"
 
 # Why what a call removes is this program's: by module, function and what it calls, a reason for each such call there.
 REMOVES = {
-    "apps/ocean/fields.py": {
-        "_remove_others remove_parts": ["unfinished, by the names of fields; the folder was seen to be a run's before"],
-        "_remove_others remove_file": ["ocean-STEP.nc of later steps; the folder was seen to be a run's before"],
-    },
-    "apps/reactive/fields.py": {
-        "FieldFiles._remove_later remove_parts": [
-            "unfinished, by the names of fields; the folder was seen to be a run's before"
-        ],
-        "FieldFiles._remove_later remove_file": [
-            "NAME-NUMBER.h5 of later moments; the folder was seen to be a run's before"
-        ],
-        "_remove_earlier remove_file": [
-            "named by the description of an earlier run of this program's",
-            "that description itself, which was read as one",
-        ],
-    },
     "base/owned_folder.py": {
         "owned_folder remove_temporary": ["this process has just made it"],
         "_remove_abandoned remove_temporary": ["by its mark, of this user, and no process holds it"],
@@ -85,6 +69,20 @@ REMOVES = {
         ],
         "erase remove_parts": ["unfinished, by the same names", "unfinished, by the names of a study's files"],
         "remove_run remove_tree": ["by study.json in the folder around it"],
+    },
+    "runs/field_series.py": {
+        "NetcdfSeries._tidy remove_parts": [
+            "unfinished, by the names of fields; the folder was seen to be a run's before"
+        ],
+        "NetcdfSeries._tidy remove_file": ["NAME-STEP.nc of later steps; the folder was seen to be a run's before"],
+        "VolumeSeries._tidy remove_parts": [
+            "unfinished, by the names of fields; the folder was seen to be a run's before"
+        ],
+        "VolumeSeries._tidy remove_file": ["NAME-NUMBER.h5 of later times; the folder was seen to be a run's before"],
+        "VolumeSeries._remove_described remove_file": [
+            "named by the description of an earlier run of this program's",
+            "that description itself, which was read as one",
+        ],
     },
     "runs/finished_tasks.py": {
         "_opened remove_parts": ["by the names of finished tasks, in a folder that holds nothing else or the mark"],

@@ -7,7 +7,7 @@ from input_values import text_of
 from ocean_inputs import ocean_values
 from time_survey_support import PATCH, record_noise
 
-from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.demo import flow_text
 from fathometer.record.envelope import BEGINNING
 
 
@@ -16,7 +16,7 @@ def ocean(folder):
 
 
 def reactive(folder):
-    return toml(folder, demo_text(8, 1, "out"))
+    return toml(folder, flow_text(8, 1, "out"))
 
 
 def toml(folder, text):

@@ -7,7 +7,7 @@ from cli_support import MIGRATE, here, inputs, survey
 from test_partial import contributions
 
 from fathometer.apps.ocean.cases import gyre_text
-from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.demo import flow_text
 from fathometer.base.errors import FathometerError, InputError
 from fathometer.runs import journal_folder
 from fathometer.runs.folder_lock import FolderLock, SharedFolderLock
@@ -104,7 +104,7 @@ def ocean(folder):
 
 
 def reactive(folder):
-    return "reactive", write_text(folder / "flow.toml", demo_text(6, 2, "out"))
+    return "reactive", write_text(folder / "flow.toml", flow_text(6, 2, "out"))
 
 
 def migrate_time(folder):

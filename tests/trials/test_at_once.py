@@ -12,7 +12,7 @@ from cli_support import MIGRATE, MODEL, finish, inputs, program, start, survey
 from elastic_surveys import IN_2D, elastic_survey
 
 from fathometer.apps.ocean.cases import gyre_text
-from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.demo import flow_text
 from fathometer.storage.volumes.registry import BY_SUFFIX, FORMATS
 
 SUFFIXES = [form.suffixes[0] for form in FORMATS if form.writes]
@@ -51,7 +51,7 @@ def ocean(folder, suffix):
 
 
 def reactive(folder, suffix):
-    (folder / "flow.toml").write_text(demo_text(6, 2, "out"))
+    (folder / "flow.toml").write_text(flow_text(6, 2, "out"))
     return "reactive", folder / "flow.toml"
 
 

@@ -102,9 +102,7 @@ class NetcdfSeries(FieldSeries):
         stem: what names of files begin with.
     """
 
-    def __init__(
-        self, output: Path, stem: str, names: Iterable[str], comm: MPI.Intracomm, strategy: Strategy
-    ) -> None:
+    def __init__(self, output: Path, stem: str, names: Iterable[str], comm: MPI.Intracomm, strategy: Strategy) -> None:
         super().__init__(output, names, comm, strategy)
         self._stem, self._own = stem, re.compile(rf"{re.escape(stem)}-(\d{{8,}})\.nc")
 

@@ -40,7 +40,7 @@ BEGINS_LINES = b'{"steps": '
 STATES = re.compile(r"\d{8,}")  # names of folders of arrays
 OWN = re.compile(rf"{re.escape(FILE)}|{re.escape(BEFORE)}")
 KIND = "restart"  # of file, in the account
-SEAL = Kind("restart", 2)
+SEAL = Kind("restart", 3)
 
 # Checksums of what this rank has written or read, by the name below the state's folder: those of arrays add up over
 # ranks; of the bytes around the values of a file rank 0 alone has one.

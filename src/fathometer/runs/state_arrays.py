@@ -99,10 +99,10 @@ def _fill(file: DatasetFile, name: str, array: StateArray, rank: int) -> int:
         for lo, values in array.boxes:
             values[...] = read = file.read(name, lo, [a + n for a, n in zip(lo, values.shape, strict=True)])
             yield lo, read
-        for lo, hi in array.empty if rank == 0 else ():
-            yield lo, file.read(name, lo, hi)
+        for start, end in array.empty if rank == 0 else ():
+            yield start, file.read(name, start, end)
 
-    return sum(checksum(read, array.shape, tuple(lo)) for lo, read in boxes())
+    return sum(checksum(read, array.shape, lo) for lo, read in boxes())
 
 
 def _around(folder: Path, comm: MPI.Intracomm) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""An ocean that nobody computed: field files written by FieldFiles from given arrays, and its record."""
+"""An ocean that nobody computed: field files written by OceanFields from given arrays, and its record."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mpi4py import MPI
 from sea import blocked, input_of, layouts
 
 from fathometer.apps.ocean.field_kinds import KINDS
-from fathometer.apps.ocean.fields import FieldFiles
+from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.grid import OceanGrid
 from tests.support.report_support import a_record
 
@@ -69,14 +69,15 @@ def written(folder, grid, times=(0.0, 10 * DAY, 20 * DAY), fields=FIELDS):
     """The case, as far as the picture takes it, and its fields, written into a folder."""
     layout = layouts(grid, 1, tile=8, blocks=(8, 8))[0]
     file = input_of(folder, fields)
-    files = FieldFiles(file, grid, layout, MPI.COMM_SELF)
+    files = OceanFields(file, grid, layout, MPI.COMM_SELF)
+    files.begin()
     for time in times:
-        files.write(round(time / 3600.0), time, blocked(layout, state(grid, time)))
+        files.write_state(round(time / 3600.0), time, blocked(layout, state(grid, time)))
     return SimpleNamespace(file=file, problem=SimpleNamespace(grid=grid)), files
 
 
 def record_of(grid, files, folder, steps=480):
-    """A record of such a run, as results.finish writes it."""
+    """A record of such a run, as a run writes it."""
     layout = layouts(grid, 4, tile=8, blocks=(8, 8))[0]
     rows = [
         {
@@ -114,7 +115,7 @@ def record_of(grid, files, folder, steps=480):
         "time": {"step": 3600.0, "steps": steps},
     }
     record["results"] = {
-        "files": {"fields": str(files.paths()[-1])},
+        "files": {"fields": str(files.files(files.written)[-1])},
         "grid": {
             "shape": list(grid.shape),
             "spacing": step,
@@ -136,7 +137,7 @@ def record_of(grid, files, folder, steps=480):
         "earlier_steps": 0,
         "counts": {"iterations": 33.0 * steps, "reductions": 34.0 * steps, "halos": 40.0 * steps},
         "course": rows,
-        "field_files": [f"fields/{path.name}" for path in files.paths()],
+        "field_files": [f"fields/{path.name}" for path in files.files(files.written)],
         "fields": list(FIELDS),
         "balance": [
             {

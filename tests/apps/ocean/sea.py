@@ -62,7 +62,7 @@ def blocked(layout, state, halo=np.nan):
 
 
 def input_of(folder, fields):
-    """What FieldFiles takes of an ocean file."""
+    """What OceanFields takes of an ocean file."""
     return SimpleNamespace(
         path=Path("sea.toml"),
         output_directory=folder,

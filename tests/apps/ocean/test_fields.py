@@ -11,10 +11,11 @@ from mpi4py import MPI
 from sea import DY, blocked, input_of, layouts, sea, whole_state
 
 from fathometer.apps.ocean.field_kinds import KINDS
-from fathometer.apps.ocean.fields import FOLDER, FieldFiles
+from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.grid import OceanGrid
 from fathometer.apps.ocean.streamfunction import streamfunction
 from fathometer.base import ledger
+from fathometer.runs.field_series import FOLDER
 
 xarray = pytest.importorskip("xarray")
 pytest.importorskip("netCDF4")
@@ -24,16 +25,17 @@ CODER = xarray.coders.CFDatetimeCoder(use_cftime=True)
 
 def written(folder, grid, times=(0.0, 86400.0)):
     layout = layouts(grid, 1)[0]
-    files = FieldFiles(input_of(folder, KINDS), grid, layout, MPI.COMM_SELF)
+    files = OceanFields(input_of(folder, KINDS), grid, layout, MPI.COMM_SELF)
+    files.begin()
     for number, time in enumerate(times):
-        files.write(60 * number, time, blocked(layout, whole_state(grid, time)))
+        files.write_state(60 * number, time, blocked(layout, whole_state(grid, time)))
     return files
 
 
 def opened(files):
     """The files, joined as open_mfdataset does it."""
     parts = []
-    for path in files.paths():
+    for path in files.files(files.written):
         with xarray.open_dataset(path, decode_times=CODER) as part:
             parts.append(part.load())
     return xarray.combine_by_coords(parts, data_vars="minimal", coords="minimal", compat="override")
@@ -42,7 +44,7 @@ def opened(files):
 def test_values_coordinates_and_names(tmp_path):
     grid = sea()
     files = written(tmp_path, grid)
-    assert files.steps == [0, 60]
+    assert files.written == [0, 60]
     found = opened(files)
     assert [str(time) for time in found.time.values] == ["0001-01-01 00:00:00", "0001-01-02 00:00:00"]
     assert found.attrs["Conventions"] == "CF-1.8"
@@ -134,11 +136,12 @@ def test_files_of_an_earlier_run(tmp_path):
     written(tmp_path, grid, times=(0.0, 1.0, 2.0))
     (tmp_path / FOLDER / "mine.nc").write_text("mine")
     layout = layouts(grid, 1)[0]
-    files = FieldFiles(input_of(tmp_path, KINDS), grid, layout, MPI.COMM_SELF, [0, 60])
-    assert [path.name for path in files.paths()] == ["ocean-00000000.nc", "ocean-00000060.nc"]
-    assert all(path.is_file() for path in files.paths())
+    files = OceanFields(input_of(tmp_path, KINDS), grid, layout, MPI.COMM_SELF)
+    files.begin([0, 60])
+    assert [path.name for path in files.files(files.written)] == ["ocean-00000000.nc", "ocean-00000060.nc"]
+    assert all(path.is_file() for path in files.files(files.written))
     assert not (tmp_path / FOLDER / "ocean-00000120.nc").exists()
-    assert FieldFiles(input_of(tmp_path, KINDS), grid, layout, MPI.COMM_SELF).paths() == []
+    files.begin()
     assert [path.name for path in (tmp_path / FOLDER).iterdir()] == ["mine.nc"]
 
 

@@ -7,7 +7,6 @@ import pytest
 from hand_ocean import DAY, basin, state, written
 
 from fathometer.apps.ocean.field_maps import FieldFile, layered, thinned
-from fathometer.apps.ocean.fields import FOLDER
 from fathometer.apps.ocean.picture import PICTURE, draw, ocean_figure
 from fathometer.base.errors import InputError
 
@@ -62,7 +61,7 @@ def test_panels_and_their_values(tmp_path):
 def test_grids_of_all_kinds(tmp_path, grid, where):
     case, files, figure = figure_of(tmp_path, grid)
     assert any(f"at {where}" in title for title in titles(figure)), titles(figure)
-    assert draw(case, files) == tmp_path / PICTURE
+    assert draw(case, files.path(files.written[-1])) == tmp_path / PICTURE
     assert (tmp_path / PICTURE).read_bytes()[:4] == b"\x89PNG"
 
 
@@ -84,7 +83,7 @@ def test_few_fields(tmp_path, fields, expected):
     files.write(1, 60.0, blocked(layouts(basin(), 1, tile=8, blocks=(8, 8))[0], whole))
     with FieldFile(files.paths()[0], basin().shape) as file:
         assert titles(ocean_figure(file, "sea")) == expected
-    draw(case, files)
+    draw(case, files.path(files.written[-1]))
 
 
 def test_a_file_of_another_grid_or_none(tmp_path):
@@ -92,7 +91,7 @@ def test_a_file_of_another_grid_or_none(tmp_path):
     with pytest.raises(InputError, match=r"levels: has the shape \(40, 60\), not \(40, 61\)"):
         FieldFile(files.paths()[0], (61, 40, 8))
     with pytest.raises(InputError, match="no such file"):
-        FieldFile(tmp_path / FOLDER / "none.nc", (60, 40, 8))
+        FieldFile(tmp_path / "fields" / "none.nc", (60, 40, 8))
 
 
 def test_means_are_of_the_water():

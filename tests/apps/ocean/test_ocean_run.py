@@ -16,7 +16,7 @@ from input_values import text_of
 from ocean_inputs import ocean_values
 from patience import PATIENCE
 
-from fathometer.apps.ocean.fields import FieldFiles
+from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.base.errors import FathometerError
 from fathometer.runs.restart_hint import FILE, FOLDER
@@ -262,7 +262,7 @@ def test_fields_that_could_not_be_written_are_there_after_a_resume(whole, tmp_pa
     """No state follows them: --resume takes their step again, from the state before, or from the beginning."""
     path = write(tmp_path)
     for failing in (20, 10, 40):
-        fields = FieldFiles.write
+        fields = OceanFields.write
 
         def full(self, step, *more, failing=failing, fields=fields):
             if step == failing:
@@ -270,7 +270,7 @@ def test_fields_that_could_not_be_written_are_there_after_a_resume(whole, tmp_pa
             return fields(self, step, *more)
 
         with monkeypatch.context() as patched:
-            patched.setattr(FieldFiles, "write", full)
+            patched.setattr(OceanFields, "write", full)
             assert failed(here("ocean", path, "--overwrite"), 1, f"{failing:08d}.nc", "No space left on device")
         assert {20: 15, 10: None, 40: 30}[failing] == (restart(tmp_path) or {"steps": None})["steps"]
         assert here("ocean", path, "--resume").code == 0
@@ -388,7 +388,8 @@ def test_the_demo(tmp_path):
 
 
 def test_a_grid_that_memory_cannot_hold_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setattr("fathometer.apps.ocean.driver.usable_memory", lambda comm: 20_000)
+    for module in ("runs.time_run", "apps.ocean.simulation"):
+        monkeypatch.setattr(f"fathometer.{module}.usable_memory", lambda comm: 20_000)
     path = tmp_path / "ocean.toml"
     for cells, part in (([12, 8], "state"), ([400, 300], "case")):
         path.write_text(text_of(ocean_values(grid__cells=cells)))

@@ -1,4 +1,4 @@
-"""A reactive flow that nobody computed: field files written by FieldFiles from given arrays, and its record.
+"""A reactive flow that nobody computed: field files written by FlowFields from given arrays, and its record.
 
 The fields have a place and a time in each value, so that what is shown can be told apart.
 """
@@ -13,7 +13,7 @@ from mpi4py import MPI
 from fathometer.apps.reactive.case import case_of
 from fathometer.apps.reactive.chemistry.activity import LN10
 from fathometer.apps.reactive.chemistry.description import describe
-from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FieldFiles
+from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FlowFields
 from tests.support.reactive_flows import flow
 from tests.support.report_support import a_record
 
@@ -57,14 +57,15 @@ def written(folder, cells, times=(0.0, 1800.0, 3600.0), change=(), **changes):
     """The case and its fields, written into a folder."""
     case = case_of(flow_in(folder, cells, **changes))
     (folder / "out").mkdir(parents=True, exist_ok=True)
-    fields = FieldFiles(case.file, case.system, (0, 0, 0), MPI.COMM_SELF, [])
+    fields = FlowFields(case.file, case.system, (0, 0, 0), MPI.COMM_SELF)
+    fields.begin()
     for time in times:
-        fields.write(time, state(case, tuple(cells), time, change))
+        fields.write_state(time, state(case, tuple(cells), time, change))
     return case, fields
 
 
 def record_of(case, fields, steps=6):
-    """A record of such a run, as results.finish writes it."""
+    """A record of such a run, as a run writes it."""
     record, system = a_record(SECONDS), case.system
     rows = [
         {
@@ -97,12 +98,12 @@ def record_of(case, fields, steps=6):
         },
         "waters": {name: describe(system, ln_c) for name, ln_c in case.waters.items()},
         "blocks": [[[0, 0, 0], list(case.file.grid.cells)]],
-        "time_seconds": fields.times[-1],
+        "time_seconds": fields.written[-1],
         "steps": steps,
         "earlier_steps": 0,
         "counts": counts,
         "course": rows,
-        "field_times_seconds": list(fields.times),
+        "field_times_seconds": list(fields.written),
         "fields": [asdict(field) for field in fields.fields],
         "balance": [
             {"component": name, "moles_before": 1.5, "moles_after": 1.0, "moles_out": 0.5, "error": 3e-14}

@@ -97,7 +97,7 @@ def test_lines_of_grids_without_a_section(tmp_path, cells, across):
     ph = next(plot for plot in panels[0]["plots"] if plot["label"] == "pH")
     assert panels[0]["legend"] == [] if cells == (1, 1, 1) else [name for name, _ in panels[0]["legend"]] == TIMES
     assert ph["labels"][0] == across
-    exact = np.array([-state(case, cells, t).ln_activity[0, :, 0, 1] / np.log(10) for t in fields.times])
+    exact = np.array([-state(case, cells, t).ln_activity[0, :, 0, 1] / np.log(10) for t in fields.written])
     values = [line["y"] for line in ph["lines"]]
     assert np.array(values) == pytest.approx(exact.T if cells == (1, 1, 1) else exact, rel=1e-5)
 

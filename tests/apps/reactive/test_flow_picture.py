@@ -143,16 +143,16 @@ def test_pictures_of_all_grids(tmp_path, cells):
     """The same run gives the same bytes, another one others."""
     few = {"output__fields": ["pH", "minerals"]}
     case, fields = written(tmp_path, cells, **few)
-    path = draw(case, fields)
+    path = draw(case.file, fields.fields, fields.written)
     assert path == tmp_path / "out" / PICTURE
     first = path.read_bytes()
     assert first.startswith(b"\x89PNG")
     if cells == (1, 1, 1):
         path.unlink()
-        assert draw(case, fields).read_bytes() == first
+        assert draw(case.file, fields.fields, fields.written).read_bytes() == first
     else:
         other, later = written(tmp_path / "other", cells, times=(0.0, 1800.0), **few)
-        assert draw(other, later).read_bytes() != first
+        assert draw(other.file, later.fields, later.written).read_bytes() != first
 
 
 def test_lines_lie_at_the_cells_and_are_the_values(tmp_path):
@@ -173,8 +173,8 @@ def test_lines_lie_at_the_cells_and_are_the_values(tmp_path):
 def test_one_cell_is_shown_over_time(tmp_path):
     case, fields = written(tmp_path, (1, 1, 1), times=(0.0, 3600.0, 7200.0))
     ph = next(one for one in fields.fields if one.name == "pH")
-    lines = lines_of(show(tmp_path / "out", ph, (1, 1, 1), [0, 1, 2], 5), grid_of((1, 1, 1)), fields.times)
-    exact = [-state(case, (1, 1, 1), time).ln_activity[0, 0, 0, 1] / np.log(10) for time in fields.times]
+    lines = lines_of(show(tmp_path / "out", ph, (1, 1, 1), [0, 1, 2], 5), grid_of((1, 1, 1)), fields.written)
+    exact = [-state(case, (1, 1, 1), time).ln_activity[0, 0, 0, 1] / np.log(10) for time in fields.written]
     assert lines.across == "time (h)"
     assert lines.lines[0][1] == pytest.approx([0.0, 1.0, 2.0])
     assert lines.lines[0][2] == pytest.approx(exact, rel=1e-6)

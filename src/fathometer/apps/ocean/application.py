@@ -1,64 +1,45 @@
-"""Ocean circulation as the command line sees it: see runs/application.py.
+"""Ocean circulation as the command line sees it: see runs/time_application.py.
 
 Cheap to import: what does the work is imported inside the methods.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fathometer.base import ledger
 from fathometer.runs.application import Application, CostEstimate, Heading, Panel
+from fathometer.runs.time_application import TimeApplication
 
 if TYPE_CHECKING:
     from mpi4py import MPI
 
+    from fathometer.apps.ocean.case import Case
     from fathometer.apps.ocean.ocean_file import OceanFile
     from fathometer.apps.ocean.probes import OceanProbes
-    from fathometer.launch.slurm import Job
+    from fathometer.apps.ocean.simulation import OceanSimulation
     from fathometer.plan.machine_file import Machine
     from fathometer.runs.context import Context, Outcome
 
 
-class OceanApplication:
+class OceanApplication(TimeApplication):
     """Hydrostatic circulation with an implicit free surface."""
 
-    name = "ocean"
-    commands = ("ocean",)
+    name, kind, noun = "ocean", "ocean", "an ocean"
     sections = frozenset({"grid", "bathymetry", "time"})
-    plan_options = frozenset({"ranks", "nodes", "iterations", "like"})
-    equations = ()
+    results = ("ocean.png",)
 
     def import_modules(self, command: str) -> None:
         """See Application."""
-        import fathometer.apps.ocean.driver  # noqa: F401
+        import fathometer.apps.ocean.simulation
+        import fathometer.runs.time_run  # noqa: F401
 
     def input_model(self) -> type[OceanFile]:
-        """The ocean file."""
+        """See Application."""
         from fathometer.apps.ocean.ocean_file import OceanFile
 
         return OceanFile
-
-    def load(self, path: Path, settings: Sequence[str] = ()) -> OceanFile:
-        """Read and check an ocean file; see Application."""
-        from fathometer.apps.ocean.ocean_file import load_ocean
-
-        return load_ocean(path, settings)
-
-    def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
-        """See Application."""
-        from fathometer.runs.restart_hint import resume_hint
-
-        return resume_hint(path, settings) if path is not None else ""
-
-    def protect_inputs(self, input: OceanFile, outputs: Iterable[Path]) -> None:
-        """See Application."""
-        from fathometer.apps.ocean.case import input_files
-        from fathometer.runs.restartable_run import protect_inputs
-
-        protect_inputs(input_files(input), outputs)
 
     def input_files(self, input: OceanFile) -> list[Path]:
         """The ocean file and those that it names."""
@@ -66,18 +47,37 @@ class OceanApplication:
 
         return input_files(input)
 
+    def demo_text(self, quick: bool) -> str:
+        """See TimeApplication."""
+        from fathometer.apps.ocean.cases import demo_text
+
+        return demo_text(quick)
+
+    def case_bytes(self, input: OceanFile) -> int:
+        """See TimeApplication."""
+        import math
+
+        from fathometer.apps.ocean.solver.memory import case_bytes
+
+        return case_bytes(math.prod(input.grid.cells))
+
+    def case(self, input: OceanFile) -> Case:
+        """See TimeApplication."""
+        from fathometer.apps.ocean.case import case_of
+
+        return case_of(input)
+
+    def simulation(self, case: Case, comm: MPI.Intracomm) -> OceanSimulation:
+        """Collective. See TimeApplication."""
+        from fathometer.apps.ocean.simulation import OceanSimulation
+
+        return OceanSimulation(case, comm)
+
     def run(self, command: str, input: OceanFile, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. See Application."""
-        from fathometer.apps.ocean.driver import run_ocean
+        from fathometer.runs.time_run import simulate
 
-        return run_ocean(input, comm, context)
-
-    def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. See Application."""
-        with ledger.phase("set up"):
-            from fathometer.apps.ocean.demo import run_demo
-
-        return run_demo(folder, quick, comm, context)
+        return simulate(self, input, comm, context)
 
     def summary(self, outcome: Outcome) -> list[str]:
         """See Application."""
@@ -96,23 +96,11 @@ class OceanApplication:
         error = max((row["error"] for row in results["balance"]), default=0.0)
         return [*lines, f"contents of all tracers balance to {error:.1g}", *(f"note: {n}" for n in results["notes"])]
 
-    def failure(self, outcome: Outcome) -> str:
-        """Nothing is left out: a step that fails ends the run."""
-        return ""
-
     def plan(self, input: OceanFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """See Application."""
         from fathometer.apps.ocean.cost import plan
 
         return plan(input, machine, options)
-
-    def batch_job(self, input: OceanFile, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
-        """The job of a run; see Application."""
-        from fathometer.runs.restartable_job import restartable_job
-
-        return restartable_job(
-            self.name, "an ocean", input.path, input.output_directory, program, name, nodes, **options
-        )
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """See RecordPanels."""
@@ -120,11 +108,11 @@ class OceanApplication:
 
         return heading(record)
 
-    def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
+    def panels_of(self, record: Mapping[str, Any], folder: Path) -> list[Panel]:
         """Maps, section, time series, solver, blocks, balance."""
         from fathometer.apps.ocean.page import panels_of
 
-        return panels_of(record, path.parent)
+        return panels_of(record, folder)
 
     def probes(self) -> OceanProbes:
         """Rates of the two parts of a step."""

@@ -50,6 +50,30 @@ class Case:
         """Steps between fields."""
         return self.file.field_steps
 
+    def facts(self) -> dict[str, Any]:
+        """The grid, as records have it."""
+        grid, keys = self.problem.grid, self.file.grid
+        return {
+            "grid": {
+                "shape": list(grid.shape),
+                "spacing": list(keys.spacing),
+                "origin": list(keys.origin),
+                "spherical": grid.spherical,
+                "periodic": grid.periodic,
+                "thickness_metres": grid.thickness.tolist(),
+                "wet_cells": int(grid.levels.sum()),
+                "wet_columns": int((grid.levels > 0).sum()),
+            }
+        }
+
+    def state_input(self) -> dict[str, Any]:
+        """What of the input a state depends on: all but times, where results go, and how the grid is cut."""
+        values = self.file.resolved()
+        kept = ("grid", "bathymetry", "rotation", "water", "mixing", "initial", "forcing")
+        fields = {"output": {"fields": list(self.file.output.fields)}, "step": self.problem.step}
+        found = {name: values.get(name) for name in kept} | fields | {"implicitness": self.problem.implicitness}
+        return found | {"values of": file_hashes(self)}
+
 
 def case_of(file: OceanFile) -> Case:
     """An ocean file made ready.

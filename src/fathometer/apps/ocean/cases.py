@@ -8,6 +8,8 @@ from types import MappingProxyType
 
 DEGREE = 1.112e5  # m
 FASTEST = 3.5  # m/s, an internal wave
+DEMO_CELLS = {False: (96, 64, 12), True: (48, 32, 8)}  # quick
+DEMO_STEPS = {False: 300, True: 200}
 
 GYRE = """\
 # A double gyre: wind over a basin in middle latitudes with a warm upper ocean, and a ridge across its floor.
@@ -96,6 +98,11 @@ steps = {steps}
 directory = "{directory}"
 course_steps = 4
 """
+
+
+def demo_text(quick: bool) -> str:
+    """The demo's ocean file; its results lie beside it."""
+    return gyre_text(DEMO_CELLS[quick], DEMO_STEPS[quick], ".")
 
 
 def gyre_text(cells: tuple[int, int, int] = (96, 64, 12), steps: int = 600, directory: str = "gyre") -> str:

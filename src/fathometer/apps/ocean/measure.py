@@ -20,15 +20,15 @@ from fathometer import _native
 from fathometer.apps.ocean.barotropic.solver import BarotropicSolver
 from fathometer.apps.ocean.case import Case, case_of
 from fathometer.apps.ocean.cases import gyre_text
-from fathometer.apps.ocean.driver import layout_of, state_input
-from fathometer.apps.ocean.fields import FieldFiles
+from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.ocean_file import load_ocean
-from fathometer.apps.ocean.restart import Progress, RestartFiles
-from fathometer.apps.ocean.share import share_of
+from fathometer.apps.ocean.share import layout_for, share_of
+from fathometer.apps.ocean.simulation import state_arrays
 from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.base import ledger
 from fathometer.base.host import peak_memory
 from fathometer.base.ledger import now, timed
+from fathometer.runs.state_arrays import save
 
 OCEANS = ((192, 128, 12), (128, 96, 40))
 STEPS = 6
@@ -55,7 +55,9 @@ def ocean_times(folder: Path, cells: tuple[int, int, int]) -> dict[str, float]:
     with ledger.Ledger() as account:
         began = now()
         case = case_in(folder, cells)
-        model = OceanModel(case.problem, layout_of(case, comm), comm, **case.file.barotropic.solver_keys())
+        model = OceanModel(
+            case.problem, layout_for(case.file, case.problem.grid, 1), comm, **case.file.barotropic.solver_keys()
+        )
         model.begin()
         found = {"setup": now() - began}
         steps = []
@@ -65,12 +67,12 @@ def ocean_times(folder: Path, cells: tuple[int, int, int]) -> dict[str, float]:
             steps.append(account.seconds("baroclinic") - before)
         found["baroclinic"] = min(steps[1:])
         found["look"] = timed(model.diagnostics)
-        fields = FieldFiles(case.file, case.problem.grid, model.layout, comm)
+        fields = OceanFields(case.file, case.problem.grid, model.layout, comm)
+        fields.begin()
         with ledger.phase("fields"):
-            fields.write(STEPS, 0.0, model.fields())
-        progress = Progress(0.0, STEPS, [], [], [], 0.0, 0.0, [])
+            fields.write_state(STEPS, 0.0, model.fields())
         with ledger.phase("restart"):
-            RestartFiles(folder, state_input(case), model.layout, comm).write(progress, model.arrays())
+            save(folder, state_arrays(model.arrays(), model.layout), {}, comm)
         for phase in ("fields", "restart"):
             found[phase] = account.seconds(phase, "compute")
             found[f"{phase} file"] = account.seconds(phase, "io")
@@ -88,7 +90,7 @@ def iteration_times(folder: Path, cells: tuple[int, int, int]) -> list[dict[str,
     """Seconds of an iteration of each kind."""
     comm = MPI.COMM_SELF
     case = case_in(folder, cells)
-    layout, grid = layout_of(case, comm), case.problem.grid
+    layout, grid = layout_for(case.file, case.problem.grid, 1), case.problem.grid
     eta, x = np.zeros(layout.shaped()), np.zeros(layout.shaped())
     problem = case.problem
     numbers = problem.step, problem.implicitness, problem.physics.gravity

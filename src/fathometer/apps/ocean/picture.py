@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from fathometer.apps.ocean.case import Case
-    from fathometer.apps.ocean.fields import FieldFiles
 
 PICTURE = "ocean.png"
 LAND = "#b9bec4"
@@ -35,13 +34,13 @@ MAPS = 4  # with the section
 MATPLOTLIB = {"RdBu": "RdBu_r", "Plasma": "plasma", "Viridis": "viridis", "Cividis": "cividis"}
 
 
-def draw(case: Case, fields: FieldFiles) -> Path:
-    """Draw the fields of the last file of a run, on one rank; returns the picture's path.
+def draw(case: Case, fields: Path) -> Path:
+    """Draw the fields of a file, on one rank; returns the picture's path.
 
     Raises InputError where the file cannot be read, FathometerError where the picture cannot be written.
     """
     path = case.file.output_directory / PICTURE
-    with ledger.file("fields", "read"), FieldFile(fields.paths()[-1], case.problem.grid.shape) as file:
+    with ledger.file("fields", "read"), FieldFile(fields, case.problem.grid.shape) as file:
         figure = ocean_figure(file, case.file.path.stem)
     sheet.save(figure, path)
     return path

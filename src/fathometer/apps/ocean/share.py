@@ -60,13 +60,13 @@ def share_of(layout: Layout, grid: OceanGrid) -> Share:
     )
 
 
-def layout_for(file: OceanFile, grid: OceanGrid, size: int) -> Layout:
-    """How a run on so many ranks cuts the grid, seen from rank 0. Raises InputError for more than it allows."""
+def layout_for(file: OceanFile, grid: OceanGrid, size: int, rank: int = 0) -> Layout:
+    """How a run on so many ranks cuts the grid, seen from one of them. Raises InputError for more than it allows."""
     keys = file.decomposition
     return cut(
         grid.shape[:2],
         size,
-        0,
+        rank,
         grid.levels,
         periodic=grid.periodic,
         tile=file.barotropic.tile,

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fathometer.apps.reactive.chemistry.assembly import Surface, system_of
 from fathometer.apps.reactive.chemistry.constraints import Constraint, ConstraintTable, Pressure
 from fathometer.apps.reactive.chemistry.data_file import GIVEN, Chemistry, read_chemistry
+from fathometer.apps.reactive.chemistry.description import describe
 from fathometer.apps.reactive.chemistry.speciation import water
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem, Floats
 from fathometer.apps.reactive.flow_file import FlowFile
@@ -63,6 +65,39 @@ class Case:
                 f"(x, y, z); allowed: up to {space[place]:g}, which its pores leave"
             )
         return ln_c, minerals
+
+    def facts(self) -> dict[str, Any]:
+        """Grid, chemistry and waters, as records have them."""
+        system, grid = self.system, self.file.grid
+        return {
+            "grid": {"shape": grid.cells, "spacing_metres": grid.spacing, "origin_metres": grid.origin},
+            "chemistry": {
+                "file": str(self.chemistry.path),
+                "title": self.chemistry.title,
+                "primary": system.primary,
+                "secondary": system.secondary,
+                "minerals": system.minerals,
+                "activity": system.activity,
+            },
+            "waters": {name: describe(system, ln_c) for name, ln_c in self.waters.items()},
+        }
+
+    def state_input(self) -> dict[str, Any]:
+        """What of the input a state depends on: all but times, where results go and how it is solved.
+
+        The chemistry is that of the file's numbers, not of its name; fields are those that earlier times have.
+        """
+        values = self.file.resolved()
+        kept = ("grid", "chemistry", "medium", "region", "water", "initial", "boundary", "flow", "transport")
+        system = {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self.system).items()
+        }
+        return (
+            {name: values.get(name) for name in kept}
+            | {"output": {"fields": list(self.file.output.fields)}}
+            | {"constants": system}
+        )
 
 
 def case_of(file: FlowFile) -> Case:

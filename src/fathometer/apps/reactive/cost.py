@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 from fathometer.apps.reactive.case import case_of
 from fathometer.apps.reactive.chemistry.system import ChemicalSystem
-from fathometer.apps.reactive.driver import output_times
 from fathometer.apps.reactive.fields import fields_of
 from fathometer.apps.reactive.flow_file import FlowFile
 from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
@@ -123,7 +122,7 @@ def predict(
     exchange = machine.exchange_seconds(where, face) if face else 0.0
     total = SUMS * math.ceil(math.log2(ranks)) * machine.exchange_seconds(where, DOUBLE) if ranks > 1 else 0.0
     fields = len(fields_of(system, file.output.fields))
-    times = len(output_times(file)) + 1
+    times = len(file.output_times) + 1
     states = 1 + int(iterations.steps // file.output.restart_steps)
     written = times * fields * cells * 4
     kept = states * (n + len(system.minerals)) * cells * DOUBLE
@@ -177,7 +176,7 @@ def _steps(file: FlowFile) -> tuple[float, bool]:
         count = math.ceil(keys.end / keys.step * (1 - 1e-12))
         return float(min(count, keys.most_steps or count)), True
     time, step = 0.0, keys.step
-    for end in output_times(file):
+    for end in file.output_times:
         while time < end * (1 - 1e-12):
             left = end - time
             taken = min(step, left)

@@ -2,31 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from mpi4py import MPI
-
-from fathometer.apps.reactive.driver import run_reactive
-from fathometer.apps.reactive.fields import DESCRIPTION
-from fathometer.apps.reactive.flow_file import load_flow
-from fathometer.apps.reactive.picture import PICTURE
-from fathometer.apps.reactive.solver.petsc import require_petsc
-from fathometer.base import ledger
-from fathometer.parallel.collectives import collective_errors
-from fathometer.record.envelope import PAGE, RECORD, UNFINISHED
-from fathometer.runs.context import Context, Outcome
-from fathometer.runs.foreign import require_own_demo
-from fathometer.runs.restart_hint import DEMO
-from fathometer.storage import atomic
-from fathometer.storage.folder import results_folder
-
-OTHERS = (
-    DESCRIPTION,
-    PICTURE,
-    PAGE,
-    RECORD,
-    UNFINISHED,
-)  # results that it replaces, beside folders
 CELLS = {False: 32, True: 16}  # along each axis; quick
 STEPS = {False: 20, True: 10}
 SIDE = 0.32  # m, of the cube
@@ -101,7 +76,7 @@ every = {every}
 """
 
 
-def demo_text(cells: int, steps: int, directory: str = ".") -> str:
+def flow_text(cells: int, steps: int, directory: str = ".") -> str:
     """The flow file; cells: along each axis. directory: of the results."""
     return FLOW.format(
         cells=cells,
@@ -115,19 +90,6 @@ def demo_text(cells: int, steps: int, directory: str = ".") -> str:
     )
 
 
-def run_demo(folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-    """Collective. Write the flow file into the folder and run it there.
-
-    Raises InputError where the folder has a file of that name, or results, but no demo's.
-    """
-    with ledger.phase("set up"), collective_errors(comm):
-        require_petsc(comm)  # before an earlier flow file is replaced
-    text = demo_text(CELLS[quick], STEPS[quick])
-    with results_folder(folder, comm):
-        with ledger.phase("set up"):
-            with collective_errors(comm):
-                if comm.rank == 0:
-                    require_own_demo(folder, text, OTHERS)
-                    atomic.write(folder / DEMO, text.encode())
-            file = load_flow(folder / DEMO)
-        return run_reactive(file, comm, context)
+def demo_text(quick: bool) -> str:
+    """The demo's flow file; its results lie beside it."""
+    return flow_text(CELLS[quick], STEPS[quick])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -232,6 +233,15 @@ class FlowFile(InputFile):
     def output_directory(self) -> Path:
         """Folder of the results."""
         return self.directory / self.output.directory
+
+    @property
+    def output_times(self) -> list[float]:
+        """Times of results, s, the end included."""
+        end, keys = self.time.end, self.output
+        times = list(keys.times or ())
+        if keys.every is not None:
+            times = [n * keys.every for n in range(1, math.ceil(end / keys.every * (1 - 1e-12)))]
+        return [time for time in times if time < end] + [end]
 
     @property
     def chemistry_file(self) -> Path | None:

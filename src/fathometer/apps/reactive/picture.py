@@ -17,8 +17,8 @@ from fathometer.report.scale import spread
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from fathometer.apps.reactive.case import Case
-    from fathometer.apps.reactive.fields import FieldFiles
+    from fathometer.apps.reactive.fields import Field
+    from fathometer.apps.reactive.flow_file import FlowFile
 
 PICTURE = "flow.png"
 MOST_LINES = 8  # times along one axis
@@ -26,21 +26,20 @@ MOST_TIMES = 100  # of a single cell
 MOST_VALUES = 2400  # along a side of a section
 
 
-def draw(case: Case, fields: FieldFiles) -> Path:
-    """Draw the fields that a run has written, on one rank; returns the picture's path.
+def draw(file: FlowFile, fields: Sequence[Field], times: Sequence[float]) -> Path:
+    """Draw the fields that a run has written at some times, on one rank; returns the picture's path.
 
     Raises InputError where a volume cannot be read, FathometerError where the picture cannot be written.
     """
-    grid, folder = case.file.grid, case.file.output_directory
+    grid, folder = file.grid, file.output_directory
     values = {"shape": grid.cells, "spacing_metres": grid.spacing, "origin_metres": grid.origin}
     most = 2 if is_plane(grid.cells) else MOST_LINES if max(grid.cells) > 1 else MOST_TIMES
-    indices = spread(len(fields.times), most)
+    indices = spread(len(times), most)
     with ledger.file("fields", "read"):
-        check_files(folder / field.file(n) for field in fields.fields for n in indices)
-        candidates = [show(folder, field, grid.cells, indices, MOST_VALUES) for field in fields.fields]
-    times = [fields.times[n] for n in indices]
+        check_files(folder / field.file(n) for field in fields for n in indices)
+        candidates = [show(folder, field, grid.cells, indices, MOST_VALUES) for field in fields]
     path = folder / PICTURE
-    sheet.save(flow_figure(chosen(candidates), values, times, case.file.path.stem), path)
+    sheet.save(flow_figure(chosen(candidates), values, [times[n] for n in indices], file.path.stem), path)
     return path
 
 

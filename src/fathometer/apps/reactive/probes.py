@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from fathometer.apps.reactive.demo import demo_text
+from fathometer.apps.reactive.demo import flow_text
 from fathometer.apps.reactive.solver.layout import GHOST_WIDTH
 from fathometer.apps.reactive.solver.memory import solver_bytes
 from fathometer.plan.machine_file import ImplicitRates
@@ -40,7 +40,7 @@ class ReactiveProbes(WithoutSteps):
             folders = [Path(name) / cpu for cpu in cpus]
             for own in folders:
                 own.mkdir()
-                (own / "run.toml").write_text(demo_text(CELLS, STEPS, "."), encoding="utf-8")
+                (own / "run.toml").write_text(flow_text(CELLS, STEPS, "."), encoding="utf-8")
             words = ["reactive", "run.toml", "--ranks", "1", "--threads", "1"]
             found = copied_runs(folders, cpus, words, "run.json", seconds_of)
         if found:
