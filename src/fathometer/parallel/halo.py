@@ -72,18 +72,17 @@ def region(first: Index3, shape: Index3, direction: Index3, depth: int, halo: bo
     return slices[0], slices[1], slices[2]
 
 
-def pieces(cells: Region, itemsize: int, largest: int = LARGEST_MESSAGE) -> Iterator[Region]:
-    """The region in parts of at most `largest` bytes, cut along its slowest axes; itemsize: bytes of a cell."""
+def pieces(cells: tuple[slice, ...], itemsize: int, largest: int = LARGEST_MESSAGE) -> Iterator[tuple[slice, ...]]:
+    """The region of an array in parts of at most `largest` bytes, a cell of `itemsize` bytes at least, cut along its
+    slowest axes."""
     lengths = [s.stop - s.start for s in cells]
-    if lengths[0] * lengths[1] * lengths[2] * itemsize <= largest:
+    if math.prod(lengths) * itemsize <= max(largest, itemsize):
         yield cells
         return
-    axis = next(a for a in range(3) if lengths[a] > 1)
+    axis = next(a for a, length in enumerate(lengths) if length > 1)
     middle = cells[axis].start + lengths[axis] // 2
     for part in (slice(cells[axis].start, middle), slice(middle, cells[axis].stop)):
-        halves = list(cells)
-        halves[axis] = part
-        yield from pieces((halves[0], halves[1], halves[2]), itemsize, largest)
+        yield from pieces((*cells[:axis], part, *cells[axis + 1 :]), itemsize, largest)
 
 
 class HaloExchange:
@@ -141,7 +140,7 @@ class HaloExchange:
         self._announcements = [comm.Send_init([None, 0, MPI.BYTE], rank, tag) for rank in receivers]
         self._neighbours = [_Neighbour(comm, rank, tag) for rank in senders]
 
-    def _subarray(self, field: HaloField, cells: Region) -> MPI.Datatype:
+    def _subarray(self, field: HaloField, cells: tuple[slice, ...]) -> MPI.Datatype:
         element = MPI._typedict[field.array.dtype.char]
         sizes = list(field.array.shape)
         subarray = element.Create_subarray(sizes, [s.stop - s.start for s in cells], [s.start for s in cells])
