@@ -108,8 +108,8 @@ def test_what_is_gone_is_said(tmp_path):
     grid = basin(nx=30)
     _, files = written(tmp_path, grid)
     record = record_of(grid, files, tmp_path)
-    files.paths()[0].unlink()
-    files.paths()[2].write_bytes(b"CDF\x05 no more")
+    files.files(files.written)[0].unlink()
+    files.files(files.written)[2].write_bytes(b"CDF\x05 no more")
     panels = panels_of(record, tmp_path)
     assert panels[0]["title"] == "Maps of the surface after 10 d"
     gone = {panel["title"]: panel["reason"] for panel in panels if panel["kind"] == "missing"}

@@ -13,7 +13,7 @@ from fathometer.base.errors import InputError
 
 def figure_of(folder, grid, **options):
     case, files = written(folder, grid, times=(20 * DAY,), **options)
-    with FieldFile(files.paths()[-1], grid.shape) as file:
+    with FieldFile(files.files(files.written)[-1], grid.shape) as file:
         return case, files, ocean_figure(file, "sea")
 
 
@@ -80,8 +80,8 @@ def test_few_fields(tmp_path, fields, expected):
 
     whole = state(basin(), 0.0)
     whole["w"] = whole["temperature"]
-    files.write(1, 60.0, blocked(layouts(basin(), 1, tile=8, blocks=(8, 8))[0], whole))
-    with FieldFile(files.paths()[0], basin().shape) as file:
+    files.write_state(1, 60.0, blocked(layouts(basin(), 1, tile=8, blocks=(8, 8))[0], whole))
+    with FieldFile(files.files(files.written)[0], basin().shape) as file:
         assert titles(ocean_figure(file, "sea")) == expected
     draw(case, files.path(files.written[-1]))
 
@@ -89,7 +89,7 @@ def test_few_fields(tmp_path, fields, expected):
 def test_a_file_of_another_grid_or_none(tmp_path):
     _, files = written(tmp_path, basin(), times=(0.0,))
     with pytest.raises(InputError, match=r"levels: has the shape \(40, 60\), not \(40, 61\)"):
-        FieldFile(files.paths()[0], (61, 40, 8))
+        FieldFile(files.files(files.written)[0], (61, 40, 8))
     with pytest.raises(InputError, match="no such file"):
         FieldFile(tmp_path / "fields" / "none.nc", (60, 40, 8))
 
@@ -104,7 +104,7 @@ def test_means_are_of_the_water():
 def test_a_section_at_equal_distances_of_depth(tmp_path):
     grid = basin(nz=3)  # levels end at 20, 52 and 103.2 m
     _, files = written(tmp_path, grid, times=(0.0,))
-    with FieldFile(files.paths()[0], grid.shape) as file:
+    with FieldFile(files.files(files.written)[0], grid.shape) as file:
         section = file.section()
     found = layered(section, 10)  # of 10.32 m
     assert np.array_equal(found, section.values[:, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]], equal_nan=True)
