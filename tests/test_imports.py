@@ -16,6 +16,7 @@ FLOORS = {
         __main__
         cli
         lab seismic apps
+        shown
         report pictures
         runs
         plan record
@@ -29,11 +30,12 @@ FLOORS = {
     """,
     "fathometer.seismic": """
         application
-        plan_table
-        demo plan job probes
-        cost
+        demo acoustic job probes
         rtm kirchhoff elastic
         modelling signature
+        plan_table
+        plan
+        cost
         setup
         page
         history

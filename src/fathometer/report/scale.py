@@ -40,6 +40,14 @@ class Scale:
         """Whether the field has one value or none."""
         return self.empty or self.constant is not None
 
+    def told(self, name: str) -> str:
+        """A field's name, and what there is to say of its values."""
+        if self.empty:
+            return f"{name}: no values"
+        if self.constant is None:
+            return name
+        return f"{name}: {self.constant:.4g} {'where it has values' if self.holes else 'everywhere'}"
+
 
 def range_of(parts: Sequence[Values], may_be_log: bool = False) -> Scale:
     """The range of the finite values of all parts; logarithmic where that is allowed and they differ much."""

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from hand_ocean import DAY, basin, record_of, state, written
 
-from fathometer.apps.ocean.course_panel import MOST_PLACES, course_panel
 from fathometer.apps.ocean.page import heading, panels_of
 from fathometer.apps.ocean.page_tables import block_panel
+from fathometer.apps.ocean.shown import course_panel
 from fathometer.report.page import DRAWN, PagePanels, write_page
 from fathometer.report.records import Run
+from fathometer.shown.lines import MOST_PLACES
 from tests.support.browser_support import check_width, open_page, photograph, programs
 
 TITLES = [
@@ -111,7 +112,7 @@ def test_what_is_gone_is_said(tmp_path):
     files.files(files.written)[0].unlink()
     files.files(files.written)[2].write_bytes(b"CDF\x05 no more")
     panels = panels_of(record, tmp_path)
-    assert panels[0]["title"] == "Maps of the surface after 10 d"
+    assert panels[0]["title"] == "Maps of the surface at 10 d"
     gone = {panel["title"]: panel["reason"] for panel in panels if panel["kind"] == "missing"}
     assert gone["fields/ocean-00000000.nc"].endswith("no such file")
     assert "is damaged" in gone["fields/ocean-00000480.nc"]

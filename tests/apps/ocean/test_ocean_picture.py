@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+
 import numpy as np
 import pytest
 from hand_ocean import DAY, basin, state, written
 
-from fathometer.apps.ocean.field_maps import FieldFile, layered, thinned
-from fathometer.apps.ocean.picture import PICTURE, draw, ocean_figure
+from fathometer.apps.ocean.field_maps import FieldFile
+from fathometer.apps.ocean.shown import PICTURE, PICTURE_VALUES, SECTION, draw, ocean_figure, shown_of
 from fathometer.base.errors import InputError
+from fathometer.report.scale import codes_of, range_of
+from fathometer.shown.planes import Plane, planes_panel, thinned
 
 
 def figure_of(folder, grid, **options):
     case, files = written(folder, grid, times=(20 * DAY,), **options)
-    with FieldFile(files.files(files.written)[-1], grid.shape) as file:
-        return case, files, ocean_figure(file, "sea")
+    return case, files, figure_in(files, grid)
+
+
+def figure_in(files, grid):
+    """Of the last file."""
+    path = files.path(files.written[-1])
+    return ocean_figure(shown_of(path.parent, [path.name], grid.shape, PICTURE_VALUES, arrows=True), "sea")
 
 
 def titles(figure):
@@ -81,8 +90,7 @@ def test_few_fields(tmp_path, fields, expected):
     whole = state(basin(), 0.0)
     whole["w"] = whole["temperature"]
     files.write_state(1, 60.0, blocked(layouts(basin(), 1, tile=8, blocks=(8, 8))[0], whole))
-    with FieldFile(files.files(files.written)[0], basin().shape) as file:
-        assert titles(ocean_figure(file, "sea")) == expected
+    assert titles(figure_in(files, basin())) == expected
     draw(case, files.path(files.written[-1]))
 
 
@@ -106,5 +114,7 @@ def test_a_section_at_equal_distances_of_depth(tmp_path):
     _, files = written(tmp_path, grid, times=(0.0,))
     with FieldFile(files.files(files.written)[0], grid.shape) as file:
         section = file.section()
-    found = layered(section, 10)  # of 10.32 m
-    assert np.array_equal(found, section.values[:, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2]], equal_nan=True)
+    panel = planes_panel("section", SECTION, [Plane("T", (section.values,), section.extent)], [0.0], "land")
+    (codes,) = (np.frombuffer(base64.b64decode(one), np.uint8) for one in panel["fields"][0]["codes"])
+    found, levels = codes.reshape(panel["shape"]), codes_of(section.values, range_of([section.values])).T
+    assert np.array_equal(found, levels[[0, 0, 1, 1, 2, 2, 2, 2]])  # rows of 12.9 m

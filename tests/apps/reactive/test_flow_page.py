@@ -12,9 +12,10 @@ from hand_run import ORIGIN, SPACING, record_of, state, written
 from patience import PATIENCE
 
 from fathometer.apps.reactive.page import heading, panels_of
-from fathometer.apps.reactive.step_panel import MOST_BINS, step_panel
+from fathometer.apps.reactive.shown import step_panel
 from fathometer.report.page import DRAWN, PagePanels, write_page
 from fathometer.report.records import Run
+from fathometer.shown.lines import MOST_PLACES
 from tests.support.browser_support import check_width, open_page, photograph, programs
 
 TITLES = [
@@ -170,7 +171,7 @@ def test_heading(run):
 
 
 def test_many_steps_are_thinned_and_their_sums_stay():
-    count = 2 * MOST_BINS + 100
+    count = 2 * MOST_PLACES + 100
     rows = [
         {"step_seconds": 1.0 + n, "newton_iterations": n % 5, "linear_iterations": n, "cut_steps": n % 2}
         for n in range(count)
@@ -183,7 +184,7 @@ def test_many_steps_are_thinned_and_their_sums_stay():
     assert length["y"][0] == pytest.approx(2.0)
     assert sum(cuts["y"]) == count // 2
     assert "Each place is the mean of 3 steps" in panel["caption"]
-    with pytest.raises(ValueError, match="no step"):
+    with pytest.raises(ValueError, match="no row"):
         step_panel({"results": {"course": [], "earlier_steps": 3}})
 
 

@@ -5,9 +5,8 @@ import pytest
 from hand_run import ORIGIN, SPACING, state, written
 
 from fathometer.apps.reactive.fields import CellState, Field
-from fathometer.apps.reactive.picture import PICTURE, draw, flow_figure
 from fathometer.apps.reactive.sections import read_section, section_of
-from fathometer.apps.reactive.shown import Shown, chosen, label_of, lines_of, scale_of, show
+from fathometer.apps.reactive.shown import PICTURE, Shown, chosen, draw, flow_figure, label_of, show
 from fathometer.base.errors import InputError
 from fathometer.report.times import time_text, times_text
 
@@ -18,7 +17,7 @@ def field(kind, name, unit="mol/kg"):
 
 def shown(kind, name, *parts):
     one, arrays = field(kind, name, "1" if kind == "pH" else "mol/kg"), tuple(np.asarray(a, np.float32) for a in parts)
-    return Shown(one, arrays, (1, 1), scale_of(one, arrays))
+    return Shown(one, arrays, (1, 1))
 
 
 def pixels(figure):
@@ -99,8 +98,8 @@ def test_concentrations_over_decades_have_logarithmic_colours():
         ("totals", "total A", values * 0 + np.linspace(1, 99, 12).reshape(4, 3), False),
         ("minerals", "volume A", values, False),
     ):
-        assert scale_of(field(kind, name), [low.astype(np.float32)]).log is log, name
-    tiny = scale_of(field("totals", "total A"), [np.array([1e-30, 1.0])])
+        assert shown(kind, name, low).scale.log is log, name
+    tiny = shown("totals", "total A", [[1e-30, 1.0]]).scale
     assert (tiny.low, tiny.high, tiny.log) == (1e-12, 1.0, True)
     figure = flow_figure([shown("totals", "total A", values)], grid_of((4, 1, 3)), [1.0], "flow")
     assert type(figure.axes[0].images[0].norm).__name__ == "LogNorm"
@@ -161,7 +160,7 @@ def test_lines_lie_at_the_cells_and_are_the_values(tmp_path):
     case, fields = written(tmp_path, cells)
     ph = next(one for one in fields.fields if one.name == "pH")
     read = show(tmp_path / "out", ph, cells, [0, 2], 5)
-    lines = lines_of(read, grid_of(cells), [0.0, 3600.0])
+    lines = read.lines(grid_of(cells), [0.0, 3600.0])
     exact = -state(case, cells, 3600.0).ln_activity[0, 0, :, 1] / np.log(10)
     assert lines.across == "z (m)"
     name, places, values = lines.lines[1]
@@ -173,7 +172,7 @@ def test_lines_lie_at_the_cells_and_are_the_values(tmp_path):
 def test_one_cell_is_shown_over_time(tmp_path):
     case, fields = written(tmp_path, (1, 1, 1), times=(0.0, 3600.0, 7200.0))
     ph = next(one for one in fields.fields if one.name == "pH")
-    lines = lines_of(show(tmp_path / "out", ph, (1, 1, 1), [0, 1, 2], 5), grid_of((1, 1, 1)), fields.written)
+    lines = show(tmp_path / "out", ph, (1, 1, 1), [0, 1, 2], 5).lines(grid_of((1, 1, 1)), fields.written)
     exact = [-state(case, (1, 1, 1), time).ln_activity[0, 0, 0, 1] / np.log(10) for time in fields.written]
     assert lines.across == "time (h)"
     assert lines.lines[0][1] == pytest.approx([0.0, 1.0, 2.0])

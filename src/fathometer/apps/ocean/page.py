@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.apps.ocean.course_panel import course_panel
-from fathometer.apps.ocean.map_panels import MAPS, map_panels
 from fathometer.apps.ocean.page_tables import balance_table, block_panel, parts_table, solver_table
+from fathometer.apps.ocean.shown import MAPS, course_panel, map_panels
 from fathometer.report.formatting import count, digits
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.report.times import time_text

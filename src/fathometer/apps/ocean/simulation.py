@@ -11,8 +11,8 @@ from fathometer.apps.ocean.barotropic.layout import Layout
 from fathometer.apps.ocean.case import Case
 from fathometer.apps.ocean.fields import OceanFields
 from fathometer.apps.ocean.grid import Floats
-from fathometer.apps.ocean.picture import draw
 from fathometer.apps.ocean.share import layout_for
+from fathometer.apps.ocean.shown import draw
 from fathometer.apps.ocean.solver.memory import model_bytes
 from fathometer.apps.ocean.solver.model import OceanModel
 from fathometer.apps.ocean.solver.problem import TRACERS

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.apps.reactive.field_panels import TITLE, field_panels
 from fathometer.apps.reactive.page_tables import balance_table, beside_table, event_table, water_table
-from fathometer.apps.reactive.step_panel import step_panel
+from fathometer.apps.reactive.shown import TITLE, field_panels, step_panel
 from fathometer.report.missing import panels_of_results, panels_or_missing
 from fathometer.report.times import time_text
 from fathometer.runs.application import Heading, Panel

@@ -12,7 +12,7 @@ import numpy as np
 from fathometer.apps.reactive.case import ROUNDING, Case
 from fathometer.apps.reactive.chemistry.description import describe
 from fathometer.apps.reactive.fields import DESCRIPTION, CellState, FlowFields
-from fathometer.apps.reactive.picture import draw
+from fathometer.apps.reactive.shown import draw
 from fathometer.apps.reactive.solver.petsc import options_of
 from fathometer.apps.reactive.solver.problem import ReactiveSolver
 from fathometer.apps.reactive.solver.stepping import TimeSteps, advance
