@@ -113,6 +113,7 @@ def check_errors(comm, method):
         (transpose.forward, (source.astype(">f8"), target), "source: found >f8 of shape"),
         (transpose.forward, (np.ones((9, 2, *source.shape[1:]))[::5], target), "source: found float64 of shape"),
         (transpose.forward, (np.repeat(source, 2, 1)[:, ::2], target), "source: found strides of"),
+        (transpose.forward, (source, np.asfortranarray(target)), "target: found strides of"),
         (transpose.backward, (target, fixed), "source: found a read-only array"),
         (transpose.backward, (target, source.astype(int)), "source: found int64 of shape"),
     ):
