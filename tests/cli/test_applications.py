@@ -4,75 +4,155 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import pytest
 from cli_support import MIGRATE, MODEL, inputs, run, survey
 from machine_support import MACHINE
-from tides import TIDES
+from tides import GRAVITY, TIDES
 
 from fathometer.base.errors import FathometerError
 from fathometer.cli import commands, parser, registry
-from fathometer.cli.application_run import application_command
-from fathometer.cli.argument_groups import add_run, add_survey
+from fathometer.cli.command import Command
+from fathometer.cli.restartable_command import RestartableCommand
 from fathometer.plan.machine_file import save_machine
+from fathometer.storage.datasets.reader import DatasetFile
 
 SOURCE = Path(registry.__file__).parents[1]
 
 
-def add_arguments(given):
-    add_survey(given)
-    add_run(given)
+RUN = RestartableCommand("tides", "tides", "time.steps=100")
+CELLS, SPACING, DEPTH = 60, 500.0, 10.0
+SPEED = math.sqrt(GRAVITY * DEPTH)
+STEP = SPACING / SPEED  # with which a wave goes a cell in a step, exactly
+PERIOD = 25 * STEP
+
+
+def add_arguments(parser):
+    RUN.add_input(parser)
+    RUN.add_run(parser)
+
+
+def prepare(options):
+    RUN.check(options)
+    return RUN.load(options)
 
 
 @pytest.fixture
 def tides(tmp_path, monkeypatch):
-    """An input file of the second application, which has a line in the registry and a command."""
-    registered = MappingProxyType({**registry.APPLICATIONS, "tides": TIDES})
-    monkeypatch.setattr(registry, "APPLICATIONS", registered)
-    module = type(sys)("fathometer.cli.commands.mean_tide")
-    module.COMMAND = application_command("mean-tide", "the mean height", "Mean.", "  mean-tide a", add_arguments)
+    """An input file of an application that has a line in the registry and a command."""
+    monkeypatch.setattr(registry, "APPLICATIONS", MappingProxyType({**registry.APPLICATIONS, "tides": TIDES}))
+    module = type(sys)("fathometer.cli.commands.tides")
+    module.COMMAND = Command(
+        "tides",
+        "tides in a channel",
+        "Tides.",
+        "  fathometer tides a.toml",
+        add_arguments,
+        None,
+        RUN.run_on_ranks,
+        prepare,
+    )
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setattr(commands, "NAMES", (*commands.NAMES, "mean_tide"))
+    monkeypatch.setattr(commands, "NAMES", (*commands.NAMES, "tides"))
     path = tmp_path / "harbour.toml"
-    path.write_text("[tides]\nheights = [1.0, 2.0, 6.0]\n")
+    path.write_text(text(50))
     return path
 
 
+def text(steps, directory="out"):
+    return (
+        f"[channel]\nlength = {CELLS * SPACING}\ndepth = {DEPTH}\ncells = {CELLS}\n"
+        f"[tide]\namplitude = 0.5\nperiod = {PERIOD!r}\n[time]\nstep = {STEP!r}\nsteps = {steps}\n"
+        f'[output]\ndirectory = "{directory}"\nevery_steps = 20\nrestart_steps = 15\n'
+    )
+
+
+def heights(path):
+    with DatasetFile(path) as file:
+        return file.read("height")
+
+
 def test_a_second_application_runs_and_leaves_record_and_page(tides, capsys):
-    done = run(capsys, "mean-tide", tides, "--json")
+    done = run(capsys, "tides", tides, "--json")
     assert done.code == 0, done.err
-    assert done.err.splitlines()[-1] == "mean height 3 m"
-    record = json.loads(tides.with_name("run.json").read_text())
+    assert "s; water balances to " in done.err.splitlines()[-1]
+    output = tides.parent / "out"
+    record = json.loads((output / "run.json").read_text())
     assert json.loads(done.out) == record
-    page = tides.with_name("report.html").read_text()
-    for text in ("<title>Tides: harbour</title>", "High and low water", "mean height"):
-        assert text in page
+    assert record["results"]["balance"][0]["error"] < 1e-12
+    assert record["results"]["counts"] == {"cell_updates": 50.0 * CELLS}
+    assert [path.name for path in sorted((output / "fields").iterdir())] == [
+        f"tides-{step:08d}.nc" for step in (0, 20, 40, 50)
+    ]
+    page = (output / "report.html").read_text()
+    for words in ("<title>Tides: harbour</title>", "Along the channel", "Water a metre of width"):
+        assert words in page
     assert "The roofline is missing" not in page
+    assert (output / "tides.png").read_bytes().startswith(b"\x89PNG")
 
     again = tides.with_name("again.html")
-    assert run(capsys, "report", tides.parent, "-o", again).code == 0
+    assert run(capsys, "report", output, "-o", again).code == 0
     assert again.read_text() == page
 
 
-def test_what_fails_and_what_would_replace_an_input(tides, capsys):
-    done = run(capsys, "mean-tide", tides, "--trace", tides)
-    assert (done.code, done.err) == (2, f"fathometer: error: {tides}: would be replaced\n")
-    tides.write_text("[tides]\nheights = [1.0, -1.0]\n")
-    done = run(capsys, "mean-tide", tides, "--quiet")
-    assert (done.code, done.err) == (1, "fathometer: error: the sea is gone\n")
+def test_its_wave_is_the_exact_one(tides, capsys):
+    """From the western end, before it has come to the wall: sin of the time since it was there."""
+    assert run(capsys, "tides", tides, "--quiet").code == 0
+    behind = 50 - 1 - np.arange(CELLS)  # steps since the end of the channel had what a cell has now
+    exact = np.where(behind > 0, 0.5 * np.sin(2 * np.pi * behind * STEP / PERIOD), 0.0)
+    found = heights(tides.parent / "out" / "fields" / "tides-00000050.nc")[0]
+    assert found == pytest.approx(exact, abs=1e-6)
+    assert np.abs(exact).max() > 0.49
+
+
+def test_it_goes_on_with_the_same_bits(tides, capsys):
+    """And not where its tide is another."""
+    whole = tides.with_name("whole.toml")
+    whole.write_text(text(50, "whole"))
+    assert run(capsys, "tides", whole, "--quiet").code == 0
+    assert run(capsys, "tides", tides, "--quiet", "--set", "time.steps=33").code == 0
+    assert "--resume goes on" in run(capsys, "tides", tides).err
+    done = run(capsys, "tides", tides, "--resume", "--set", "tide.amplitude=1.0")
+    assert (done.code, "is of another input: tide.amplitude: 0.5 then, 1.0 now" in done.err) == (2, True)
+    done = run(capsys, "tides", tides, "--resume")
+    assert done.code == 0, done.err
+    assert "after 33 steps" in done.err
+    for name in ("fields/tides-00000040.nc", "fields/tides-00000050.nc", "restart/00000050/state.nc"):
+        one, other = (tides.parent / folder / name for folder in ("out", "whole"))
+        assert one.read_bytes() == other.read_bytes(), name
+    records = [json.loads((tides.parent / folder / "run.json").read_text())["results"] for folder in ("out", "whole")]
+    steps = [[row["time_seconds"] / STEP for row in record["course"]] for record in records]
+    assert steps[0] == pytest.approx([15, 20, 30, 33, 40, 45, 50])  # each run has a row of its end
+    assert steps[1] == pytest.approx([15, 20, 30, 40, 45, 50])
+    assert [record["earlier_steps"] for record in records] == [33, 0]
+
+
+def test_its_demo(tides, tmp_path, capsys):
+    done = run(capsys, "tides", "--demo", "--quick", "--output", tmp_path / "demo")
+    assert done.code == 0, done.err
+    assert (tmp_path / "demo" / "report.html").is_file()
+
+
+def test_what_is_wrong_and_what_would_replace_an_input(tides, capsys):
+    done = run(capsys, "tides", tides, "--trace", tides)
+    assert (done.code, f"would replace {tides}" in done.err) == (2, True)
+    done = run(capsys, "tides", tides, "--set", "time.step=100.0")
+    assert (done.code, "[time] step: found 100 s; allowed: up to 50.4" in done.err) == (2, True)
 
 
 def test_a_damaged_record_of_a_second_application(tides, capsys):
-    assert run(capsys, "mean-tide", tides, "--quiet").code == 0
-    record = tides.with_name("run.json")
-    record.write_text(record.read_text().replace('"tides": {', '"tidal": {'))
+    assert run(capsys, "tides", tides, "--quiet").code == 0
+    record = tides.parent / "out" / "run.json"
+    record.write_text(record.read_text().replace('"grid": {', '"gird": {'))
     done = run(capsys, "report", record)
     assert done.code == 2
-    assert "damaged: machine, input or results hold what no run writes (KeyError: 'tides')" in done.err
+    assert "damaged: machine, input or results hold what no run writes (KeyError: 'grid')" in done.err
 
 
 def test_plan_and_submit_go_by_the_input_file(tides, tmp_path, capsys):
@@ -80,16 +160,19 @@ def test_plan_and_submit_go_by_the_input_file(tides, tmp_path, capsys):
     save_machine(machine, MACHINE)
     done = run(capsys, "plan", tides, "--on", machine, "--ranks", 2)
     assert done.code == 0
-    assert done.out.startswith("1.5 s on a machine\n\nmachine file: does not say")
+    assert done.out.startswith("60 cells, 50 steps on a machine\n")
+    assert "machine file: does not say" in done.out
     done = run(capsys, "plan", tides, "--on", machine, "--json", "-")
     said = json.loads(done.out)
-    assert not said.pop("machine_file")["measured_here"]
-    assert said == {"schema_version": 1, "seconds": 3.0}
+    assert not said["machine_file"]["measured_here"]
+    asked = said["asked"]
+    assert asked["total_seconds"] == pytest.approx(sum(phase["seconds"] for phase in asked["phases"]))
     done = run(capsys, "plan", tides, "--on", machine, "--velocities", "1500,2000")
     assert done.code == 2
     assert "--velocities: found; " in done.err
     done = run(capsys, "submit", tides, "--time", "8h", "--print")
-    assert (done.code, done.err) == (2, f"fathometer: error: {tides}: tides wait for no batch job\n")
+    assert done.code == 0, done.err
+    assert f"tides {tides} --resume" in done.out
     inputs(tmp_path)
     done = run(capsys, "plan", survey(tmp_path, MODEL), "--on", machine)
     assert done.code == 0, done.err
@@ -106,15 +189,15 @@ def test_whose_an_input_file_is(tides, tmp_path):
     }
     for name, text in named.items():
         (tmp_path / name).write_text(text)
-        expected = "tides" if name == "harbour.toml" else "seismic"
+        expected = "tides" if name in ("harbour.toml", "both.toml") else "seismic"  # of both the one with more sections
         assert registry.of_input(tmp_path / name).name == expected, name
     assert registry.of_input(tmp_path / "absent.toml").name == "seismic"
 
 
 def test_whose_a_command_an_equation_and_a_record_is(tides):
-    assert [registry.of_command(name).name for name in ("model", "migrate", "mean-tide")] == ["seismic"] * 2 + ["tides"]
+    assert [registry.of_command(name).name for name in ("model", "migrate", "tides")] == ["seismic"] * 2 + ["tides"]
     assert registry.of_equation("vti").name == "seismic"
-    assert registry.resume_hint("mean-tide") == "wait for the next tide"
+    assert registry.resume_hint("tides", Path("no.toml")).startswith("--resume begins anew")
     assert registry.resume_hint("model") == ""
     for name in ("seismic", "tides"):
         assert registry.panels_of({"application": name}) is registry.application(name)

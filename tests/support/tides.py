@@ -1,125 +1,402 @@
-"""A second application, as small as one can be: the mean height of tides from a TOML file with the section [tides].
+"""An application as small as one can be whose model steps in time: tides in a channel. docs/adding-an-application.md
+shows it piece by piece; tests register it (TIDES in `APPLICATIONS`).
 
-Tests register it (TIDES in `APPLICATIONS`) to see that the command line and the page need nothing else of an
-application than what runs/application.py lists.
+Long waves of small height h on water of the depth H, with the velocity u along the channel and a linear friction r:
+dh/dt = -H du/dx and du/dt = -g dh/dx - r u. At the western end the height is a sine, the eastern one is a wall.
 """
+
+# --- input
 
 from __future__ import annotations
 
-import tomllib
-from types import SimpleNamespace
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel
+import numpy as np
+from annotated_types import Ge, Gt, Le
+from mpi4py import MPI
+from pydantic import model_validator
 
-from fathometer.base.errors import InputError
-from fathometer.config.settings import with_settings
-from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
-from fathometer.record.machine import machine
-from fathometer.record.ranks import account, own_account
+from fathometer.base import ledger
+from fathometer.base.errors import FathometerError, InputError
+from fathometer.config.input_file import InputFile
+from fathometer.config.quantities import SimulatedTime
+from fathometer.config.table import Table, key, section
+from fathometer.config.types import Count, FolderName
+from fathometer.parallel.collectives import allreduce
+from fathometer.parallel.decomposition import split
+from fathometer.pictures import sheet
+from fathometer.plan.layouts import layouts_of
+from fathometer.plan.phase import Phase
+from fathometer.plan.prediction import Prediction
+from fathometer.record.envelope import Figure
+from fathometer.record.ranks import seconds
+from fathometer.report.missing import panels_of_results, panels_or_missing
+from fathometer.report.scale import spread
+from fathometer.report.times import time_text, times_text
 from fathometer.runs.application import Application, CostEstimate, Heading
-from fathometer.runs.context import Outcome
+from fathometer.runs.field_series import NetcdfSeries
+from fathometer.runs.restart_hint import DIRECTORY
+from fathometer.runs.simulation import Simulation
+from fathometer.runs.state_arrays import StateArray
+from fathometer.runs.time_application import TimeApplication
+from fathometer.runs.time_run import simulate
+from fathometer.shown.lines import Lines, lines_figure, lines_panel
+from fathometer.storage.datasets.dataset import Dataset, Variable
+from fathometer.storage.datasets.reader import DatasetFile
+from fathometer.storage.reading import readable
+from fathometer.storage.volumes.strategy import Strategy
 
 TIDES = "tides:APPLICATION"
+GRAVITY = 9.81  # m/s²
 
 
-class Tides(BaseModel):
-    """The section [tides]."""
+class ChannelTable(Table):
+    """The channel."""
 
-    heights: list[float]
-
-
-class Input(BaseModel):
-    """An input file."""
-
-    tides: Tides
+    length: Annotated[float, Gt(0), Le(1e8)] = key("of the channel", "m")
+    depth: Annotated[float, Gt(0), Le(12_000)] = key("of the water", "m")
+    cells: Annotated[int, Ge(2)] = key("along the channel")
+    friction: Annotated[float, Ge(0), Le(1)] = key("linear, of the velocity", "1/s", 0.0)
 
 
-class TidesApplication:
-    """The mean of heights."""
+class TideTable(Table):
+    """The tide at the western end."""
 
-    name = "tides"
-    commands = ("mean-tide",)
-    sections = frozenset({"tides"})
-    plan_options = frozenset({"ranks"})
-    equations = ()
+    amplitude: Annotated[float, Gt(0), Le(100)] = key("of the height", "m")
+    period: SimulatedTime = key("of the tide", "s")
+
+
+class TimeTable(Table):
+    """Time steps."""
+
+    step: SimulatedTime = key("length of a time step", "s")
+    steps: Count = key("how many")
+
+
+class OutputTable(Table):
+    """Where the results go."""
+
+    directory: FolderName = key("folder of the results; relative to the tides file", "", DIRECTORY)
+    every_steps: Count = key("steps between fields", "", 100)
+    restart_steps: Count = key("steps between restart files", "", 1000)
+
+
+class TidesFile(InputFile):
+    """The input of a run."""
+
+    channel: ChannelTable = key("the channel")
+    tide: TideTable = key("the tide at its end")
+    time: TimeTable = key("time steps")
+    output: OutputTable = section("where the results go", OutputTable)
+
+    @property
+    def output_directory(self) -> Path:
+        """Folder of the results."""
+        return self.directory / self.output.directory
+
+    @property
+    def spacing(self) -> float:
+        """Of cells, m."""
+        return self.channel.length / self.channel.cells
+
+    @model_validator(mode="after")
+    def _is_stable(self) -> Self:
+        longest = self.spacing / math.sqrt(GRAVITY * self.channel.depth)
+        if self.time.step > longest * (1 + 1e-12):
+            raise ValueError(f"[time] step: found {self.time.step:g} s; allowed: up to {longest:g} s, for these cells")
+        return self
+
+
+# --- model
+
+
+class Channel:
+    """The water of a rank's cells lo to hi: heights h (m) at centres, velocities u (m/s) at western faces."""
+
+    def __init__(self, file: TidesFile, comm: MPI.Intracomm) -> None:
+        cells = file.channel.cells
+        if comm.size > cells:
+            raise InputError(f"{file.path}: found {comm.size} ranks; allowed: up to {cells}, one a cell")
+        self.file, self.comm = file, comm
+        self.lo, self.hi = split(cells, comm.size, comm.rank)
+        self.h, self.u = np.zeros(self.hi - self.lo), np.zeros(self.hi - self.lo)
+
+    def step(self, time: float) -> float:
+        """Collective. A step to a time, s; the volume a metre of width, m², that has come in at the western end."""
+        keys, tide, dt, dx = self.file.channel, self.file.tide, self.file.time.step, self.file.spacing
+        with ledger.phase("step"):
+            outside = tide.amplitude * math.sin(2 * math.pi * (time - dt) / tide.period)  # half a cell to the west
+            west = self._exchange(self.h[-1:], 1, outside)
+            slope = np.diff(self.h, prepend=west) / dx
+            self.u[...] = (self.u - dt * GRAVITY * slope) / (1 + dt * keys.friction)
+            east = self._exchange(self.u[:1], -1, 0.0)
+            self.h -= dt * keys.depth * np.diff(self.u, append=east) / dx
+        return dt * keys.depth * float(self.u[0]) if self.comm.rank == 0 else 0.0
+
+    def _exchange(self, values: np.ndarray, to: int, at_end: float) -> float:
+        """Collective. Send a value to the neighbour in the east (1) or west (-1); that of the other, or `at_end`."""
+        ranks = [n if 0 <= n < self.comm.size else MPI.PROC_NULL for n in (self.comm.rank + to, self.comm.rank - to)]
+        received = np.array([at_end])
+        with ledger.communication("exchange", bytes=values.nbytes):
+            self.comm.Sendrecv(np.ascontiguousarray(values), ranks[0], 0, received, ranks[1], 0)
+        return float(received[0])
+
+
+@dataclass(frozen=True)
+class Case:
+    """The input made ready."""
+
+    file: TidesFile
+
+    def facts(self) -> dict[str, Any]:
+        """See Case of runs/simulation.py."""
+        return {"grid": {"cells": self.file.channel.cells, "spacing_metres": self.file.spacing}}
+
+    def state_input(self) -> dict[str, Any]:
+        """See Case of runs/simulation.py."""
+        values = self.file.resolved()
+        return {name: values[name] for name in ("channel", "tide")} | {"step": self.file.time.step}
+
+
+class TidesSimulation(Simulation):
+    """A run of the channel."""
+
+    KEPT = ("rows", "gained")
+    fields: NetcdfSeries
+
+    def __init__(self, case: Case, comm: MPI.Intracomm) -> None:
+        super().__init__(comm, ("cell_updates",), case.file.output.restart_steps)
+        self.file, self.gained = case.file, 0.0
+        self.channel = Channel(case.file, comm)
+        self.fields = NetcdfSeries(case.file.output_directory, "tides", ("height", "velocity"), comm, Strategy())
+        self.files = {"fields": self.fields.folder}
+
+    def begin(self) -> None:
+        """The water is at rest."""
+
+    def resume(self) -> None:
+        """See Simulation."""
+        if self.steps > self.file.time.steps:
+            raise InputError(
+                f"{self.file.path}: [time] steps: found {self.file.time.steps}, but the run to be resumed has taken "
+                f"{self.steps}; allowed: from that on"
+            )
+
+    def arrays(self) -> dict[str, StateArray]:
+        """See Simulation."""
+        channel, shape = self.channel, (self.file.channel.cells,)
+        arrays = {"height": channel.h, "velocity": channel.u}
+        return {name: StateArray(("x",), shape, [((channel.lo,), values)]) for name, values in arrays.items()}
+
+    @property
+    def share(self) -> float:
+        """See Simulation."""
+        return self.steps / self.file.time.steps
+
+    def step(self) -> None:
+        """See Simulation."""
+        self.steps, self.time = self.steps + 1, (self.steps + 1) * self.file.time.step
+        self.gained += allreduce(self.comm, self.channel.step(self.time), "SUM")
+        self.counts["cell_updates"] += self.file.channel.cells
+
+    def look(self, row: bool, needed: bool) -> None:
+        """See Simulation."""
+        if not (row or needed):
+            return
+        highest = allreduce(self.comm, float(np.abs(self.channel.h).max()), "MAX")
+        if not math.isfinite(highest):
+            raise FathometerError(f"step {self.steps}: the height is not finite")
+        if row:
+            self.rows.append({"time_seconds": self.time, "highest_metres": highest})
+
+    def fields_due(self) -> bool:
+        """See Simulation."""
+        return self.steps % self.file.output.every_steps == 0
+
+    def write_fields(self) -> None:
+        """See Simulation."""
+        keys, channel = self.file.channel, self.channel
+        places = (np.arange(keys.cells) + 0.5) * self.file.spacing
+        variables = [
+            Variable("time", ("time",), "f8", {"units": "s"}, np.array([self.time])),
+            Variable("x", ("x",), "f8", {"units": "m"}, places),
+            Variable("height", ("time", "x"), "f4", {"units": "m"}),
+            Variable("velocity", ("time", "x"), "f4", {"units": "m s-1"}),
+        ]
+        values = {"height": channel.h, "velocity": channel.u}
+        for name, one in values.items():
+            self.fields.ranges[name].add(one)
+        boxes = [(name, [((0, channel.lo), one[None])]) for name, one in values.items()]
+        self.fields.write(self.steps, Dataset({"time": 1, "x": keys.cells}, variables), boxes)
+
+    def told(self):
+        """See Simulation."""
+        yield f"{self.file.channel.cells} cells, {self.file.time.steps} steps of {self.file.time.step:g} s"
+
+    def balance(self) -> list[dict[str, Any]]:
+        """Water a metre of width, m²: what there is, and what has come in; error: what is missing, of all displaced."""
+        now, displaced = (
+            self.file.spacing * allreduce(self.comm, float(values.sum()), "SUM")
+            for values in (self.channel.h, np.abs(self.channel.h))
+        )
+        return [
+            {"of": "water", "now": now, "gained": self.gained, "error": abs(now - self.gained) / (displaced or 1.0)}
+        ]
+
+    def results(self) -> dict[str, Any]:
+        """See Simulation."""
+        files = self.fields.files(self.fields.written)
+        return {"field_files": [str(path.relative_to(self.file.output_directory)) for path in files]}
+
+    def figures(self, account: dict[str, Any]) -> list[Figure]:
+        """See Simulation."""
+        taken = seconds(account, ("step", "exchange"))
+        rate = self.counts["cell_updates"] / taken if taken else 0.0
+        return [
+            Figure("total", account["wall_seconds"]["max"], "seconds", "lower"),
+            Figure("kernel", taken, "seconds", "lower", "context"),
+            Figure("cell updates", rate, "cells_per_second", "higher"),
+        ]
+
+    def draw(self) -> Path:
+        """See Simulation."""
+        folder = self.file.output_directory
+        lines = lines_of(folder, self.results()["field_files"])
+        path = folder / PICTURE
+        sheet.save(lines_figure(f"{self.file.path.stem} up to {time_text(self.time)}", lines), path)
+        return path
+
+
+# --- what is shown
+
+PICTURE = "tides.png"
+MOST_TIMES = 6
+
+
+def lines_of(folder: Path, names: list[str]) -> list[Lines]:
+    """Heights and velocities at some times, from the field files of a run."""
+    names = [names[n] for n in spread(len(names), MOST_TIMES)]
+    times, values = [], {"height": [], "velocity": []}
+    for name in names:
+        with DatasetFile(folder / name) as file:
+            times.append(float(file.read("time")[0]))
+            places = file.read("x") / 1e3
+            for kind, found in values.items():
+                found.append(file.read(kind)[0])
+    named = {"height": "Height (m)", "velocity": "Velocity (m/s)"}
+    return [
+        Lines(named[kind], "x (km)", [(text, places, one) for text, one in zip(times_text(times), found, strict=True)])
+        for kind, found in values.items()
+    ]
+
+
+def balance_table(record: Mapping[str, Any]) -> dict[str, Any]:
+    """What there is of water, and what has come in."""
+    names = {"of": "of", "now": "at the end (m²)", "gained": "came in (m²)", "error": "missing"}
+    columns = [[name, label, "" if name == "of" else "1"] for name, label in names.items()]
+    rows = [[row[name] for name in names] for row in record["results"]["balance"]]
+    return {"kind": "table", "title": "Water a metre of width", "columns": columns, "rows": rows}
+
+
+# --- cost
+
+
+def predict(file: TidesFile, machine: Any, ranks: int, nodes: int) -> Prediction:
+    """What a run costs: each step reads both arrays and writes both, twice, and sends two numbers."""
+    if ranks > file.channel.cells:
+        raise InputError(f"{file.path}: found {ranks} ranks; allowed: up to {file.channel.cells}, one a cell")
+    own, steps = -(-file.channel.cells // ranks), file.time.steps
+    bandwidth = machine.triad_bytes_per_second * nodes / ranks
+    exchange = machine.exchange_seconds("network" if nodes > 1 else "local", 8.0) if ranks > 1 else 0.0
+    times = 2 + steps // file.output.every_steps
+    phases = (
+        Phase("start-up", machine.start_seconds),
+        Phase("step", steps * 8 * 8.0 * own / bandwidth, 0, steps),
+        Phase("exchange", 2 * steps * exchange, 16.0 * steps * ranks, 2 * steps),
+        Phase("write fields", times * 8.0 * file.channel.cells / machine.write_bytes_per_second, 0, times),
+        Phase("finish", machine.finish_seconds),
+    )
+    memory = {"process": int(machine.process_bytes), "arrays": 8 * 8 * own}
+    return Prediction(nodes, ranks, phases, memory, ("step", "exchange"))
+
+
+# --- application
+
+
+class TidesApplication(TimeApplication):
+    """Tides in a channel."""
+
+    name, kind, noun = "tides", "tides", "a run of tides"
+    sections = frozenset({"channel", "tide", "time"})
+    results: ClassVar = (PICTURE,)
+    plan_options = frozenset({"ranks", "nodes"})
 
     def import_modules(self, command):
-        """Nothing more."""
+        """All of it is here."""
 
     def input_model(self):
-        """The pydantic class."""
-        return Input
-
-    def load(self, path, settings=()):
-        """An input file and where it lies."""
-        values = with_settings(tomllib.loads(path.read_text()), settings)
-        return SimpleNamespace(path=path, heights=Input(**values).tides.heights)
-
-    def resume_hint(self, command, path, settings=()):
-        """Of all input files."""
-        return "wait for the next tide"
-
-    def protect_inputs(self, input, outputs):
-        """Raises InputError where the input file itself would be replaced."""
-        if input.path in outputs:
-            raise InputError(f"{input.path}: would be replaced")
+        """See Application."""
+        return TidesFile
 
     def input_files(self, input):
-        """The input alone."""
-        return [input.path]
+        """See TimeApplication."""
+        return [readable(input.path)]
+
+    def demo_text(self, quick):
+        """See TimeApplication."""
+        cells = 200 if quick else 2000
+        return (
+            "# A tide enters a shallow channel.\n"
+            f"[channel]\nlength = 2e5\ndepth = 20.0\ncells = {cells}\nfriction = 1e-5\n"
+            f"[tide]\namplitude = 1.0\nperiod = 44714.0\n[time]\nstep = {14000 / cells:g}\nsteps = {4 * cells}\n"
+            f'[output]\ndirectory = "."\nevery_steps = {cells}\n'
+        )
+
+    def case_bytes(self, input):
+        """See TimeApplication."""
+        return 16 * input.channel.cells
+
+    def case(self, input):
+        """See TimeApplication."""
+        return Case(input)
+
+    def simulation(self, case, comm):
+        """Collective. See TimeApplication."""
+        return TidesSimulation(case, comm)
 
     def run(self, command, input, comm, context):
-        """Collective. Write the record and its page beside the input."""
-        mean = sum(input.heights) / len(input.heights)
-        files = {"record": input.path.with_name(RECORD), "report": input.path.with_name(PAGE)}
-        envelope = record(
-            application=self.name,
-            command=context.command,
-            input={"tides": {"heights": input.heights}},
-            machine=machine([input.path]) | {"ranks": comm.size, "binding": [context.binding.as_dict()]},
-            account=account([own_account(context.binding)]),
-            figures=[Figure("mean height", mean, "metres", "none")],
-            results={"files": files, "mean_metres": mean},
-        )
-        write_record(files["record"], envelope)
-        context.publish(files["report"], envelope, self.panels(envelope, files["record"]))
-        return Outcome(files, envelope)
-
-    def demo(self, folder, quick, comm, context):
-        """There is none."""
-        raise InputError("tides: no demo")
+        """Collective. See Application."""
+        return simulate(self, input, comm, context)
 
     def summary(self, outcome):
-        """The mean."""
-        return [f"mean height {outcome.record['results']['mean_metres']:g} m"]
-
-    def failure(self, outcome):
-        """The dead do not count tides."""
-        return "the sea is gone" if outcome.record["results"]["mean_metres"] == 0.0 else ""
+        """See Application."""
+        figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
+        (water,) = outcome.record["results"]["balance"]
+        return [f"{figures['total']:.1f} s; water balances to {water['error']:.1g}"]
 
     def plan(self, input, machine, options):
-        """A second for each height."""
-        seconds = len(input.heights) / (options["ranks"] or 1)
-        return CostEstimate({"schema_version": 1, "seconds": seconds}, [f"{seconds:g} s on {machine.name}"])
-
-    def batch_job(self, input, program, name, nodes, **options):
-        """There is none."""
-        raise InputError(f"{input.path}: tides wait for no batch job")
+        """See Application."""
+        layouts = layouts_of(input.path, machine, options, lambda ranks, nodes: predict(input, machine, ranks, nodes))
+        record = {"schema_version": 1, "application": "plan", "machine": machine.name} | layouts.as_dict()
+        title = f"{input.channel.cells} cells, {input.time.steps} steps on {machine.name}"
+        return CostEstimate(record, [title, "", *layouts.table(machine)])
 
     def heading(self, record):
-        """What a page says at its top."""
-        return Heading("Tides", "harbour", [("Heights", str(len(record["input"]["tides"]["heights"])))], kernel=False)
+        """See RecordPanels."""
+        grid = record["results"]["grid"]
+        facts = [("Grid", f"{grid['cells']} cells of {grid['spacing_metres']:g} m")]
+        return Heading("Tides", Path(record["input"]["tides_file"]).stem, facts, kernel=False)
 
-    def panels(self, record, path):
-        """The heights as a table."""
-        heights = record["input"]["tides"]["heights"]
-        rows = [[n, height] for n, height in enumerate(heights)]
-        columns = [("tide", "tide", "count"), ("height", "height", "metres")]
-        return [{"kind": "table", "title": "High and low water", "columns": columns, "rows": rows}]
-
-    def probes(self):
-        """Nothing that a benchmark could measure."""
-        return
+    def panels_of(self, record, folder):
+        """See TimeApplication."""
+        title = "Along the channel"
+        names = record["results"].get("field_files", [])
+        lines = panels_or_missing(title, lambda: [lines_panel("lines", title, lines_of(folder, names), "")])
+        return lines + panels_of_results(record, (("Water", "balance", balance_table),))
 
 
 APPLICATION: Application = TidesApplication()
