@@ -11,8 +11,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from fathometer.plan.machine_file import load_machine
-from fathometer.seismic.cost.prediction import Prediction
-from fathometer.seismic.plan import PlanRequest, plan
+from fathometer.seismic.acoustic.plan import plan_acoustic
+from fathometer.seismic.cost.prediction import WavePrediction
+from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.survey import load_survey
 
 FOLDER = Path(__file__).parent / "historical"
@@ -24,13 +25,13 @@ PUBLISHED = {  # grid, nodes: seconds in the kernel and in all
 }
 
 
-def predictions() -> dict[tuple[str, int], Prediction]:
+def predictions() -> dict[tuple[str, int], WavePrediction]:
     """The four runs, one rank a node, cut along x only."""
     machine = load_machine(FOLDER / "cluster.json")
     found = {}
     for grid, nodes in PUBLISHED:
         request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
-        found[grid, nodes] = plan(load_survey(FOLDER / f"{grid}.toml"), machine, request).asked
+        found[grid, nodes] = plan_acoustic(load_survey(FOLDER / f"{grid}.toml"), machine, request).asked
     return found
 
 

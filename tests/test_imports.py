@@ -30,7 +30,8 @@ FLOORS = {
     """,
     "fathometer.seismic": """
         application
-        demo acoustic job probes
+        demo job probes
+        acoustic
         rtm kirchhoff elastic
         modelling signature
         plan_table

@@ -18,8 +18,9 @@ from fathometer.parallel.threads import ThreadCounts
 from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Rate, load_machine, save_machine
 from fathometer.seismic.elastic import probes
+from fathometer.seismic.elastic.plan import plan_elastic
 from fathometer.seismic.elastic.setup import prepare_elastic
-from fathometer.seismic.plan import PlanRequest, plan
+from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.survey import load_survey
 
 RATES = tuple(
@@ -48,7 +49,7 @@ LOSSY = {"model__qp": 60.0, "model__qs": 30.0}
 
 def planned(path, ranks=1, machine=WITH_RATES, **request):
     """The prediction for so many ranks, and seconds by phase."""
-    one = plan(load_survey(path), machine, PlanRequest(ranks, **request)).asked
+    one = plan_elastic(load_survey(path), machine, PlanRequest(ranks, **request)).asked
     return one, {phase.name: phase.seconds for phase in one.phases}
 
 
@@ -88,10 +89,10 @@ def test_counts_are_those_of_the_run(tmp_path, changes):
 
 def test_the_model_of_costs_by_hand(tmp_path):
     path = elastic_survey(tmp_path)
-    whole = plan(load_survey(path), WITH_RATES, PlanRequest(2))
+    whole = plan_elastic(load_survey(path), WITH_RATES, PlanRequest(2))
     nx, ny, nz = whole.layout.grid.full_shape
     steps, shots = whole.time.steps, len(whole.layout.acquisition.shots)
-    _, cut, _ = whole.asked.ranks
+    _, cut, _ = whole.asked.shot_ranks
     assert cut == 1  # along x
     half = -(-nx // 2)
     points, width, free = half * ny * nz, whole.layout.boundary.width, whole.layout.free_surface
@@ -120,7 +121,7 @@ def test_series_of_many_sources_cost_time(tmp_path):
     table = {f"source__{key}": None for key in ("strike", "dip", "rake", "moment")}
     table |= {"source__kind": "table", "source__path": "fault.csv"}
     machine = WITH_RATES.model_copy(update={"trace_step_seconds": 1e-7})
-    whole = plan(load_survey(elastic_survey(tmp_path, **table)), machine, PlanRequest(1))
+    whole = plan_elastic(load_survey(elastic_survey(tmp_path, **table)), machine, PlanRequest(1))
     _, plain = planned(elastic_survey(tmp_path, propagation__time_dispersion="none", **table), machine=machine)
     seconds = {phase.name: phase.seconds for phase in whole.asked.phases}
     samples = len(whole.layout.acquisition.shots) * 300 * 2 * whole.time.steps
@@ -152,7 +153,7 @@ def test_a_plan_looks_at_sources_once(tmp_path, monkeypatch):
     asked = []
     for shots in (2, 50):
         sources = {"x": [140.0, 240.0, 100.0 / (shots - 1)], "y": 230.0, "z": 130.0}
-        plan(load_survey(elastic_survey(tmp_path, acquisition__sources=sources)), WITH_RATES, PlanRequest())
+        plan_elastic(load_survey(elastic_survey(tmp_path, acquisition__sources=sources)), WITH_RATES, PlanRequest())
         asked.append(len(calls))
         calls.clear()
     assert asked[1] <= asked[0] + 2
@@ -170,11 +171,11 @@ def test_attenuation_costs_its_own_rate_and_memory(tmp_path):
 def test_time_step_and_velocities_are_those_of_the_model(tmp_path):
     survey = load_survey(elastic_survey(tmp_path, **LOSSY))
     setup = prepare_elastic(survey, MPI.COMM_SELF)
-    said = plan(survey, WITH_RATES, PlanRequest())
+    said = plan_elastic(survey, WITH_RATES, PlanRequest())
     assert said.time.dt == pytest.approx(setup.time.dt, rel=1e-9)
-    assert (said.slowest, said.fastest) == pytest.approx((setup.run.slowest, setup.run.fastest))
-    assumed = plan(survey, WITH_RATES, PlanRequest(velocities=(1000.0, 2550.0)))
-    assert (assumed.slowest, assumed.fastest) == (1000.0, 2550.0)
+    assert (said.known.slowest, said.known.fastest) == pytest.approx((setup.run.slowest, setup.run.fastest))
+    assumed = plan_elastic(survey, WITH_RATES, PlanRequest(velocities=(1000.0, 2550.0)))
+    assert (assumed.known.slowest, assumed.known.fastest) == (1000.0, 2550.0)
     assert assumed.time.dt == pytest.approx(setup.time.dt, rel=0.01)
 
 
@@ -212,7 +213,7 @@ def test_elastic_surveys_are_not_migrated(tmp_path, words, command):
 
 def test_a_machine_without_elastic_rates_says_so(tmp_path):
     with pytest.raises(InputError, match=r"rates: found none of elastic, viscoelastic; `fathometer calibrate`"):
-        plan(load_survey(elastic_survey(tmp_path)), MACHINE, PlanRequest())
+        plan_elastic(load_survey(elastic_survey(tmp_path)), MACHINE, PlanRequest())
 
 
 @pytest.mark.parametrize("keys", [("vp", 20.0), ("vs", 2500.0), ("density", 2.2)])
@@ -222,7 +223,7 @@ def test_values_that_a_run_refuses(tmp_path, keys):
     if name == "vp":
         np.save(tmp_path / "vp.npy", np.full((26, 26, 26), value, np.float32))
     with pytest.raises(InputError, match=rf"\[model\] {name}: found"):
-        plan(survey, WITH_RATES, PlanRequest())
+        plan_elastic(survey, WITH_RATES, PlanRequest())
 
 
 def test_rates_are_measured_and_read_again(tmp_path, monkeypatch):

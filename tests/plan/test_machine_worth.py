@@ -20,7 +20,8 @@ from fathometer.lab.studies.watch import OTHERS
 from fathometer.plan.machine_file import Calibration, Measurement, RunEnds, load_machine, save_machine
 from fathometer.plan.worth import NEEDED, first_use, worth_of
 from fathometer.runs.small_runs import ends_of
-from fathometer.seismic.plan import PlanRequest, plan
+from fathometer.seismic.acoustic.plan import plan_acoustic
+from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.survey import load_survey
 
 
@@ -166,11 +167,11 @@ def test_ends_are_those_of_the_command_and_of_as_many_ranks():
 def test_memory_and_seconds_of_a_small_run(tmp_path):
     """A modelling takes its process and arrays; a small migration most when it draws."""
     inputs(tmp_path)
-    model = plan(load_survey(survey(tmp_path, MODEL)), ENDS, PlanRequest(1)).asked
+    model = plan_acoustic(load_survey(survey(tmp_path, MODEL)), ENDS, PlanRequest(1)).asked
     assert model.memory_bytes["process"] == 7e7
     seconds = {phase.name: phase.seconds for phase in model.phases}
     assert (seconds["start-up"], seconds["set up"], seconds["finish"]) == (0.5, 0.25, 0.75)
-    migrate = plan(load_survey(survey(tmp_path, MIGRATE)), ENDS, PlanRequest(2, 1)).asked
+    migrate = plan_acoustic(load_survey(survey(tmp_path, MIGRATE)), ENDS, PlanRequest(2, 1)).asked
     assert migrate.rank_bytes == 1.3e8
     assert set(migrate.memory_bytes) == {"process", "drawing"}
 
@@ -180,8 +181,8 @@ def test_memory_written_for_the_first_time_takes_time(tmp_path, keys):
     """Also of the history, which a run allocates when it sets up."""
     inputs(tmp_path)
     loaded = load_survey(survey(tmp_path, keys))
-    without = plan(loaded, MACHINE, PlanRequest(2, 1)).asked
-    fresh = plan(loaded, MACHINE.model_copy(update={"fresh_bytes_per_second": 1e6}), PlanRequest(2, 1)).asked
+    without = plan_acoustic(loaded, MACHINE, PlanRequest(2, 1)).asked
+    fresh = plan_acoustic(loaded, MACHINE.model_copy(update={"fresh_bytes_per_second": 1e6}), PlanRequest(2, 1)).asked
     arrays = without.rank_bytes - without.memory_bytes["process"] - without.memory_bytes.get("page", 0)
     assert fresh.seconds - without.seconds == pytest.approx(2 * arrays / 1e6, rel=1e-6)
     assert ("wavefield history" in without.memory_bytes) == (keys is MIGRATE)

@@ -22,9 +22,10 @@ from fathometer.lab import calibrate
 from fathometer.lab.measuring import Measuring
 from fathometer.lab.studies.watch import Watch
 from fathometer.plan.machine_file import load_machine, save_machine
-from fathometer.seismic import plan as plans
-from fathometer.seismic.cost.predict import predict
-from fathometer.seismic.plan import PlanRequest, plan
+from fathometer.seismic.acoustic import plan as plans
+from fathometer.seismic.acoustic.plan import plan_acoustic
+from fathometer.seismic.acoustic.predict import predict
+from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.setup import layout
 from fathometer.seismic.shots.window import window_of
 from fathometer.seismic.survey import load_survey
@@ -42,7 +43,7 @@ def machine_file(tmp_path):
 def test_published_overlap_reads(nodes, model, traces):
     """(nodes - 1) x 8 x ny x nz x 4 B x 3 files, and (nodes - 1) x 8 x ny x 4 B x 800 samples."""
     request = PlanRequest(nodes, nodes, (nodes, 1, 1), velocities=(1500.0, 4500.0), imaging=True, store="files")
-    one = plan(load_survey(FOLDER / "small.toml"), load_machine(FOLDER / "cluster.json"), request)
+    one = plan_acoustic(load_survey(FOLDER / "small.toml"), load_machine(FOLDER / "cluster.json"), request)
     assert one.time.steps == 800
     assert one.layout.acquisition.samples == 800
     assert one.asked.model_halo_bytes == (nodes - 1) * 8 * 1151 * 1231 * 4 * 3 == pytest.approx(model, rel=0.005)
@@ -85,14 +86,14 @@ def test_counts_are_those_of_the_run(migrated, capsys, machine_file, cut):
 def test_the_model_of_costs_by_hand(tmp_path):
     inputs(tmp_path)
     survey(tmp_path, MODEL)
-    one = plan(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).asked
-    layout = plan(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).layout
+    one = plan_acoustic(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).asked
+    layout = plan_acoustic(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).layout
     nx, _, nz = layout.grid.full_shape
     phases = {phase.name: phase for phase in one.phases}
     points = -(-nx // 2) * nz
     rate = math.exp(math.log(8e8) + (math.log(2e8) - math.log(8e8)) * math.log(points / 1e4) / math.log(100))
     rate = rate if points > 1e4 else 8e8
-    steps = plan(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).time.steps
+    steps = plan_acoustic(load_survey(tmp_path / "survey.toml"), MACHINE, PlanRequest(2, 2)).time.steps
     assert phases["source propagation"].seconds == pytest.approx(steps * points / rate)
     travelling = 1e-5 + layout.halo * nz * 4 / 1e9
     assert phases["halo exchange"].seconds == pytest.approx(steps * max(0, travelling - points / rate))
@@ -121,7 +122,9 @@ def test_memory_is_what_the_run_takes(tmp_path, machine_file):
     np.save(tmp_path / "vp.npy", np.full((NX * 20, NZ * 20), 2000.0, np.float32))
     keys = MIGRATE | {"model.spacing": [2.0, 2.0], "model.epsilon": 0.1, "imaging.every": 2, "history.store": "memory"}
     path = survey(tmp_path, keys)
-    said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": float(process)}), PlanRequest(1)).asked
+    said = plan_acoustic(
+        load_survey(path), MACHINE.model_copy(update={"process_bytes": float(process)}), PlanRequest(1)
+    ).asked
     assert call("migrate", path, *words).code == 0
     [peak] = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
     assert peak > 3 * process
@@ -138,7 +141,7 @@ def test_memory_of_the_rank_that_takes_most(tmp_path, machine_file):
     path = survey(tmp_path, keys)
     assert call("migrate", path, "--quiet", "--ranks", 4, "--overwrite").code == 0
     peaks = json.loads((tmp_path / "out" / "run.json").read_text())["results"]["peak_memory_bytes"]
-    said = plan(load_survey(path), MACHINE.model_copy(update={"process_bytes": 9e7}), PlanRequest(4)).asked
+    said = plan_acoustic(load_survey(path), MACHINE.model_copy(update={"process_bytes": 9e7}), PlanRequest(4)).asked
     assert max(peaks) > 1.1 * peaks[-1]
     assert said.rank_bytes == pytest.approx(max(peaks), rel=0.1)
 
@@ -149,7 +152,7 @@ def test_memory_of_the_whole_image_where_shots_need_little(tmp_path):
     np.save(tmp_path / "vp.npy", np.full((NX * 300, NZ * 20), 2000.0, np.float32))
     keys = MIGRATE | {"model.spacing": [10.0, 2.0], "imaging.aperture": 10.0, "history.store": "disk"}
     machine = MACHINE.model_copy(update={"memory_bytes_per_node": 1e10})
-    said = plan(load_survey(survey(tmp_path, keys)), machine, PlanRequest(2)).asked
+    said = plan_acoustic(load_survey(survey(tmp_path, keys)), machine, PlanRequest(2)).asked
     assert said.memory_bytes["sums of shots"] == 2 * 4 * NX * 300 * NZ * 20 / 2
     assert said.rank_bytes == sum(said.memory_bytes.values())
 
@@ -158,7 +161,7 @@ def test_bins_that_hold_no_trace_are_refused_before_the_run(tmp_path):
     inputs(tmp_path)
     keys = {"imaging.gathers": "offset", "imaging.offset_bins": [5000.0, 6000.0]}
     with pytest.raises(InputError, match=r"\[imaging\] offset_bins: found no trace in any of them"):
-        plan(load_survey(survey(tmp_path, MIGRATE | keys)), MACHINE, PlanRequest())
+        plan_acoustic(load_survey(survey(tmp_path, MIGRATE | keys)), MACHINE, PlanRequest())
 
 
 def test_windows_are_looked_for_once(tmp_path, monkeypatch):
@@ -171,7 +174,7 @@ def test_windows_are_looked_for_once(tmp_path, monkeypatch):
 
     monkeypatch.setattr(layout, "window_of", counted)
     inputs(tmp_path)
-    plan(load_survey(survey(tmp_path, MIGRATE | {"imaging.aperture": 10.0})), MACHINE, PlanRequest())
+    plan_acoustic(load_survey(survey(tmp_path, MIGRATE | {"imaging.aperture": 10.0})), MACHINE, PlanRequest())
     assert len(asked) == 1
 
 
@@ -179,7 +182,7 @@ def test_windows_are_looked_for_once(tmp_path, monkeypatch):
 def test_bytes_of_the_model_are_those_of_its_files(tmp_path, dtype):
     inputs(tmp_path)
     np.save(tmp_path / "vp.npy", np.full((NX, NZ), 2000.0, dtype))
-    one = plan(load_survey(survey(tmp_path, MODEL)), MACHINE, PlanRequest()).asked
+    one = plan_acoustic(load_survey(survey(tmp_path, MODEL)), MACHINE, PlanRequest()).asked
     phases = {phase.name: phase for phase in one.phases}
     assert phases["read model"].bytes == NX * NZ * np.dtype(dtype).itemsize
 
@@ -195,10 +198,10 @@ def test_a_large_cluster_is_no_reason_to_think_long(tmp_path, monkeypatch):
     monkeypatch.setattr(plans, "predict", counted)
     inputs(tmp_path)
     loaded = load_survey(survey(tmp_path, MODEL))
-    plan(loaded, small(1e9, nodes=100_000, cores_per_node=128), PlanRequest())
+    plan_acoustic(loaded, small(1e9, nodes=100_000, cores_per_node=128), PlanRequest())
     assert 0 < len(predicted) < 1000, len(predicted)
     with pytest.raises(InputError, match=r"no layout on 9973 nodes .* thinner than the 4 cells"):
-        plan(loaded, small(1e9, nodes=9973), PlanRequest(nodes=9973))
+        plan_acoustic(loaded, small(1e9, nodes=9973), PlanRequest(nodes=9973))
 
 
 def test_a_plan_replaces_no_input(tmp_path, capsys, machine_file):
@@ -247,14 +250,17 @@ def test_the_fewest_nodes_for_a_wanted_time(tmp_path):
     inputs(tmp_path)
     np.save(tmp_path / "vp.npy", np.full((NX * 10, NZ * 10), 2000.0, np.float32))
     loaded = load_survey(survey(tmp_path, MODEL | {"propagation.duration": 20.0}))
-    alone = plan(loaded, MACHINE, PlanRequest(nodes=1)).recommended
-    fastest = plan(loaded, MACHINE, PlanRequest()).recommended
+    alone = plan_acoustic(loaded, MACHINE, PlanRequest(nodes=1)).recommended
+    fastest = plan_acoustic(loaded, MACHINE, PlanRequest()).recommended
     assert fastest.seconds < alone.seconds
     wanted = (alone.seconds + fastest.seconds) / 2
-    chosen = plan(loaded, MACHINE, PlanRequest(within=wanted)).recommended
+    chosen = plan_acoustic(loaded, MACHINE, PlanRequest(within=wanted)).recommended
     assert chosen.seconds <= wanted
     assert 1 < chosen.nodes <= MACHINE.nodes
-    assert all(plan(loaded, MACHINE, PlanRequest(nodes=n)).recommended.seconds > wanted for n in range(1, chosen.nodes))
+    assert all(
+        plan_acoustic(loaded, MACHINE, PlanRequest(nodes=n)).recommended.seconds > wanted
+        for n in range(1, chosen.nodes)
+    )
 
 
 def small(memory, **changes):
@@ -266,9 +272,9 @@ def test_what_does_not_fit_says_what_would_be_needed(tmp_path):
     inputs(tmp_path)
     loaded = load_survey(survey(tmp_path, MIGRATE))
     with pytest.raises(InputError, match=r"no layout fits the memory: .* GB are needed, 4 nodes .* needed: about"):
-        plan(loaded, small(1e8), PlanRequest())
+        plan_acoustic(loaded, small(1e8), PlanRequest())
     with pytest.raises(InputError, match=r"--within 1 s: the fastest layout on up to 4 nodes .* needed: more nodes"):
-        plan(loaded, MACHINE, PlanRequest(within=1.0))
+        plan_acoustic(loaded, MACHINE, PlanRequest(within=1.0))
 
 
 def test_a_longer_imaging_step_where_memory_is_short(tmp_path):
@@ -276,9 +282,9 @@ def test_a_longer_imaging_step_where_memory_is_short(tmp_path):
     np.save(tmp_path / "vp.npy", np.full((NX * 10, NZ * 10), 2000.0, np.float32))
     keys = MIGRATE | {"model.spacing": [1.0, 1.0], "propagation.dt": 0.0002}
     loaded = load_survey(survey(tmp_path, keys))
-    plenty = plan(loaded, MACHINE, PlanRequest(nodes=1)).recommended
+    plenty = plan_acoustic(loaded, MACHINE, PlanRequest(nodes=1)).recommended
     need = (plenty.rank_bytes - plenty.memory_bytes["wavefield history"] * 0.1) / 0.7
-    tight = plan(loaded, small(need), PlanRequest(nodes=1))
+    tight = plan_acoustic(loaded, small(need), PlanRequest(nodes=1))
     assert tight.recommended.every > plenty.every
     assert any("set [imaging] every" in note for note in tight.notes)
 
@@ -286,11 +292,11 @@ def test_a_longer_imaging_step_where_memory_is_short(tmp_path):
 def test_a_recommended_layout_other_than_the_survey_s(tmp_path):
     """It says that the survey must then ask for no decomposition of its own."""
     inputs(tmp_path)
-    free = plan(load_survey(survey(tmp_path, MIGRATE)), MACHINE, PlanRequest(nodes=1)).recommended
-    same = [free.ranks[0], free.ranks[2]]
+    free = plan_acoustic(load_survey(survey(tmp_path, MIGRATE)), MACHINE, PlanRequest(nodes=1)).recommended
+    same = [free.shot_ranks[0], free.shot_ranks[2]]
     for wanted, expected in ((same, False), ([same[0] + 1, same[1]], True)):
         path = survey(tmp_path, MIGRATE | {"parallel.decomposition": wanted})
-        notes = plan(load_survey(path), MACHINE, PlanRequest(nodes=1)).notes
+        notes = plan_acoustic(load_survey(path), MACHINE, PlanRequest(nodes=1)).notes
         assert any("[parallel] decomposition" in note for note in notes) is expected, wanted
 
 

@@ -13,11 +13,12 @@ from fathometer.base.errors import InputError
 from fathometer.parallel.threads import ThreadCounts
 from fathometer.plan.machine_file import Machine, SumRate, load_machine, save_machine
 from fathometer.seismic.kirchhoff.cost.counts import counts_of, sampled_velocities
-from fathometer.seismic.kirchhoff.cost.plan import TimePlanRequest, plan_time_migration
+from fathometer.seismic.kirchhoff.cost.plan import plan_time_migration
 from fathometer.seismic.kirchhoff.cost.plan_table import lines
 from fathometer.seismic.kirchhoff.driver import run_migrate_time
 from fathometer.seismic.kirchhoff.layout import time_layout
 from fathometer.seismic.kirchhoff.probes import Sizes, SumCase, time_migration_figures
+from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.survey import load_survey
 from fathometer.storage.traces.segy import GatherWriter
 
@@ -66,7 +67,7 @@ def cube(folder, keys=None):
 
 
 def planned(path, ranks=None, machine=WITH_SUMS, **more):
-    return plan_time_migration(load_survey(path), machine, TimePlanRequest(ranks, **more))
+    return plan_time_migration(load_survey(path), machine, PlanRequest(ranks, **more))
 
 
 def migrated(path):

@@ -1,4 +1,4 @@
-"""The predicted cost of a run whose ranks all do the same work on parts of one grid."""
+"""The predicted cost of a run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from fathometer.plan.phase import Phase
 
 @dataclass(frozen=True)
 class Prediction:
-    """The cost of a layout; see plan/table.py. kernel: names of the phases that the run is there for."""
+    """The cost of one layout, which plan/table.py shows.
+
+    Attributes:
+        ranks: all of them, on nodes with equally many. memory_bytes: of the largest rank, by part.
+        kernel: names of the phases that the run is there for.
+    """
 
     nodes: int
     ranks: int
@@ -40,15 +45,16 @@ class Prediction:
 
     @property
     def node_bytes(self) -> int:
-        """Memory of a node."""
+        """Memory of a node whose ranks all need as much as the largest."""
         return self.rank_bytes * self.ranks_per_node
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, SI units."""
+        return {"nodes": self.nodes, "ranks": self.ranks, "ranks_per_node": self.ranks_per_node} | self.totals()
+
+    def totals(self) -> dict[str, Any]:
+        """Its seconds and its memory, in all and by part."""
         return {
-            "nodes": self.nodes,
-            "ranks": self.ranks,
-            "ranks_per_node": self.ranks_per_node,
             "total_seconds": self.seconds,
             "kernel_seconds": self.kernel_seconds,
             "phases": [

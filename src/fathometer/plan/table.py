@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from fathometer.plan.formatting import bytes_in_words, seconds_in_words
-from fathometer.plan.phase import Phase
+from fathometer.plan.prediction import Prediction
 
-
-class Predicted(Protocol):
-    """The predicted cost of a run."""
-
-    @property
-    def phases(self) -> Sequence[Phase]: ...
-    @property
-    def seconds(self) -> float:
-        """Of the whole run."""
-
-    @property
-    def kernel_seconds(self) -> float:
-        """Of what the run is there for."""
-
-    @property
-    def rank_bytes(self) -> int:
-        """Memory of the largest rank."""
-
-    @property
-    def node_bytes(self) -> int:
-        """Memory of a node whose ranks all need as much as the largest."""
-
-
-P = TypeVar("P", bound=Predicted)
+P = TypeVar("P", bound=Prediction)
 
 
 def comparison(

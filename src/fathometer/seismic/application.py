@@ -134,23 +134,13 @@ class SeismicApplication:
         """See Application."""
         if options["migrate_time"]:
             return _plan_of_time_migration(input, machine, options)
-        from fathometer.seismic.plan import PlanRequest, plan
+        from fathometer.seismic.acoustic.plan import plan_acoustic
+        from fathometer.seismic.elastic.plan import plan_elastic
+        from fathometer.seismic.plan import PlanRequest
         from fathometer.seismic.plan_table import lines
 
-        estimate = plan(
-            input,
-            machine,
-            PlanRequest(
-                options["ranks"],
-                options["nodes"],
-                options["decomposition"],
-                options["within"],
-                options["velocities"],
-                options["migrate"],
-                options["model"],
-                options["history"],
-            ),
-        )
+        plan = plan_elastic if input.propagation.physics == "elastic" else plan_acoustic
+        estimate = plan(input, machine, PlanRequest.of(options))
         return CostEstimate(estimate.as_dict(), lines(estimate))
 
     def batch_job(self, input: Survey, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
@@ -196,14 +186,14 @@ def _is_elastic(path: Path, settings: Sequence[str]) -> bool:
 def _plan_of_time_migration(input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
     """Raises InputError for options of other plans."""
     from fathometer.base.errors import InputError
-    from fathometer.seismic.kirchhoff.cost.plan import TimePlanRequest, plan_time_migration
+    from fathometer.seismic.kirchhoff.cost.plan import plan_time_migration
     from fathometer.seismic.kirchhoff.cost.plan_table import lines
+    from fathometer.seismic.plan import PlanRequest
 
     for name in ("decomposition", "history"):
         if options[name] is not None:
             raise InputError(f"--{name}: found; allowed only without --migrate-time, of wave propagation")
-    names = ("ranks", "nodes", "within", "velocities")
-    estimate = plan_time_migration(input, machine, TimePlanRequest(*(options[name] for name in names)))
+    estimate = plan_time_migration(input, machine, PlanRequest.of(options))
     return CostEstimate(estimate.as_dict(), lines(estimate))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.table import comparison
 from fathometer.runs.told import note_lines
-from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.plan import Plan
 from fathometer.seismic.setup.cone import Saved
 
@@ -22,13 +22,13 @@ def lines(plan: Plan) -> list[str]:
         f"{'migrate' if layout.imaging else 'model'} {layout.survey.path} on {plan.machine.name}",
         f"{cells} cells with absorbing boundaries, {shots} shot{'s' * (shots > 1)}, {time.steps} time steps of "
         f"{1000 * time.dt:.4g} ms, {plan.points_per_wavelength:.1f} cells per shortest wavelength",
-        f"velocities: {plan.velocities}; a snapshot every {time.every} steps" * layout.imaging
-        or f"velocities: {plan.velocities}",
+        f"velocities: {plan.known.origin}; a snapshot every {time.every} steps" * layout.imaging
+        or f"velocities: {plan.known.origin}",
         *([_saved(plan.cone)] if plan.cone is not None else []),
         *note_lines(plan.notes, layout.survey.path, "--json lists all"),
         "",
     ]
-    further: dict[str, Callable[[Prediction], str]] = {
+    further: dict[str, Callable[[WavePrediction], str]] = {
         "snapshots": _snapshots,
         "disk": lambda p: bytes_in_words(p.disk_bytes),
         "halo bytes a step": lambda p: bytes_in_words(p.halo_bytes_per_step),
@@ -43,12 +43,12 @@ def _saved(loops: dict[str, Saved]) -> str:
     return f"cone: about {shares} is left out"
 
 
-def _snapshots(prediction: Prediction) -> str:
+def _snapshots(prediction: WavePrediction) -> str:
     history = prediction.history
     return "" if history is None else f"{history.store}, {history.encoding}, every {prediction.every} steps"
 
 
-def _layout(p: Prediction) -> str:
-    times = " x ".join(str(n) for n in p.ranks)
+def _layout(p: WavePrediction) -> str:
+    times = " x ".join(str(n) for n in p.shot_ranks)
     groups = f"{p.groups} groups of " * (p.groups > 1)
     return f"{p.nodes} node{'s' * (p.nodes > 1)}, {groups}{times} ranks x {p.threads}"

@@ -26,7 +26,7 @@ from fathometer.parallel.threads import Binding, ThreadCounts
 from fathometer.plan.machine_file import Rate
 from fathometer.runs.probes import SecondsOf, StepCost
 from fathometer.runs.small_runs import ends_of, small_runs
-from fathometer.seismic.cost.predict import MODEL_ITEM
+from fathometer.seismic.acoustic.predict import MODEL_ITEM
 from fathometer.seismic.elastic.probes import elastic_figures, elastic_step_rates
 from fathometer.seismic.kirchhoff.probes import time_migration_figures
 from fathometer.seismic.model.extremes import extremes

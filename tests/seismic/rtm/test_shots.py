@@ -18,7 +18,8 @@ from fathometer.runs import sum_file, summation
 from fathometer.runs.journal import Journal, read_journal
 from fathometer.runs.options import RunOptions
 from fathometer.runs.seal import sealed
-from fathometer.seismic.plan import PlanRequest, plan
+from fathometer.seismic.acoustic.plan import plan_acoustic
+from fathometer.seismic.plan import PlanRequest
 from fathometer.seismic.rtm import driver, products
 from fathometer.seismic.setup.fingerprint import geometry
 from fathometer.seismic.shots.shot import Shot
@@ -135,7 +136,7 @@ def test_the_disk_holds_what_plans_tell(recorded, tmp_path, monkeypatch, full, k
     for name in ("vp.npy", "recorded.segy"):
         shutil.copy(recorded / name, tmp_path)
     path = survey(tmp_path, MIGRATE | keys | {"history.store": "memory"})
-    said = plan(load_survey(path), MACHINE, PlanRequest(1)).asked.disk_bytes
+    said = plan_acoustic(load_survey(path), MACHINE, PlanRequest(1)).asked.disk_bytes
     migrate(tmp_path, nested(MIGRATE | keys))
     assert len(held) == folds + 1
     assert max(held) == pytest.approx(said, rel=0.1)

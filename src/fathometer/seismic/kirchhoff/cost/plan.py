@@ -11,29 +11,14 @@ from typing import Any
 
 from fathometer.base.errors import InputError
 from fathometer.parallel.decomposition import divisors
-from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.machine_file import Machine
-from fathometer.plan.search import best_layout, node_counts
 from fathometer.seismic.kirchhoff.cost.counts import Counts, SampledVelocities, counts_of, sampled_velocities
 from fathometer.seismic.kirchhoff.cost.predict import COMMAND, predict
-from fathometer.seismic.kirchhoff.cost.prediction import Prediction
+from fathometer.seismic.kirchhoff.cost.prediction import TimePrediction
 from fathometer.seismic.kirchhoff.layout import TimeLayout, in_own_folder, tiles, time_layout
 from fathometer.seismic.kirchhoff.setup import ADVICE, ranks_of_a_block
+from fathometer.seismic.plan import PlanRequest, budget_of, fastest_layout, nodes_of, over_budget
 from fathometer.seismic.survey import Survey
-
-
-@dataclass(frozen=True)
-class TimePlanRequest:
-    """What the command line asks for; None: the plan's choice.
-
-    Attributes:
-        ranks, nodes: of the run. within: most seconds. velocities: lowest and highest, m/s, instead of the survey's.
-    """
-
-    ranks: int | None = None
-    nodes: int | None = None
-    within: float | None = None
-    velocities: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,14 +34,14 @@ class TimePlan:
     counts: Counts
     velocities: SampledVelocities
     notes: tuple[str, ...]
-    asked: Prediction
-    recommended: Prediction
-    ways: tuple[Prediction, ...]
+    asked: TimePrediction
+    recommended: TimePrediction
+    ways: tuple[TimePrediction, ...]
 
     @property
     def budget(self) -> float:
         """Bytes of a node that the run may take."""
-        return budget_of(self.layout, self.machine)
+        return budget_of(self.layout.survey, self.machine)
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, SI units."""
@@ -83,12 +68,7 @@ class TimePlan:
         }
 
 
-def budget_of(layout: TimeLayout, machine: Machine) -> float:
-    """Bytes of a node that a run may take."""
-    return layout.survey.parallel.memory_budget * machine.memory_bytes_per_node
-
-
-def plan_time_migration(survey: Survey, machine: Machine, request: TimePlanRequest) -> TimePlan:
+def plan_time_migration(survey: Survey, machine: Machine, request: PlanRequest) -> TimePlan:
     """Predicted cost of what was asked for, and of the layout that is recommended.
 
     Raises InputError for what is wrong with the survey, for a machine file without rates of the sum over traces, and
@@ -99,23 +79,13 @@ def plan_time_migration(survey: Survey, machine: Machine, request: TimePlanReque
     machine.sum_rate(2 if layout.grid.two_dimensional else 3, not layout.velocities.elliptic)
     velocities = sampled_velocities(layout, request.velocities)
     layouts = _Layouts(layout, counts_of(layout, velocities), machine)
-    recommended = _recommended(layouts, request)
+    recommended = fastest_layout(layouts.on, request, machine, layouts.why_none_fits)
     asked = recommended
     if request.ranks is not None:
-        nodes = request.nodes or (1 if request.ranks <= machine.cores_per_node else _needed(request.ranks, machine))
-        asked = layouts.asked(request.ranks, nodes)
-    notes = layout.notes
-    if asked.node_bytes > layouts.budget:
-        notes += (
-            f"what is asked for takes {bytes_in_words(asked.node_bytes)} of a node, more than the "
-            f"{bytes_in_words(layouts.budget)} of its budget: such a run would be refused",
-        )
+        asked = layouts.chosen(request.ranks, nodes_of(request.ranks, request, machine))
+    notes = layout.notes + over_budget(asked, layouts.budget)
     ways = layouts.ways(asked)
     return TimePlan(layout, machine, layouts.counts, velocities, notes, asked, recommended, ways)
-
-
-def _needed(ranks: int, machine: Machine) -> int:
-    return -(-ranks // machine.cores_per_node)
 
 
 class _Layouts:
@@ -127,15 +97,15 @@ class _Layouts:
 
     def __init__(self, layout: TimeLayout, counts: Counts, machine: Machine) -> None:
         self.layout, self.counts, self.machine = layout, counts, machine
-        self.budget = budget_of(layout, machine)
+        self.budget = budget_of(layout.survey, machine)
         self.fewest_bytes = math.inf
 
-    def on(self, nodes: int) -> list[Prediction]:
+    def on(self, nodes: int) -> list[TimePrediction]:
         """Those on so many nodes that fit: ranks that divide a node's cores, sharing the work as a run would choose."""
         fitting = []
         for per_node in divisors(self.machine.cores_per_node):
             try:
-                one = self._chosen(per_node * nodes, nodes)
+                one = self.chosen(per_node * nodes, nodes)
             except InputError:  # fewer places than ranks
                 continue
             self.fewest_bytes = min(self.fewest_bytes, one.node_bytes * nodes)
@@ -143,15 +113,7 @@ class _Layouts:
                 fitting.append(one)
         return fitting
 
-    def asked(self, ranks: int, nodes: int) -> Prediction:
-        """The layout that was asked for, be it too large for the memory or not. InputError where it cannot be."""
-        if nodes > self.machine.nodes:
-            raise InputError(f"--nodes: {nodes} are needed or asked for; {self.machine.name} has {self.machine.nodes}")
-        if ranks % nodes:
-            raise InputError(f"--ranks {ranks}: allowed: a multiple of the {nodes} nodes")
-        return self._chosen(ranks, nodes)
-
-    def ways(self, of: Prediction) -> tuple[Prediction, ...]:
+    def ways(self, of: TimePrediction) -> tuple[TimePrediction, ...]:
         """The same ranks at the same traces, and each with blocks of its own."""
         found = []
         for per_block, why in ((of.ranks, "all ranks"), (1, "each rank")) if of.ranks > 1 else ():
@@ -161,12 +123,13 @@ class _Layouts:
                 continue
         return tuple(found)
 
-    def _chosen(self, ranks: int, nodes: int) -> Prediction:
+    def chosen(self, ranks: int, nodes: int) -> TimePrediction:
+        """The layout of a run, be it too large for the memory or not. InputError where it cannot be."""
         room = self.budget * nodes / ranks - self.machine.process_bytes
         per_block, why = ranks_of_a_block(self.layout, ranks, room)
         return self._of(ranks, per_block, nodes, why)
 
-    def _of(self, ranks: int, per_block: int, nodes: int, why: str) -> Prediction:
+    def _of(self, ranks: int, per_block: int, nodes: int, why: str) -> TimePrediction:
         """InputError where the image, or the window of a block, has fewer places than ranks."""
         nx, ny, _ = self.layout.grid.shape
         tiles((nx, ny, 1), ranks)
@@ -174,23 +137,12 @@ class _Layouts:
             tiles((*block.shape, 1), per_block)
         return predict(self.layout, self.counts, self.machine, ranks, per_block, nodes, why)
 
-
-def _recommended(layouts: _Layouts, request: TimePlanRequest) -> Prediction:
-    """The fastest layout that fits the memory; with `within`, the fewest nodes that are fast enough."""
-    machine = layouts.machine
-    best, seconds = best_layout(node_counts(request.nodes, machine.nodes), layouts.on, request.within)
-    last = request.nodes or machine.nodes
-    nodes = f"{last} node{'s' * (last > 1)} of {machine.name}"
-    if best is None and math.isinf(layouts.fewest_bytes):
-        raise InputError(f"{layouts.layout.survey.path}: no layout on {nodes}: the image has fewer places than ranks")
-    if best is None:
-        raise InputError(
-            f"{layouts.layout.survey.path}: no layout fits the memory: {layouts.fewest_bytes / 1e9:.4g} GB are needed, "
-            f"{nodes} may use {last * layouts.budget / 1e9:.4g} GB; {ADVICE}"
+    def why_none_fits(self, last: int, nodes: str) -> str:
+        """last: the most nodes that were tried; nodes: the same in words."""
+        path = self.layout.survey.path
+        if math.isinf(self.fewest_bytes):
+            return f"{path}: no layout on {nodes}: the image has fewer places than ranks"
+        return (
+            f"{path}: no layout fits the memory: {self.fewest_bytes / 1e9:.4g} GB are needed, "
+            f"{nodes} may use {last * self.budget / 1e9:.4g} GB; {ADVICE}"
         )
-    if request.within is not None and best.seconds > request.within:
-        raise InputError(
-            f"--within {request.within:g} s: the fastest layout on up to {nodes} takes {seconds:.4g} s; needed: more "
-            f"nodes, about {last * seconds / request.within:.3g} where the time goes down in proportion"
-        )
-    return best

@@ -8,7 +8,7 @@ from fathometer.plan.formatting import bytes_in_words, seconds_in_words
 from fathometer.plan.table import comparison
 from fathometer.runs.told import note_lines
 from fathometer.seismic.kirchhoff.cost.plan import TimePlan
-from fathometer.seismic.kirchhoff.cost.prediction import Prediction
+from fathometer.seismic.kirchhoff.cost.prediction import TimePrediction
 
 WAYS = {"tiles": "all ranks at the same traces", "blocks": "each rank with blocks of its own"}
 
@@ -27,7 +27,7 @@ def lines(plan: TimePlan) -> list[str]:
         *note_lines(plan.notes, layout.survey.path, "--json lists all"),
         "",
     ]
-    further: dict[str, Callable[[Prediction], str]] = {"disk": lambda p: bytes_in_words(p.disk_bytes)}
+    further: dict[str, Callable[[TimePrediction], str]] = {"disk": lambda p: bytes_in_words(p.disk_bytes)}
     text += comparison(asked, recommended, _layout, further, plan.budget)
     text.append("")
     parts = ", ".join(f"{name} {bytes_in_words(size)}" for name, size in asked.memory_bytes.items() if size)
@@ -43,6 +43,6 @@ def lines(plan: TimePlan) -> list[str]:
     return text
 
 
-def _layout(p: Prediction) -> str:
+def _layout(p: TimePrediction) -> str:
     ranks = f"{p.groups} groups of {p.ranks_per_block}" if p.groups > 1 else str(p.ranks)
     return f"{p.nodes} node{'s' * (p.nodes > 1)}, {ranks} rank{'s' * (p.ranks_per_block > 1)} x {p.threads}"

@@ -20,7 +20,7 @@ from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import CELL_BYTES, max_loose_bytes, on_disk
 from fathometer.seismic.kirchhoff.cost.counts import Counts
-from fathometer.seismic.kirchhoff.cost.prediction import KERNEL, Prediction
+from fathometer.seismic.kirchhoff.cost.prediction import TimePrediction
 from fathometer.seismic.kirchhoff.layout import TimeLayout
 from fathometer.seismic.kirchhoff.products import DEPTH, product_files
 from fathometer.seismic.kirchhoff.series import FINER
@@ -30,6 +30,7 @@ from fathometer.storage.traces.headers import HEADER
 
 PICTURE_BYTES = 65_000_000  # of what draws them on rank 0, where the machine file does not say: libraries, figures
 COMMAND = "migrate-time"
+KERNEL = "migrate"
 CHECKED = 0.3  # of the seconds of adding a value: its checksum and copy
 DRAWN_BYTES = 72  # of a sample of the sections that are drawn, image and velocities
 LIMBS = CELL_BYTES // 8  # of a sum, each as much work as a value
@@ -112,7 +113,7 @@ class Workload:
 
 def predict(
     layout: TimeLayout, counts: Counts, machine: Machine, ranks: int, ranks_per_block: int, nodes: int, why: str
-) -> Prediction:
+) -> TimePrediction:
     """The cost of a run whose groups of ranks_per_block ranks take blocks of traces; nodes: a divisor of all ranks."""
     run = Workload(layout, counts, machine, ranks, ranks_per_block, nodes)
     image, disk = _image(run)
@@ -127,7 +128,17 @@ def predict(
         *image,
         Phase("finish", ends.finish_seconds),
     )
-    return Prediction(nodes, ranks, ranks_per_block, why, run.threads, phases, parts, disk)
+    return TimePrediction(
+        nodes,
+        ranks,
+        phases,
+        parts,
+        (KERNEL,),
+        ranks_per_block=ranks_per_block,
+        why=why,
+        threads=run.threads,
+        disk_bytes=disk,
+    )
 
 
 def memory(run: Workload) -> dict[str, int]:

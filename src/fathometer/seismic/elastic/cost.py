@@ -1,5 +1,5 @@
-"""What a run of elastic waves will cost: see cost/predict.py. Rates of time steps are those of elastic or viscoelastic
-waves without absorbing layers; what surrounds the steps is in the machine's `elastic`."""
+"""What a run of elastic waves will cost: see acoustic/predict.py. Rates of time steps are those of elastic or
+viscoelastic waves without absorbing layers; what surrounds the steps is in the machine's `elastic`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fathometer.plan.elastic_rates import ElasticRates
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.seismic.cost.history import memory_beside_history
-from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
 from fathometer.seismic.elastic.homogeneous import EQUATIONS
@@ -24,6 +24,8 @@ from fathometer.seismic.elastic.memory import PARAMETER_BYTES, READ_AT_ONCE
 from fathometer.seismic.elastic.propagator import flops_per_point
 from fathometer.seismic.elastic.snapshots import Nodes, field_names, steps_between
 from fathometer.seismic.elastic.time_functions import LENGTH
+from fathometer.seismic.plan import Store
+from fathometer.seismic.setup.run_record import KERNEL
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.seismic.waves.checked_steps import advances, steps_at_a_time
 from fathometer.storage.traces.headers import HEADER
@@ -107,8 +109,17 @@ class ElasticWorkload(Workload):
         return self.shots * advances(steps, at_a_time, stop)[0]
 
 
-def predict_elastic(layout: ElasticLayout, time: TimeAxis, ranks: Index3, nodes: int, machine: Machine) -> Prediction:
-    """The cost of a run on `ranks` along x, y, z on some nodes (a divisor of all ranks).
+def predict_elastic(
+    layout: ElasticLayout,
+    time: TimeAxis,
+    ranks: Index3,
+    nodes: int,
+    machine: Machine,
+    store: Store | None = None,
+    groups: int = 1,
+) -> WavePrediction:
+    """The cost of a run on `ranks` along x, y, z on some nodes (a divisor of all ranks), which work on a shot together
+    and keep no history.
 
     Raises InputError where the machine file has no rates of elastic waves.
     """
@@ -130,19 +141,20 @@ def predict_elastic(layout: ElasticLayout, time: TimeAxis, ranks: Index3, nodes:
         *_writing_phases(run, rates, components, trace_bytes, map_bytes),
         Phase("finish", rates.finish_seconds),
     ]
-    return Prediction(
+    return WavePrediction(
         nodes,
-        ranks,
-        1,
-        run.ranks_per_node,
-        run.threads,
-        time.every,
+        run.size,
         tuple(phases),
         _memory(run, rates),
-        trace_bytes + map_bytes + run.snapshot_file_bytes,
-        run.halo_bytes_per_step,
-        2 * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
-        components * trace_halo_bytes(layout, ranks),
+        KERNEL,
+        shot_ranks=ranks,
+        groups=1,
+        threads=run.threads,
+        every=time.every,
+        disk_bytes=trace_bytes + map_bytes + run.snapshot_file_bytes,
+        halo_bytes_per_step=run.halo_bytes_per_step,
+        model_halo_bytes=2 * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
+        trace_halo_bytes=components * trace_halo_bytes(layout, ranks),
     )
 
 

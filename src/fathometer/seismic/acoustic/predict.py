@@ -15,24 +15,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 from fathometer.parallel.decomposition import Index3, halo_cells
 from fathometer.plan.machine_file import Machine
 from fathometer.plan.phase import Phase
 from fathometer.runs.sum_file import on_disk
-from fathometer.seismic.cost.elastic import predict_elastic
 from fathometer.seismic.cost.history import memory_beside_history, predicted_history, second_wavefield_bytes
-from fathometer.seismic.cost.prediction import Prediction
+from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.cost.traces import trace_halo_bytes
 from fathometer.seismic.cost.workload import Workload
-from fathometer.seismic.elastic.layout import ElasticLayout
 from fathometer.seismic.history.choice import HistoryChoice, Rates
 from fathometer.seismic.history.encoding import SPEED
 from fathometer.seismic.history.strategies import PLANNED_STORES
+from fathometer.seismic.plan import Store
 from fathometer.seismic.rtm.image_sum import image_sum_bytes
 from fathometer.seismic.rtm.products import products_of
 from fathometer.seismic.setup.layout import SurveyLayout
+from fathometer.seismic.setup.run_record import KERNEL
 from fathometer.seismic.shots.offsets import volumes_of
 from fathometer.seismic.traces.time_axis import TimeAxis
 from fathometer.storage.traces.headers import HEADER
@@ -40,9 +39,6 @@ from fathometer.storage.traces.headers import HEADER
 SNAPSHOT_MOVES, IMAGE_MOVES = 2, 5  # numbers moved for a cell: of a snapshot; of snapshot, image and illumination
 
 MODEL_ITEM = 4  # bytes: a volume of the model is read for the page of a modelling while its arrays are there
-
-# memory, disk, checkpoint: as [history] store; files: as older codes do it, the steps wait for the writing and reading.
-Store = Literal["memory", "disk", "checkpoint", "files"]
 
 
 def predict(
@@ -53,14 +49,12 @@ def predict(
     machine: Machine,
     store: Store | None = None,
     groups: int = 1,
-) -> Prediction:
+) -> WavePrediction:
     """The cost of a run in which `groups` of `ranks` (along x, y, z) work on a shot each, on some nodes (a divisor of
     all ranks).
 
     store: instead of the survey's [history] store.
     """
-    if isinstance(survey, ElasticLayout):
-        return predict_elastic(survey, time, ranks, nodes, machine)
     run = Workload(survey, time, ranks, groups, nodes, machine)
     layout = run.layout
     memories = [memory_beside_history(layout, block, time, machine) for block in run.blocks]
@@ -83,20 +77,21 @@ def predict(
     finish = Phase("finish", ends.finish_seconds)
     set_up = ends.setup_seconds + machine.fresh_seconds(fresh * run.ranks_per_node)
     phases = (*_start_phases(run, ends.start_seconds, set_up), *loops, *_exchange_phase(run), *image_phases, finish)
-    return Prediction(
+    return WavePrediction(
         nodes,
-        ranks,
-        groups,
-        run.ranks_per_node,
-        run.threads,
-        time.every,
+        run.size,
         phases,
         memory,
-        disk_bytes + (history.disk_bytes * run.size if history is not None else 0),
-        run.halo_bytes_per_step,
-        2 * layout.radius * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
-        trace_halo_bytes(layout, ranks),
-        history,
+        KERNEL,
+        shot_ranks=ranks,
+        groups=groups,
+        threads=run.threads,
+        every=time.every,
+        disk_bytes=disk_bytes + (history.disk_bytes * run.size if history is not None else 0),
+        halo_bytes_per_step=run.halo_bytes_per_step,
+        model_halo_bytes=2 * layout.radius * halo_cells(layout.grid.shape, ranks) * layout.files.bytes_per_cell,
+        trace_halo_bytes=trace_halo_bytes(layout, ranks),
+        history=history,
     )
 
 

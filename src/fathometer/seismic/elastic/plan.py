@@ -1,42 +1,45 @@
-"""What a plan knows of an elastic survey: its layout from headers, its velocities from some rows of the model."""
+"""What a plan knows of an elastic survey: its velocities from some rows of the model, and what its layouts cost."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
+from fathometer.plan.machine_file import Machine
 from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
+from fathometer.seismic.elastic.cost import predict_elastic
 from fathometer.seismic.elastic.earth import WEIGHT_SUM, attenuation_of, p_modulus
-from fathometer.seismic.elastic.layout import ElasticLayout
+from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
+from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.model.limits import DENSITIES
+from fathometer.seismic.plan import KnownModel, Plan, PlanRequest, plan_of_waves
+from fathometer.seismic.setup.checks import time_step
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.survey import Survey
 
 ASSUMED_QUALITY = 50.0  # of a model whose values are not there yet
 
 
-@dataclass(frozen=True)
-class ElasticVelocities:
-    """What is known of a model.
-
-    Attributes:
-        slowest, fastest: m/s, of S waves (P waves in fluids), and of P waves. limit: of the time step, s.
-        origin: where this comes from.
-    """
-
-    slowest: float
-    fastest: float
-    limit: float
-    origin: str
+def plan_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:
+    """Of a modelling: elastic waves are not migrated. Raises InputError for what is wrong with the survey, and as
+    `plan_of_waves`."""
+    if request.imaging:
+        survey.require_acoustic("plan --migrate")
+    layout = elastic_layout(survey, headers_only=True)
+    known = known_model(layout, request.velocities)
+    dt = time_step(survey, known.limit)
+    notes = check_wavelengths(survey, known.slowest, layout.grid, layout.wavelet, layout.acquisition, dt)
+    notes += layout.sources.notes
+    return plan_of_waves(layout, known, dt, notes, machine.running("model"), request, partial(predict_elastic, layout))
 
 
-def elastic_velocities(layout: ElasticLayout, given: tuple[float, float] | None) -> ElasticVelocities:
+def known_model(layout: ElasticLayout, given: tuple[float, float] | None) -> KnownModel:
     """Velocities of some rows of the model; given: the lowest velocity of S waves (P waves in fluids) and the highest
     of P waves, m/s, instead.
 
@@ -51,7 +54,7 @@ def elastic_velocities(layout: ElasticLayout, given: tuple[float, float] | None)
         one = {"vp": fastest, "density": np.ones_like(fastest), "qp": np.full_like(fastest, assumed)}
         limit = _limit(one, 2, layout.grid, attenuation)
         check_velocities(survey, "--velocities", *given)
-        return ElasticVelocities(*given, limit, f"assumed from {given[0]:g} (S waves) to {given[1]:g} m/s (P waves)")
+        return KnownModel(*given, limit, f"assumed from {given[0]:g} (S waves) to {given[1]:g} m/s (P waves)")
     names = files.names if attenuation is not None else files.names[:3]
     arrays, rows = sampled(files, names)
     values = dict(zip(names, arrays, strict=True))
@@ -59,7 +62,7 @@ def elastic_velocities(layout: ElasticLayout, given: tuple[float, float] | None)
     vp, vs = values["vp"], values["vs"]
     slowest = float(np.where(vs > 0, vs, vp).min())
     limit = _limit(values, "xyz".index(files.axes[-1]), layout.grid, attenuation)
-    return ElasticVelocities(slowest, float(vp.max()), limit, f"from {rows}")
+    return KnownModel(slowest, float(vp.max()), limit, f"from {rows}")
 
 
 def _check(survey: Survey, values: dict[str, np.ndarray]) -> None:
