@@ -3,9 +3,10 @@
 import json
 
 import pytest
+from cli_support import has_control
 
 from fathometer.base.errors import InputError
-from fathometer.base.names import check_name, check_script_name, has_control, visible, visible_name
+from fathometer.base.names import check_name, check_script_name, visible, visible_name
 
 CONTROLS = ["\0", "\n", "\r", "\t", "\x1b[2J", "\x7f", "\x85", "\x9b31m", "\u2028", "\u2029", "\u202e", "\u2066"]
 SOUND = ["out", "north sea", "a\"b'c", "$(touch x)", "`x`;&|", "back\\slash", "\u00e9t\u00e9", "\u6d77", "\u200d\u200c"]

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from cli_support import MODEL, inputs, run, survey
+from cli_support import MODEL, has_control, inputs, run, survey
 from mpi4py import MPI
 
 from fathometer.base.errors import InputError
-from fathometer.base.names import has_control
 from fathometer.storage.volumes.block import VolumeInfo
 from fathometer.storage.volumes.writer import write_volume
 

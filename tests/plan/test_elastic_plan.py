@@ -245,6 +245,9 @@ def test_rates_are_measured_and_read_again(tmp_path, monkeypatch):
     assert probes.row_work(threads, 4, lambda task, least=3: next(taken)) == pytest.approx(144)
     taken = iter([2.0, 2.0])  # noise
     assert probes.row_work(threads, 4, lambda task, least=3: next(taken)) == 0
-    checks, medium = probes._cell_seconds(tmp_path, {})
-    assert checks >= 0
-    assert medium >= 0
+    cells, checks, medium = probes._set_up_seconds(tmp_path, probes.SMALL, {})
+    assert cells >= math.prod(probes.SMALL)
+    assert min(checks, medium) > 0  # the phases are those of a run
+    model = {probes.SMALL: (1000, 0.5, 0.25), probes.LARGE: (3000, 0.75, 1.25)}
+    monkeypatch.setattr(probes, "_set_up_seconds", lambda folder, shape, lossy: model[shape])
+    assert probes._cell_seconds(tmp_path, {}) == pytest.approx((0.25 / 2000, 1.0 / 2000))

@@ -221,7 +221,6 @@ def test_trials_of_tilings_are_told_and_change_no_bit(migrated, tmp_path):
     record, other = (validated(folder / "out" / "run.json") for folder in (tmp_path, plain))
     tuning = record["results"]["tuning"]
     assert tuning["trials"] > 3
-    assert tuning["seconds_lost"] >= 0
     assert (tuning["source"] == "trials") == (tuning["changes"] > 0)
     [lost] = [figure for figure in record["figures"] if figure["name"] == "lost by trials of tilings"]
     assert lost["value"] == tuning["seconds_lost"]

@@ -95,11 +95,10 @@ def solutions(comm):
             x = layout.blocked(start)
             done = solver.solve(layout.blocked(rhs), x)
             solution = whole(layout, comm, x)
-            residual = solver.true_residual()
             solver.close()
             key = f"{name} {preconditioner}"
             if sums == "exact":
-                text = f"{done} {residual}".encode() + solution.tobytes()
+                text = f"{done}".encode() + solution.tobytes()
                 digests[f"{key} {number}"] = hashlib.sha256(text).hexdigest()
                 reference[key] = solution
             else:

@@ -1,6 +1,7 @@
 """Small worlds for tests of the barotropic solver, and its operator written in NumPy for the whole grid."""
 
 import numpy as np
+from mpi4py import MPI
 
 from fathometer.apps.ocean.barotropic.layout import cut
 from fathometer.apps.ocean.continents import relative_depth
@@ -47,6 +48,13 @@ def whole(layout, comm, values):
     for lo, hi, part in [part for some in comm.gather(parts) or [] for part in some]:
         out[lo[0] : hi[0], lo[1] : hi[1]] = part
     return out
+
+
+def true_residual(solver, layout, grid, right, x):
+    """||b - A x|| / ||b|| over the water, on one rank, by the operator alone."""
+    water = grid.levels > 0
+    b, product = (whole(layout, MPI.COMM_SELF, values)[water] for values in (right, solver.apply(x)))
+    return float(np.linalg.norm(b - product) / np.linalg.norm(b))
 
 
 def around(values, periodic):

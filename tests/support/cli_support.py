@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import unicodedata
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -218,3 +219,9 @@ def under_mpirun(ranks: int, *arguments: Any) -> subprocess.CompletedProcess[str
         timeout=PATIENCE,
         check=False,
     )
+
+
+def has_control(text):
+    """Whether a text has a control character, a mark that turns the direction of writing, or a separator of lines."""
+    kinds = ("Cc", "Zl", "Zp", "LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
+    return any({unicodedata.category(one), unicodedata.bidirectional(one)} & {*kinds} for one in text)

@@ -50,7 +50,8 @@ def covered(law, count, studies=STUDIES, seed=1):
 
 def stopped(rule: StoppingRule, cases):
     """Rounds after which a study ends. cases: a list of the values of each."""
-    return next(n for n in range(1, rule.most + 1) if rule.ending(n, {k: v[:n] for k, v in enumerate(cases)}))
+    looks = (n for n in range(rule.least + rule.least % 2, rule.most, 2))
+    return next((n for n in looks if not rule.wide({k: v[:n] for k, v in enumerate(cases)})), rule.most)
 
 
 def covered_when_stopped(law, spread, rule: StoppingRule, level=None, studies=STUDIES, seed=1):

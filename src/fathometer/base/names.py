@@ -20,11 +20,6 @@ _BUT_LINES = re.compile(f"(?!\n)[{_CONTROLS}]")
 _SURROGATE = re.compile("[\ud800-\udfff]")  # a byte of a name that is not UTF-8
 
 
-def has_control(text: str) -> bool:
-    """Whether a control character is in the text."""
-    return _CONTROL.search(text) is not None
-
-
 def visible(text: str) -> str:
     """The text with its control characters, line ends excepted, as escapes.
 

@@ -16,30 +16,15 @@ SPREADS = [0.01, 0.015, 0.02, 0.025, 0.03, 0.04, 0.05, 0.06, 0.08] if FULL else 
 
 def test_the_width_is_the_whole_interval_over_the_median():
     quiet = [100.0, 101.0, 102.0, 102.0, 103.0, 103.0, 104.0, 105.0]
-    assert RULE.ending(8, {"a": quiet}) == "narrow"
-    assert StoppingRule(6, 30, 5.0 / 102.5 * 0.99).ending(8, {"a": quiet}) is None
+    assert RULE.wide({"a": quiet}) == []
+    assert StoppingRule(6, 30, 5.0 / 102.5 * 0.99).wide({"a": quiet}) == ["a"]
     assert RULE.wide({"a": quiet, "b": [*quiet[:7], 110.0], "failed": []}) == ["b"]
 
 
-def test_rounds_end_after_pairs_from_the_least_on_and_at_the_most():
-    constant = {"a": [1.0] * 30}
-    noisy = {"a": [1.0, 2.0] * 15}
-
-    def endings(rule, figures):
-        return [n for n in range(31) if rule.ending(n, {k: v[:n] for k, v in figures.items()})]
-
-    assert endings(RULE, constant) == [*range(8, 31, 2)]
-    assert endings(RULE, noisy) == [30]
-    assert endings(StoppingRule(9, 13), constant) == [10, 12, *range(13, 31)]
-    assert endings(StoppingRule(5, 5), noisy) == [*range(5, 31)]
-    # Fewer than seven values never reach the level, however close together they are.
-    assert endings(StoppingRule(2, 20), constant)[0] == 8
-    assert RULE.ending(30, noisy) == "most"
-
-
-def test_cases_that_failed_in_some_rounds_are_waited_for():
-    assert RULE.ending(8, {"a": [1.0] * 8, "b": [1.0] * 5}) is None
-    assert RULE.ending(8, {"a": [1.0] * 8, "b": []}) == "narrow"
+def test_fewer_than_seven_values_never_reach_the_level():
+    """However close together they are."""
+    assert [n for n in range(1, 12) if RULE.wide({"a": [1.0] * n})] == [1, 2, 3, 4, 5, 6]
+    assert RULE.wide({"a": [1.0] * 8, "b": [1.0] * 5}) == ["b"]  # failed in some rounds
 
 
 def test_the_level_of_a_fixed_number_is_the_nominal_one():

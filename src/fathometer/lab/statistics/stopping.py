@@ -13,14 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from fathometer.base.errors import InputError
 from fathometer.lab.statistics.interval import LEVEL, Estimate, interval
 
 LEVEL_LOOKED_AT = 63 / 64
 
-Ending = Literal["narrow", "most"]
 K = TypeVar("K", bound=Hashable)
 
 
@@ -55,20 +54,9 @@ class StoppingRule:
         return interval(values, self.level)
 
     def wide(self, figures: Mapping[K, Sequence[float]]) -> list[K]:
-        """Those whose interval is not narrow yet. Figures without values, of cases that always failed, are not waited
-        for."""
+        """Those whose interval is not narrow yet; without any, the rounds end. Figures without values, of cases that
+        always failed, are not waited for."""
         return [name for name, values in figures.items() if values and not self._narrow(self.interval(values))]
-
-    def ending(self, rounds: int, figures: Mapping[K, Sequence[float]]) -> Ending | None:
-        """Why a study ends after so many whole rounds; None: it goes on.
-
-        It is looked at after pairs of rounds, an order and its reverse, so that drift cancels (studies/order.py).
-        """
-        if rounds >= self.most:
-            return "most"
-        if rounds < self.least or rounds % 2:
-            return None
-        return None if self.wide(figures) else "narrow"
 
     def _narrow(self, estimate: Estimate) -> bool:
         return estimate.coverage >= self.level and estimate.relative_width <= self.width

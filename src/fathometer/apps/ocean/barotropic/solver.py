@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from fathometer.apps.ocean.barotropic.conjugate_gradients import SOLVERS, Stop
 from fathometer.apps.ocean.barotropic.layout import Layout
-from fathometer.apps.ocean.barotropic.system import BB, RU_RR, R, System, X
+from fathometer.apps.ocean.barotropic.system import BB, R, System, X
 from fathometer.apps.ocean.grid import OceanGrid
 
 if TYPE_CHECKING:
@@ -114,14 +114,6 @@ class BarotropicSolver:
         residual = math.sqrt(rr / self._bb) if rr >= 0 else math.nan
         done = rr <= target or (iterations == self._iterations and math.isfinite(rr))
         return Solve(iterations, residual, done, system.reductions, system.halos)
-
-    def true_residual(self) -> float:
-        """Collective. ||b - A x|| / ||b|| of the last solve, computed anew; 0 where b = 0."""
-        if self._bb == 0:
-            return 0.0
-        self.system.residual()
-        _, rr = self.system.fresh(RU_RR)
-        return math.sqrt(rr / self._bb)
 
     def apply(self, of: Floats) -> Floats:
         """Collective. A times a vector (nb, X, Y); only owned cells of water count. For tests and diagnostics."""
