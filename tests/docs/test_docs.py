@@ -117,3 +117,11 @@ def test_every_path_that_a_page_names_exists(page: Path) -> None:
         paths = {path for path in paths if not path.endswith("/")}
     bases = (ROOT, ROOT / "src" / "fathometer")
     assert [path for path in sorted(paths) if not any((base / path).exists() for base in bases)] == []
+
+
+def test_the_application_that_a_page_builds_is_the_one_that_tests_run():
+    page = (DOCS / "adding-an-application.md").read_text(encoding="utf-8")
+    code = (ROOT / "tests" / "support" / "tides.py").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert len(blocks) > 6
+    assert [block for block in blocks if block not in code] == []
