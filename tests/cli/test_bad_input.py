@@ -360,7 +360,7 @@ RESOURCES = [
     Case("no thread", "--threads 0: … at least 1", words=("--threads", "0")),
     Case("half a thread", "argument --threads: invalid int value: '1.5'", words=("--threads", "1.5")),
     Case("a million threads", "--threads 1000000: at most … cpus", words=("--threads", "1000000")),
-    Case("unknown option", "unrecognized arguments: --rnaks 2", words=("--rnaks", "2")),
+    Case("unknown option", "unrecognized arguments: --rnaks 2; did you mean --ranks?", words=("--rnaks", "2")),
 ]
 
 SURVEY = [

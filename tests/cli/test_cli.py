@@ -349,7 +349,9 @@ def test_help_names_keys_of_its_own_input(command, file, capsys):
 def test_help_and_version(capsys):
     done = run(capsys, "--help")
     assert done.code == 0
-    assert all(f"  {command} " in done.out for command in COMMANDS)
+    assert all(f"\n  {command} " in done.out for command in COMMANDS)
+    headings = [line for line in done.out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert headings == ["applications:", "files and surveys:", "laboratory:", "options:", "examples:"]
     assert "exit codes: 0 done, 1 failed, 2 wrong input, 3 a figure of a study's [gate] got worse, 75" in done.out
     assert run(capsys, "--version").out == f"fathometer {__version__}\n"
     assert run(capsys).code == 2

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from fathometer.base.errors import InputError
 from fathometer.cli import commands
@@ -16,8 +18,9 @@ if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction["Parser"]
 
 DESCRIPTION = """\
-Seismic depth imaging: 3D anisotropic (VTI) forward modelling and reverse time migration, run by MPI ranks with
-OpenMP threads."""
+Real parallel applications, from files to results, that account for every second and byte: seismic imaging and
+modelling, ocean circulation, reactive flow. And the instruments to measure any other program and machine with the
+same rigour."""
 
 EXAMPLES = """\
 examples:
@@ -29,12 +32,20 @@ examples:
   fathometer prepare vp.segy -o smooth.rsf --smooth 100   a model to migrate in
   fathometer survey build line/*.segy       an index of field data, and what is wrong with them
   fathometer plan survey.toml               what it will cost, before it runs
+  fathometer ocean --demo --ranks 2         the circulation of an ocean, with its page
   fathometer report one/ two/               the page of a run again, compared with another
   fathometer stencil                        how fast the time steps are here, and what limits them
   fathometer io /scratch                    which way of writing and reading volumes is the fastest there
 
 exit codes: 0 done, 1 failed, 2 wrong input, 3 a figure of a study's [gate] got worse, 75 interrupted where
 --resume goes on, 130 interrupted"""
+
+# Under which heading of `fathometer --help` a command stands, by its first word.
+HEADINGS = {
+    "applications": (*("demo", "model", "migrate", "migrate-time", "ocean", "reactive", "plan", "submit", "report"),),
+    "files and surveys": ("info", "prepare", "survey"),
+    "laboratory": ("calibrate", "stencil", "io", "messages", "profile", "study", "cluster"),
+}
 
 # Commands of two words: the first one stands in the list of all commands, the second one is its action.
 GROUPS = {
@@ -51,11 +62,33 @@ GROUPS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, like all others."""
+    """A parser whose errors are one line, like all others, with what was meant where that is near."""
 
     def error(self, message: str) -> NoReturn:
         """Print the line; exit code 2."""
         sys.exit(print_error_once(InputError(f"{message} (see {self.prog} --help)")))
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+        """As argparse; words that a command does not know are its error, not that of the parser above it."""
+        options, rest = super().parse_known_args(args, namespace)
+        if rest and not self._subparsers:
+            known = [name for action in self._actions for name in action.option_strings]
+            self.error(f"unrecognized arguments: {' '.join(rest)}{_meant(rest[0].partition('=')[0], known)}")
+        return options, rest
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        choices = action.choices
+        if choices is not None and value not in choices:
+            words = [str(choice) for choice in choices]
+            raise argparse.ArgumentError(
+                action, f"invalid choice: {value!r} (choose from {', '.join(words)}){_meant(str(value), words)}"
+            )
+
+
+def _meant(word: str, known: Sequence[str]) -> str:
+    """What was meant by a word that is none of these, where one of them is near."""
+    near = get_close_matches(word, known, 1, 0.6)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 class PrintVersion(argparse.Action):
@@ -73,13 +106,16 @@ def parser() -> argparse.ArgumentParser:
     """The parser of all commands; the parsed options hold the chosen one as `run_command`."""
     main_parser = Parser(
         prog="fathometer",
-        description=DESCRIPTION,
+        usage="%(prog)s [-h] [--version] COMMAND ...",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     main_parser.add_argument("--version", action=PrintVersion, nargs=0, help="show program's version number and exit")
-    subparsers = main_parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    subparsers = main_parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, prog="fathometer", help=argparse.SUPPRESS
+    )
     groups: dict[str, tuple[Parser, Subparsers]] = {}
+    summaries: dict[str, str] = {}
     for name in commands.NAMES:
         command: Command = import_module(f"fathometer.cli.commands.{name}").COMMAND
         group = command.name.rpartition(" ")[0]
@@ -87,14 +123,30 @@ def parser() -> argparse.ArgumentParser:
             groups[group] = _add_group(subparsers, group)
         if group:
             groups[group][0].epilog = f"{groups[group][0].epilog}\n{command.examples.splitlines()[0]}"
-        _add_command(groups[group][1] if group else subparsers, command)
+        else:
+            summaries[command.name] = command.summary
+        _add_command(groups[group][1] if group else subparsers, command, listed=bool(group))
+    summaries |= {name: summary for name, (summary, _) in GROUPS.items()}
+    main_parser.description = f"{DESCRIPTION}\n{_listing(summaries)}"
     return main_parser
 
 
-def _add_command(subparsers: Subparsers, command: Command) -> None:
+def _listing(summaries: Mapping[str, str]) -> str:
+    """The commands under their headings, with their summaries."""
+    others = [name for name in summaries if not any(name in names for names in HEADINGS.values())]
+    lines = []
+    for heading, names in [*HEADINGS.items(), ("others", others)]:
+        if names:
+            lines += ["", f"{heading}:"]
+            lines += [f"  {name:<14}{summaries[name]}" for name in names]
+    return "\n".join(lines)
+
+
+def _add_command(subparsers: Subparsers, command: Command, listed: bool) -> None:
+    """listed: whether argparse is to list it, which knows no headings."""
     added = subparsers.add_parser(
         command.name.rpartition(" ")[2],
-        help=command.summary,
+        **({"help": command.summary} if listed else {}),
         description=command.description,
         epilog=f"examples:\n{command.examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -106,10 +158,9 @@ def _add_command(subparsers: Subparsers, command: Command) -> None:
 
 def _add_group(subparsers: Subparsers, group: str) -> tuple[Parser, Subparsers]:
     """The parser of a group, to whose examples its actions add theirs, and those of its actions."""
-    summary, description = GROUPS[group]
+    _, description = GROUPS[group]
     added = subparsers.add_parser(
         group,
-        help=summary,
         description=description,
         epilog="examples:",
         formatter_class=argparse.RawDescriptionHelpFormatter,
