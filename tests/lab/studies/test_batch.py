@@ -209,7 +209,8 @@ def test_a_cancelled_job_is_a_run_that_failed(slurm, tmp_path):
     [[_, job, _]] = until(lambda: begins(tmp_path))
     assert slurm.call("scancel", job).code == 0
     _, err = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, err
+    assert process.returncode == 1
+    assert "no run has succeeded: all 1 failed, the last: its job" in err
     [run] = kept(tmp_path).values()
     assert f"its job {job} ended without a result: cancelled" in run.failed
     assert not run.figures
