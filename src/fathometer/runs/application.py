@@ -11,8 +11,8 @@ satisfies `Application` in its registry and calls the methods below. To add an a
 3. A module in `cli/commands/` for each command that it runs, which calls `run_application` (`cli/application_run.py`),
    and its name in `cli/commands/__init__.py`.
 
-`plan`, `submit`, `report`, `stencil` and `calibrate` then work for it as well. `tests/support/tides.py` is a whole
-application in this sense, in about a hundred lines.
+`plan`, `submit`, `report`, `stencil` and `calibrate` then work for it as well. Of a model in time, `TimeApplication`
+(time_application.py) answers most of the questions: `tests/support/tides.py` is a whole application of that kind.
 
 The course of a run, on all ranks (methods marked collective are called by all of them):
 
