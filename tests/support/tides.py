@@ -153,11 +153,11 @@ class Case:
     file: TidesFile
 
     def facts(self) -> dict[str, Any]:
-        """See Case of runs/simulation.py."""
+        """Results that are known before the first step."""
         return {"grid": {"cells": self.file.channel.cells, "spacing_metres": self.file.spacing}}
 
     def state_input(self) -> dict[str, Any]:
-        """See Case of runs/simulation.py."""
+        """What of the input a state depends on, JSON-ready: a run of another one does not go on from it."""
         values = self.file.resolved()
         return {name: values[name] for name in ("channel", "tide")} | {"step": self.file.time.step}
 
@@ -179,7 +179,7 @@ class TidesSimulation(Simulation):
         """The water is at rest."""
 
     def resume(self) -> None:
-        """See Simulation."""
+        """Collective. Go on: arrays and attributes are those of a state."""
         if self.steps > self.file.time.steps:
             raise InputError(
                 f"{self.file.path}: [time] steps: found {self.file.time.steps}, but the run to be resumed has taken "
@@ -187,24 +187,24 @@ class TidesSimulation(Simulation):
             )
 
     def arrays(self) -> dict[str, StateArray]:
-        """See Simulation."""
+        """The arrays of the state by name, from which it goes on with the same bits."""
         channel, shape = self.channel, (self.file.channel.cells,)
         arrays = {"height": channel.h, "velocity": channel.u}
         return {name: StateArray(("x",), shape, [((channel.lo,), values)]) for name, values in arrays.items()}
 
     @property
     def share(self) -> float:
-        """See Simulation."""
+        """How much of the run is done; 1: all of it."""
         return self.steps / self.file.time.steps
 
     def step(self) -> None:
-        """See Simulation."""
+        """Collective. Take a step, and count it."""
         self.steps, self.time = self.steps + 1, (self.steps + 1) * self.file.time.step
         self.gained += allreduce(self.comm, self.channel.step(self.time), "SUM")
         self.counts["cell_updates"] += self.file.channel.cells
 
     def look(self, row: bool, needed: bool) -> None:
-        """See Simulation."""
+        """Collective. Look at the state after a step where a row of the time series is due."""
         if not (row or needed):
             return
         highest = allreduce(self.comm, float(np.abs(self.channel.h).max()), "MAX")
@@ -214,11 +214,11 @@ class TidesSimulation(Simulation):
             self.rows.append({"time_seconds": self.time, "highest_metres": highest})
 
     def fields_due(self) -> bool:
-        """See Simulation."""
+        """Whether fields are to be written now."""
         return self.steps % self.file.output.every_steps == 0
 
     def write_fields(self) -> None:
-        """See Simulation."""
+        """Collective. Write the fields as they are now."""
         keys, channel = self.file.channel, self.channel
         places = (np.arange(keys.cells) + 0.5) * self.file.spacing
         variables = [
@@ -234,7 +234,7 @@ class TidesSimulation(Simulation):
         self.fields.write(self.steps, Dataset({"time": 1, "x": keys.cells}, variables), boxes)
 
     def told(self):
-        """See Simulation."""
+        """What a user wants to know before the run, a line each."""
         yield f"{self.file.channel.cells} cells, {self.file.time.steps} steps of {self.file.time.step:g} s"
 
     def balance(self) -> list[dict[str, Any]]:
@@ -248,12 +248,12 @@ class TidesSimulation(Simulation):
         ]
 
     def results(self) -> dict[str, Any]:
-        """See Simulation."""
+        """Collective. What the record says of the run beside what all such runs say."""
         files = self.fields.files(self.fields.written)
         return {"field_files": [str(path.relative_to(self.file.output_directory)) for path in files]}
 
     def figures(self, account: dict[str, Any]) -> list[Figure]:
-        """See Simulation."""
+        """The run in numbers; account: the ledgers of all ranks together."""
         taken = seconds(account, ("step", "exchange"))
         rate = self.counts["cell_updates"] / taken if taken else 0.0
         return [
@@ -263,7 +263,7 @@ class TidesSimulation(Simulation):
         ]
 
     def draw(self) -> Path:
-        """See Simulation."""
+        """On one rank. Draw the picture; its path."""
         folder = self.file.output_directory
         lines = lines_of(folder, self.results()["field_files"])
         path = folder / PICTURE
@@ -339,15 +339,15 @@ class TidesApplication(TimeApplication):
         """All of it is here."""
 
     def input_model(self):
-        """See Application."""
+        """The pydantic class of its input files; its fields are their sections."""
         return TidesFile
 
     def input_files(self, input):
-        """See TimeApplication."""
+        """Files that a run reads, the input file first."""
         return [readable(input.path)]
 
     def demo_text(self, quick):
-        """See TimeApplication."""
+        """The input file of the built-in case, whose results lie beside it."""
         cells = 200 if quick else 2000
         return (
             "# A tide enters a shallow channel.\n"
@@ -357,42 +357,42 @@ class TidesApplication(TimeApplication):
         )
 
     def case_bytes(self, input):
-        """See TimeApplication."""
+        """Memory that `case` takes."""
         return 16 * input.channel.cells
 
     def case(self, input):
-        """See TimeApplication."""
+        """The input made ready, the same on all ranks."""
         return Case(input)
 
     def simulation(self, case, comm):
-        """Collective. See TimeApplication."""
+        """Collective. The model of a case on these ranks."""
         return TidesSimulation(case, comm)
 
     def run(self, command, input, comm, context):
-        """Collective. See Application."""
+        """Collective. Run one of `commands`; the results and the record are on disk afterwards."""
         return simulate(self, input, comm, context)
 
     def summary(self, outcome):
-        """See Application."""
+        """The time and rates of a run, for people; rank 0 only, where there is a record."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
         (water,) = outcome.record["results"]["balance"]
         return [f"{figures['total']:.1f} s; water balances to {water['error']:.1g}"]
 
     def plan(self, input, machine, options):
-        """See Application."""
+        """What a run will cost on a machine."""
         layouts = layouts_of(input.path, machine, options, lambda ranks, nodes: predict(input, machine, ranks, nodes))
         record = {"schema_version": 1, "application": "plan", "machine": machine.name} | layouts.as_dict()
         title = f"{input.channel.cells} cells, {input.time.steps} steps on {machine.name}"
         return CostEstimate(record, [title, "", *layouts.table(machine)])
 
     def heading(self, record):
-        """See RecordPanels."""
+        """The top of the page of a record."""
         grid = record["results"]["grid"]
         facts = [("Grid", f"{grid['cells']} cells of {grid['spacing_metres']:g} m")]
         return Heading("Tides", Path(record["input"]["tides_file"]).stem, facts, kernel=False)
 
     def panels_of(self, record, folder):
-        """See TimeApplication."""
+        """The panels of a record that lies in a folder, with its fields beside it."""
         title = "Along the channel"
         names = record["results"].get("field_files", [])
         lines = panels_or_missing(title, lambda: [lines_panel("lines", title, lines_of(folder, names), "")])

@@ -5,7 +5,9 @@
     to each neighbour that receives from me: an empty message, sent when I begin to wait
     start: MPI_Startall; test: MPI_Testall, for progress; wait: until all has come and gone
 
-Every message is an MPI subarray datatype of a field array, cut so that a single call moves at most 1 GiB.
+Every message is an MPI subarray datatype of a field array, cut so that a single call moves at most 1 GiB. A rank has
+one block here, and each field messages of its own; apps/ocean/barotropic/halo.py is for several blocks a rank of any
+sizes, whose short messages go together.
 
 While a neighbour computes, messages from it move only where it tests. Its empty message says that it computes no more.
 So seconds of waiting for a late neighbour (idle) are told from those of the transfer (communication). Nobody waits for

@@ -111,11 +111,11 @@ class NetcdfSeries(FieldSeries):
         return self.folder / f"{self._stem}-{round(step):08d}.nc"
 
     def files(self, written: Sequence[float]) -> list[Path]:
-        """See FieldSeries."""
+        """The files of some moments, which are the first ones."""
         return [self.path(step) for step in written]
 
     def is_written(self, step: int, time: float) -> bool:
-        """See FieldSeries."""
+        """Whether the files of this moment, the latest one, are there."""
         return self.written[-1:] == [step]
 
     def _check(self, paths: Sequence[Path]) -> None:
@@ -169,11 +169,11 @@ class VolumeSeries(FieldSeries):
         self._description, self._grid, self._units, self._lo = output / description, grid, units, tuple(lo)
 
     def files(self, written: Sequence[float]) -> list[Path]:
-        """See FieldSeries."""
+        """The files of some moments, which are the first ones."""
         return [self.output / volume_name(name, index) for index in range(len(written)) for name in self._units]
 
     def is_written(self, step: int, time: float) -> bool:
-        """See FieldSeries."""
+        """Whether the files of this moment, the latest one, are there."""
         return self.written[-1:] == [time]
 
     def _check(self, paths: Sequence[Path]) -> None:

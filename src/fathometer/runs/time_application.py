@@ -43,18 +43,18 @@ class TimeApplication(ABC):
 
     @property
     def commands(self) -> Sequence[str]:
-        """See Application."""
+        """Commands that `run` takes, each with an input file as its argument."""
         return (self.name,)
 
     # What an application states.
 
     @abstractmethod
     def import_modules(self, command: str) -> None:
-        """See Application."""
+        """Import what the command needs, so that this counts as start-up time."""
 
     @abstractmethod
     def input_model(self) -> type[InputFile]:
-        """See Application."""
+        """The pydantic class of its input files; its fields are their sections."""
 
     @abstractmethod
     def input_files(self, input: Any) -> Sequence[Path]:
@@ -86,28 +86,28 @@ class TimeApplication(ABC):
 
     @abstractmethod
     def summary(self, outcome: Outcome) -> list[str]:
-        """See Application."""
+        """The time and rates of a run, for people; rank 0 only, where there is a record."""
 
     @abstractmethod
     def plan(self, input: Any, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-        """See Application."""
+        """What a run will cost on a machine."""
 
     @abstractmethod
     def heading(self, record: Mapping[str, Any]) -> Heading:
-        """See RecordPanels."""
+        """The top of the page of a record."""
 
     @abstractmethod
     def panels_of(self, record: Mapping[str, Any], folder: Path) -> list[Panel]:
         """The panels of a record that lies in a folder, with its fields beside it."""
 
     def probes(self) -> Probes | None:
-        """See Application."""
+        """What benchmarks of the machine can measure of this application; None: nothing."""
         return None
 
     # What follows.
 
     def load(self, path: Path, settings: Sequence[str] = ()) -> InputFile:
-        """See Application."""
+        """Read and validate an input file."""
         from fathometer.config.input_file import load_input
 
         return load_input(self.input_model(), path, f"the {self.kind} file", settings)
@@ -119,7 +119,7 @@ class TimeApplication(ABC):
         return resume_hint(path, settings) if path is not None else ""
 
     def protect_inputs(self, input: Any, outputs: Iterable[Path]) -> None:
-        """See Application."""
+        """Raises InputError where one of the outputs would replace a file that the input names."""
         from fathometer.runs.restartable_run import protect_inputs
 
         protect_inputs(self.input_files(input), outputs)

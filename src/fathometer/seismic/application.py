@@ -47,7 +47,7 @@ class SeismicApplication:
     equations = ("vti", "isotropic")
 
     def import_modules(self, command: str) -> None:
-        """See Application."""
+        """Import what the command needs, so that this counts as start-up time."""
         import_module(DRIVERS[command])
 
     def input_model(self) -> type[Survey]:
@@ -71,13 +71,13 @@ class SeismicApplication:
         return ""
 
     def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
-        """See Application."""
+        """Raises InputError where one of the outputs would replace a file that the input names."""
         from fathometer.seismic.setup.run_files import protect_inputs
 
         protect_inputs(input, outputs)
 
     def input_files(self, input: Survey) -> list[Path]:
-        """See Application."""
+        """The files that a run of this input reads, by which a study knows that they are still the same."""
         from fathometer.seismic.setup.input_files import input_files
 
         return input_files(input)
@@ -95,13 +95,13 @@ class SeismicApplication:
         return run(input, comm, context)
 
     def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. See Application."""
+        """Collective. A complete example on an input made by code, all of it in `folder`; `quick`: a smaller one."""
         from fathometer.seismic.demo import run_demo
 
         return run_demo(folder, quick, comm, context)
 
     def summary(self, outcome: Outcome) -> list[str]:
-        """See Application."""
+        """The time and rates of a run, for people; rank 0 only, where there is a record."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
         results = outcome.record["results"]
         weak = results.get("illumination", {}).get("note")
@@ -131,7 +131,7 @@ class SeismicApplication:
         )
 
     def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-        """See Application."""
+        """What a run will cost on a machine."""
         if options["migrate_time"]:
             return _plan_of_time_migration(input, machine, options)
         from fathometer.seismic.acoustic.plan import plan_acoustic
@@ -150,7 +150,7 @@ class SeismicApplication:
         return job_of(input, program, name, nodes, **options)
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
-        """See RecordPanels."""
+        """The top of the page of a record."""
         from fathometer.seismic.page.heading import heading
 
         return Heading(**heading(record))

@@ -31,12 +31,12 @@ class OceanApplication(TimeApplication):
     results = ("ocean.png",)
 
     def import_modules(self, command: str) -> None:
-        """See Application."""
+        """Import what the command needs, so that this counts as start-up time."""
         import fathometer.apps.ocean.simulation
         import fathometer.runs.time_run  # noqa: F401
 
     def input_model(self) -> type[OceanFile]:
-        """See Application."""
+        """The pydantic class of its input files; its fields are their sections."""
         from fathometer.apps.ocean.ocean_file import OceanFile
 
         return OceanFile
@@ -48,13 +48,13 @@ class OceanApplication(TimeApplication):
         return input_files(input)
 
     def demo_text(self, quick: bool) -> str:
-        """See TimeApplication."""
+        """The input file of the built-in case, whose results lie beside it."""
         from fathometer.apps.ocean.cases import demo_text
 
         return demo_text(quick)
 
     def case_bytes(self, input: OceanFile) -> int:
-        """See TimeApplication."""
+        """Memory that `case` takes."""
         import math
 
         from fathometer.apps.ocean.solver.memory import case_bytes
@@ -62,25 +62,25 @@ class OceanApplication(TimeApplication):
         return case_bytes(math.prod(input.grid.cells))
 
     def case(self, input: OceanFile) -> Case:
-        """See TimeApplication."""
+        """The input made ready, the same on all ranks."""
         from fathometer.apps.ocean.case import case_of
 
         return case_of(input)
 
     def simulation(self, case: Case, comm: MPI.Intracomm) -> OceanSimulation:
-        """Collective. See TimeApplication."""
+        """Collective. The model of a case on these ranks."""
         from fathometer.apps.ocean.simulation import OceanSimulation
 
         return OceanSimulation(case, comm)
 
     def run(self, command: str, input: OceanFile, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. See Application."""
+        """Collective. Run one of `commands`; the results and the record are on disk afterwards."""
         from fathometer.runs.time_run import simulate
 
         return simulate(self, input, comm, context)
 
     def summary(self, outcome: Outcome) -> list[str]:
-        """See Application."""
+        """The time and rates of a run, for people; rank 0 only, where there is a record."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
         results = outcome.record["results"]
         lines = [
@@ -97,13 +97,13 @@ class OceanApplication(TimeApplication):
         return [*lines, f"contents of all tracers balance to {error:.1g}", *(f"note: {n}" for n in results["notes"])]
 
     def plan(self, input: OceanFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-        """See Application."""
+        """What a run will cost on a machine."""
         from fathometer.apps.ocean.cost import plan
 
         return plan(input, machine, options)
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
-        """See RecordPanels."""
+        """The top of the page of a record."""
         from fathometer.apps.ocean.page import heading
 
         return heading(record)

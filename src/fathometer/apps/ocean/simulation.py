@@ -65,13 +65,13 @@ class OceanSimulation(Simulation):
         self.volume = self.courant = 0.0
 
     def begin(self) -> None:
-        """See Simulation."""
+        """Collective. The state at the beginning."""
         self.model.begin()
         self.contents, self.volume = self.model.contents(), self.model.volume()
         self.gained = [0.0] * len(self.contents)
 
     def resume(self) -> None:
-        """See Simulation."""
+        """Collective. Go on: arrays and attributes are those of a state."""
         if self.steps > self._case.steps:
             raise InputError(
                 f"{self._case.file.path}: [time] end: found {self._case.steps} steps, but the run to be resumed has "
@@ -81,11 +81,11 @@ class OceanSimulation(Simulation):
         self.model.restore(self.steps)
 
     def arrays(self) -> dict[str, StateArray]:
-        """See Simulation."""
+        """The arrays of the state by name, from which it goes on with the same bits."""
         return state_arrays(self.model.arrays(), self.model.layout)
 
     def values(self) -> dict[str, Any]:
-        """See Simulation."""
+        """Collective. The attributes of KEPT as they go into a state."""
         return super().values() | {"gained": self._gained_by_all()}
 
     def _gained_by_all(self) -> list[float]:
@@ -94,11 +94,11 @@ class OceanSimulation(Simulation):
 
     @property
     def share(self) -> float:
-        """See Simulation."""
+        """How much of the run is done; 1: all of it."""
         return self.steps / self._case.steps
 
     def step(self) -> None:
-        """See Simulation."""
+        """Collective. Take a step, and count it."""
         step = self.model.step()
         self.steps, self.time, self._iterations = self.steps + 1, step.time, step.iterations
         for name in COUNTS:
@@ -106,7 +106,7 @@ class OceanSimulation(Simulation):
         self.gained = [before + now for before, now in zip(self.gained, step.gained, strict=True)]
 
     def look(self, row: bool, needed: bool) -> None:
-        """See Simulation."""
+        """Collective. Look at the state after a step where a row of the time series is due."""
         row = row or self.steps % self._case.file.output.course_steps == 0
         if not (row or needed):
             return
@@ -120,23 +120,23 @@ class OceanSimulation(Simulation):
 
     @property
     def sound(self) -> bool:
-        """See Simulation."""
+        """Whether the state is one to go on from, as far as anybody has looked."""
         return self.model.sound
 
     def fields_due(self) -> bool:
-        """See Simulation."""
+        """Whether fields are to be written now."""
         return self.steps % self._case.field_steps == 0
 
     def write_fields(self) -> None:
-        """See Simulation."""
+        """Collective. Write the fields as they are now."""
         self.fields.write_state(self.steps, self.time, self.model.fields())
 
     def draw(self) -> Path:
-        """See Simulation."""
+        """On one rank. Draw the picture; its path."""
         return draw(self._case, self.fields.path(self.fields.written[-1]))
 
     def told(self) -> Iterator[str]:
-        """See Simulation."""
+        """What a user wants to know before the run, a line each."""
         case, layout, size = self._case, self.model.layout, self.comm.size
         nx, ny, nz = case.problem.grid.shape
         blocks = f"{len(layout.blocks)} block{'s'[: len(layout.blocks) != 1]}"
@@ -150,7 +150,7 @@ class OceanSimulation(Simulation):
             yield f"note: {note}"
 
     def notes(self) -> list[str]:
-        """See Simulation."""
+        """Collective. What is no error, and yet not what most users want."""
         return list(self._case.notes)
 
     def steady(self) -> list[str]:
@@ -189,7 +189,7 @@ class OceanSimulation(Simulation):
         return rows
 
     def results(self) -> dict[str, Any]:
-        """See Simulation."""
+        """Collective. What the record says of the run beside what all such runs say."""
         layout, output = self.model.layout, self._case.file.output_directory
         files = self.fields.files(self.fields.written)
         return {
@@ -237,7 +237,7 @@ class OceanSimulation(Simulation):
         ]
 
     def close(self) -> None:
-        """See Simulation."""
+        """Collective. Free what the model holds beside memory."""
         self.model.close()
 
 

@@ -31,12 +31,12 @@ class ReactiveApplication(TimeApplication):
     results = ("flow.png", "flow.xdmf")
 
     def import_modules(self, command: str) -> None:
-        """See Application."""
+        """Import what the command needs, so that this counts as start-up time."""
         import fathometer.apps.reactive.simulation
         import fathometer.runs.time_run  # noqa: F401
 
     def input_model(self) -> type[FlowFile]:
-        """See Application."""
+        """The pydantic class of its input files; its fields are their sections."""
         from fathometer.apps.reactive.flow_file import FlowFile
 
         return FlowFile
@@ -48,7 +48,7 @@ class ReactiveApplication(TimeApplication):
         return input_files(input)
 
     def demo_text(self, quick: bool) -> str:
-        """See TimeApplication."""
+        """The input file of the built-in case, whose results lie beside it."""
         from fathometer.apps.reactive.demo import demo_text
 
         return demo_text(quick)
@@ -60,31 +60,31 @@ class ReactiveApplication(TimeApplication):
         require_petsc(comm)
 
     def case_bytes(self, input: FlowFile) -> int:
-        """See TimeApplication."""
+        """Memory that `case` takes."""
         from fathometer.apps.reactive.solver.memory import case_bytes
 
         return case_bytes(input.grid.cells)
 
     def case(self, input: FlowFile) -> Case:
-        """See TimeApplication."""
+        """The input made ready, the same on all ranks."""
         from fathometer.apps.reactive.case import case_of
 
         return case_of(input)
 
     def simulation(self, case: Case, comm: MPI.Intracomm) -> FlowSimulation:
-        """Collective. See TimeApplication."""
+        """Collective. The model of a case on these ranks."""
         from fathometer.apps.reactive.simulation import FlowSimulation
 
         return FlowSimulation(case, comm)
 
     def run(self, command: str, input: FlowFile, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. See Application."""
+        """Collective. Run one of `commands`; the results and the record are on disk afterwards."""
         from fathometer.runs.time_run import simulate
 
         return simulate(self, input, comm, context)
 
     def summary(self, outcome: Outcome) -> list[str]:
-        """See Application."""
+        """The time and rates of a run, for people; rank 0 only, where there is a record."""
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
         error = max((row["error"] for row in outcome.record["results"]["balance"]), default=0.0)
         return [
@@ -96,13 +96,13 @@ class ReactiveApplication(TimeApplication):
         ]
 
     def plan(self, input: FlowFile, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-        """See Application."""
+        """What a run will cost on a machine."""
         from fathometer.apps.reactive.cost import plan
 
         return plan(input, machine, options)
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
-        """See RecordPanels."""
+        """The top of the page of a record."""
         from fathometer.apps.reactive.page import heading
 
         return heading(record)

@@ -72,14 +72,14 @@ class FlowSimulation(Simulation):
         self._steps.restore(state)
 
     def begin(self) -> None:
-        """See Simulation."""
+        """Collective. The state at the beginning."""
         with collective_errors(self.comm):
             self.solver.set_state(*self._case.initial(self.solver.lo, self.solver.hi))
         self.moles = [float(value) for value in self.solver.moles()]
         self.outflow = [0.0] * len(self.moles)
 
     def resume(self) -> None:
-        """See Simulation."""
+        """Collective. Go on: arrays and attributes are those of a state."""
         if self.time > self._steps.end:
             raise InputError(
                 f"{self._case.file.path}: [time] end: found {self._steps.end:g} s, but the run to be resumed is at "
@@ -97,17 +97,17 @@ class FlowSimulation(Simulation):
 
     @property
     def share(self) -> float:
-        """See Simulation."""
+        """How much of the run is done; 1: all of it."""
         return min(1.0, self._steps.time / self._steps.end)
 
     @property
     def more(self) -> bool:
-        """See Simulation."""
+        """Whether there is a further step."""
         most = self._case.file.time.most_steps
         return not self._steps.done and (most is None or self.steps < most)
 
     def step(self) -> None:
-        """See Simulation."""
+        """Collective. Take a step, and count it."""
         step = next(self._taken)
         self.steps, self.time = self.steps + 1, self._steps.time
         row = {
@@ -123,11 +123,11 @@ class FlowSimulation(Simulation):
         self.outflow = [before + now for before, now in zip(self.outflow, self.solver.outflow(), strict=True)]
 
     def fields_due(self) -> bool:
-        """See Simulation."""
+        """Whether fields are to be written now."""
         return self.time in self._due
 
     def write_fields(self) -> None:
-        """See Simulation."""
+        """Collective. Write the fields as they are now."""
         solver = self.solver
         ln_activity, strength = solver.species()
         self.fields.write_state(
@@ -135,11 +135,11 @@ class FlowSimulation(Simulation):
         )
 
     def draw(self) -> Path:
-        """See Simulation."""
+        """On one rank. Draw the picture; its path."""
         return draw(self._case.file, self.fields.fields, self.fields.written)
 
     def told(self) -> Iterator[str]:
-        """See Simulation."""
+        """What a user wants to know before the run, a line each."""
         grid, system, size = self._case.file.grid, self._case.system, self.comm.size
         yield (
             f"{' x '.join(map(str, grid.cells))} cells, {len(system.primary)} components, {len(system.secondary)} "
@@ -148,7 +148,7 @@ class FlowSimulation(Simulation):
         )
 
     def notes(self) -> list[str]:
-        """See Simulation."""
+        """Collective. What is no error, and yet not what most users want."""
         case, system, notes = self._case, self._case.system, []
         if unused := self.solver.unused_options():
             notes.append(f"PETSc has not used these options: {', '.join(unused)}")
@@ -187,7 +187,7 @@ class FlowSimulation(Simulation):
         return rows
 
     def results(self) -> dict[str, Any]:
-        """See Simulation."""
+        """Collective. What the record says of the run beside what all such runs say."""
         logs = allgather(self.comm, self.solver.log())
         return {
             "blocks": allgather(self.comm, [list(self.solver.lo), list(self.solver.hi)]),

@@ -92,7 +92,7 @@ class PnetcdfOutput:
         return RawArray(part, start, dataset.shape(variable), variable.kind.newbyteorder(">"))
 
     def put(self, variable: Variable, boxes: Boxes) -> None:
-        """See Output."""
+        """Write this rank's boxes, C-contiguous, writeable and of the variable's type."""
         array, check = self._checks[variable.name]
         for lo, values in boxes:
             check.record(values.astype(array.dtype), lo)
@@ -133,7 +133,7 @@ class ScipyOutput:
         }
 
     def put(self, variable: Variable, boxes: Boxes) -> None:
-        """See Output."""
+        """Write this rank's boxes, C-contiguous, writeable and of the variable's type."""
         for lo, values in boxes:
             box = tuple(slice(a, a + n) for a, n in zip(lo, values.shape, strict=True))
             self._values[variable.name][box] = values

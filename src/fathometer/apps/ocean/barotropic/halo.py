@@ -1,4 +1,5 @@
-"""Halo exchange of blocks: a message to each neighbouring rank for all blocks and arrays together.
+"""Halo exchange of blocks: a message to each neighbouring rank for all blocks and arrays together; of one block a rank,
+straight from its arrays: parallel/halo.py.
 
     start:  what is sent goes into buffers, by one native call that copies between own blocks too; MPI_Startall
     wait:   MPI_Testall until all is there; buffers to halos
