@@ -1,4 +1,5 @@
-"""Fathometer: 3D VTI modelling and reverse time migration that accounts for what it spends."""
+"""Fathometer: real parallel applications, from files to results, that account for every second and byte; and the
+instruments to measure any other program and machine with the same rigour."""
 
 TYPE_CHECKING = False  # as typing's, which takes longer to import than all else here: a signal may come meanwhile
 

@@ -9,6 +9,8 @@ from urllib.parse import unquote
 import pytest
 from paths import ROOT
 
+import fathometer
+from fathometer.cli.parser import parser
 from fathometer.config.reference import BEGIN_MARKER, END_MARKER
 
 DOCS = ROOT / "docs"
@@ -125,3 +127,19 @@ def test_the_application_that_a_page_builds_is_the_one_that_tests_run():
     blocks = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     assert len(blocks) > 6
     assert [block for block in blocks if block not in code] == []
+
+
+def test_the_same_is_said_everywhere_of_what_it_is():
+    parts = (
+        "eal parallel applications, from files to results, that account for every second and byte",
+        "nstruments to measure any other program and machine with the same rigour",
+    )
+    told = {path: (ROOT / path).read_text(encoding="utf-8") for path in ("README.md", "pyproject.toml", "CITATION.cff")}
+    told |= {"guide": (GUIDE / "README.md").read_text(encoding="utf-8"), "package": str(fathometer.__doc__)}
+    told["--help"] = parser().format_help()
+    for place, text in told.items():
+        words = re.sub(
+            r" \([^()]*\)|: seismic imaging and modelling, ocean circulation, reactive flow", "", " ".join(text.split())
+        )
+        for part in parts:
+            assert part in words, place
