@@ -15,7 +15,7 @@ from fathometer.grid.tiling import PLAIN, Tiling
 from fathometer.grid.tuning import best_tiling
 from fathometer.lab.stencil import ITEM_BYTES
 from fathometer.lab.turns import interleave
-from fathometer.seismic.probes import MATERIALS
+from fathometer.seismic.acoustic.probes import MATERIALS
 from fathometer.seismic.waves.boundary import Pml
 from fathometer.seismic.waves.homogeneous import Homogeneous, NoBoundary
 from fathometer.seismic.waves.physics import PHYSICS

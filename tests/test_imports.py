@@ -30,8 +30,9 @@ FLOORS = {
     """,
     "fathometer.seismic": """
         application
-        demo job probes
-        acoustic
+        job probes
+        physics
+        demo acoustic
         rtm kirchhoff elastic
         modelling signature
         plan_table

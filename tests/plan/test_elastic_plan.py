@@ -230,7 +230,8 @@ def test_rates_are_measured_and_read_again(tmp_path, monkeypatch):
     """Of all kinds, on tiny grids: a machine file holds them."""
     monkeypatch.setattr(probes, "SIZES", {3: ((24, 24, 24),), 2: ((40, 1, 40),)})
     threads = ThreadCounts(1, 1, 1, ())
-    rates = list(probes.elastic_step_rates(threads, 4, lambda task, least=3: (task(), 1e-3)[1]))
+    monkeypatch.setattr(probes, "STEPS", 4)
+    rates = list(probes.step_rates(threads, lambda task, least=3: (task(), 1e-3)[1], lambda line: None))
     assert {(r.physics, r.dimensions) for r in rates} == {(p, d) for p in ("elastic", "viscoelastic") for d in (2, 3)}
     assert all(r.points_per_second == 4 * r.points / 1e-3 for r in rates)
     path = tmp_path / "machine.json"

@@ -356,7 +356,7 @@ def test_calibrate_and_plan_go_together(tmp_path, monkeypatch):
     (tmp_path / "small.py").write_text(
         "import sys\n"
         "from fathometer.lab import calibrate\n"
-        "from fathometer.seismic import probes\n"
+        "from fathometer.seismic.acoustic import probes\n"
         "probes.SIZES = {3: ((12, 12, 12), (16, 16, 16)), 2: ((20, 1, 20), (40, 1, 40))}\n"
         "from fathometer.lab import measuring\n"
         "calibrate.TRIAD_ELEMENTS, calibrate.FILE_BYTES, calibrate.FRESH_BYTES = 1 << 16, 1 << 21, 1 << 20\n"

@@ -5,14 +5,14 @@ Cheap to import: what does the work is imported inside the methods.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from fathometer.base import ledger
+from fathometer.base.errors import InputError
 from fathometer.runs.application import Application, CostEstimate, Heading, Panel
+from fathometer.seismic.physics import PHYSICS, of_command, of_record
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from fathometer.runs.context import Context, Outcome
     from fathometer.seismic.probes import SeismicProbes
     from fathometer.seismic.survey import Survey
-
-
-# Modules that run the commands, and `demo`, imported when they are asked for.
-DRIVERS: Mapping[str, str] = MappingProxyType(
-    {
-        "model": "fathometer.seismic.modelling.driver",
-        "migrate": "fathometer.seismic.rtm.driver",
-        "migrate-time": "fathometer.seismic.kirchhoff.driver",
-        "demo": "fathometer.seismic.demo",
-    }
-)
 
 
 class SeismicApplication:
@@ -48,7 +37,10 @@ class SeismicApplication:
 
     def import_modules(self, command: str) -> None:
         """Import what the command needs, so that this counts as start-up time."""
-        import_module(DRIVERS[command])
+        if command == "demo":
+            import_module("fathometer.seismic.demo")
+        else:
+            of_command(command).driver(command)
 
     def input_model(self) -> type[Survey]:
         """The survey file."""
@@ -63,12 +55,9 @@ class SeismicApplication:
         return load_survey(path, settings)
 
     def resume_hint(self, command: str, path: Path | None, settings: Sequence[str] = ()) -> str:
-        """Of migrations, and of modelling in elastic media; acoustic modelling begins anew. See Application."""
-        if command == "migrate-time":
-            return "--resume goes on with the blocks of traces that are not done"
-        if command == "migrate" or (path is not None and _is_elastic(path, settings)):
-            return "--resume goes on with the shots that are not done"
-        return ""
+        """What to print where a run was interrupted that can be resumed; "" where it cannot."""
+        physics = of_command(command, _waves(path, settings) if path is not None else "")
+        return f"--resume goes on with the {physics.tasks} that are not done" if command in physics.resumable else ""
 
     def protect_inputs(self, input: Survey, outputs: Iterable[Path]) -> None:
         """Raises InputError where one of the outputs would replace a file that the input names."""
@@ -83,16 +72,14 @@ class SeismicApplication:
         return input_files(input)
 
     def run(self, command: str, input: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
-        """Collective. `model`, `migrate` or `migrate-time`."""
-        if command == "model" and input.propagation.physics == "elastic":
-            with ledger.phase("set up"):
-                from fathometer.seismic.elastic.driver import run_elastic
-            return run_elastic(input, comm, context)
-        # The other command's driver is not imported: its time would be in no phase.
-        run: Callable[[Survey, MPI.Intracomm, Context], Outcome] = getattr(
-            import_module(DRIVERS[command]), f"run_{command.replace('-', '_')}"
-        )
-        return run(input, comm, context)
+        """Collective. One of `commands`."""
+        physics = of_command(command, input.propagation.physics)
+        if context.options.resume and command not in physics.resumable:
+            able = ", ".join(one.name for one in PHYSICS.values() if command in one.resumable)
+            raise InputError(
+                f"--resume: found with {physics.name} waves; allowed only with [propagation] physics = {able}"
+            )
+        return physics.run(command, input, comm, context)
 
     def demo(self, folder: Path, quick: bool, comm: MPI.Intracomm, context: Context) -> Outcome:
         """Collective. A complete example on an input made by code, all of it in `folder`; `quick`: a smaller one."""
@@ -105,61 +92,44 @@ class SeismicApplication:
         figures = {figure["name"]: figure["value"] for figure in outcome.record["figures"]}
         results = outcome.record["results"]
         weak = results.get("illumination", {}).get("note")
-        notes = [f"note: {note}" for note in [*results.get("same_everywhere", []), *([weak] if weak else [])]]
-        if "samples summed" in figures:
-            rate = f" at {figures['samples summed'] / 1e6:.0f} million samples a second" if figures["kernel"] else ""
-            return [
-                f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s sums over traces{rate}; "
-                f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
-                *notes,
-            ]
+        physics = of_record(outcome.record)
+        rate = f" at {figures[physics.rate] / 1e6:.0f} million {physics.units} a second" if figures["kernel"] else ""
         return [
-            f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s time steps at "
-            f"{figures['grid point updates'] / 1e6:.0f} million cells a second; "
+            f"{figures['total']:.1f} s, of these {figures['kernel']:.1f} s {physics.work}{rate}; "
             f"at most {figures['peak memory'] / 1e9:.2g} GB a rank",
-            *notes,
+            *(f"note: {note}" for note in [*results.get("same_everywhere", []), *([weak] if weak else [])]),
         ]
 
     def failure(self, outcome: Outcome) -> str:
-        """Shots, or blocks of traces, that are not in the image; an image of zeros."""
+        """What is not in the image; an image of zeros."""
         if not outcome.failed:
             return outcome.nothing
-        tasks = "blocks of traces" if outcome.record["results"].get("time_migration") else "shots"
+        tasks = of_record(outcome.record).tasks if outcome.record else "tasks"  # above rank 0, which alone says it
         return (
-            f"{len(outcome.failed)} {tasks} are not in the image (--resume --retry-failed migrates them again): "
-            f"{'; '.join(outcome.failed.values())}"
+            f"{len(outcome.failed)} {tasks} are not in the image (--resume --retry-failed "
+            f"migrates them again): {'; '.join(outcome.failed.values())}"
         )
 
     def plan(self, input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
         """What a run will cost on a machine."""
-        if options["migrate_time"]:
-            return _plan_of_time_migration(input, machine, options)
-        from fathometer.seismic.acoustic.plan import plan_acoustic
-        from fathometer.seismic.elastic.plan import plan_elastic
-        from fathometer.seismic.plan import PlanRequest
-        from fathometer.seismic.plan_table import lines
+        command = "migrate-time" if options["migrate_time"] else "model"
+        return of_command(command, input.propagation.physics).plan(input, machine, options)
 
-        plan = plan_elastic if input.propagation.physics == "elastic" else plan_acoustic
-        estimate = plan(input, machine, PlanRequest.of(options))
-        return CostEstimate(estimate.as_dict(), lines(estimate))
-
-    def batch_job(self, input: Survey, program: Sequence[str], name: str | None, nodes: int, **options: Any) -> Job:
-        """The job of a migration; see Application."""
+    def batch_job(
+        self, input: Survey, program: Sequence[str], name: str | None, nodes: int, in_time: bool = False, **options: Any
+    ) -> Job:
+        """The job of a migration, in depth or in time; see Application."""
         from fathometer.seismic.job import job_of
 
-        return job_of(input, program, name, nodes, **options)
+        return job_of("migrate-time" if in_time else "migrate", input, program, name, nodes, **options)
 
     def heading(self, record: Mapping[str, Any]) -> Heading:
         """The top of the page of a record."""
-        from fathometer.seismic.page.heading import heading
-
-        return Heading(**heading(record))
+        return of_record(record).heading(record)
 
     def panels(self, record: Mapping[str, Any], path: Path) -> list[Panel]:
         """The image, a map, a gather."""
-        from fathometer.seismic.page.panels import panels_of_record
-
-        return panels_of_record(record, path)
+        return of_record(record).panels(record, path)
 
     def probes(self) -> SeismicProbes:
         """The propagator in homogeneous models, traces, a small run."""
@@ -168,8 +138,8 @@ class SeismicApplication:
         return SeismicProbes()
 
 
-def _is_elastic(path: Path, settings: Sequence[str]) -> bool:
-    """Whether a survey file, right or wrong in all else, is one of elastic waves."""
+def _waves(path: Path, settings: Sequence[str]) -> str:
+    """[propagation] physics of a survey file, right or wrong in all else; "" where there is none."""
     import tomllib
 
     from fathometer.base.errors import FathometerError
@@ -178,23 +148,9 @@ def _is_elastic(path: Path, settings: Sequence[str]) -> bool:
 
     try:
         values = with_settings(tomllib.loads(read_regular(path).decode("utf-8")), settings)
-        return bool(values["propagation"]["physics"] == "elastic")
+        return str(values["propagation"]["physics"])
     except (OSError, ValueError, RecursionError, LookupError, TypeError, FathometerError):
-        return False
-
-
-def _plan_of_time_migration(input: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
-    """Raises InputError for options of other plans."""
-    from fathometer.base.errors import InputError
-    from fathometer.seismic.kirchhoff.cost.plan import plan_time_migration
-    from fathometer.seismic.kirchhoff.cost.plan_table import lines
-    from fathometer.seismic.plan import PlanRequest
-
-    for name in ("decomposition", "history"):
-        if options[name] is not None:
-            raise InputError(f"--{name}: found; allowed only without --migrate-time, of wave propagation")
-    estimate = plan_time_migration(input, machine, PlanRequest.of(options))
-    return CostEstimate(estimate.as_dict(), lines(estimate))
+        return ""
 
 
 APPLICATION: Application = SeismicApplication()

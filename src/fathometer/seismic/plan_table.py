@@ -6,10 +6,16 @@ from collections.abc import Callable
 
 from fathometer.plan.formatting import bytes_in_words
 from fathometer.plan.table import comparison
+from fathometer.runs.application import CostEstimate
 from fathometer.runs.told import note_lines
 from fathometer.seismic.cost.prediction import WavePrediction
 from fathometer.seismic.plan import Plan
 from fathometer.seismic.setup.cone import Saved
+
+
+def estimate(plan: Plan) -> CostEstimate:
+    """The plan for a record, and as a table."""
+    return CostEstimate(plan.as_dict(), lines(plan))
 
 
 def lines(plan: Plan) -> list[str]:

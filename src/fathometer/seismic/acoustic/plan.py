@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.stencil import time_step_limit
 from fathometer.plan.machine_file import Machine
+from fathometer.runs.application import CostEstimate
 from fathometer.seismic.acoustic.predict import predict
 from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.model.earth import WHOLE
 from fathometer.seismic.model.extremes import extremes
 from fathometer.seismic.model.weak_epsilon import REFUSE, WeakEpsilon, strengthened
 from fathometer.seismic.plan import KnownModel, Plan, PlanRequest, plan_of_waves
+from fathometer.seismic.plan_table import estimate
 from fathometer.seismic.setup.checks import check_sampling, time_step
 from fathometer.seismic.setup.grazing import grazing_notes, peak_frequency
 from fathometer.seismic.setup.layout import SurveyLayout, survey_layout
@@ -22,6 +26,11 @@ from fathometer.seismic.shots.offsets import check_bins
 from fathometer.seismic.survey import Survey
 
 ASSUMED = (0.2, 0.1)  # epsilon and delta of a VTI model whose values are not there yet
+
+
+def estimate_acoustic(survey: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+    """The plan that `fathometer plan` shows."""
+    return estimate(plan_acoustic(survey, machine, PlanRequest.of(options)))
 
 
 def plan_acoustic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:

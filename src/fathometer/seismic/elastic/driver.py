@@ -29,6 +29,7 @@ from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.runs.results_lock import remove_unfinished
 from fathometer.seismic.elastic.dependence import depends_on
 from fathometer.seismic.elastic.fields import BY_NAME
+from fathometer.seismic.elastic.page import panels
 from fathometer.seismic.elastic.peak_map import COMPONENTS, gathered_peaks, peak_paths, write_peaks
 from fathometer.seismic.elastic.products import trace_paths, write_traces
 from fathometer.seismic.elastic.propagator import ElasticPropagator
@@ -37,15 +38,9 @@ from fathometer.seismic.elastic.setup import ElasticSetup, prepare_elastic
 from fathometer.seismic.elastic.shot import model_shot
 from fathometer.seismic.elastic.snapshots import SnapshotWriter, snapshot_paths, steps_between
 from fathometer.seismic.setup.emptiness import TraceRanges
-from fathometer.seismic.setup.run_files import (
-    announce,
-    finish,
-    protect_inputs,
-    publish,
-    refuse_migration,
-    shot_progress,
-)
-from fathometer.seismic.setup.run_record import WorkDone, partial_record
+from fathometer.seismic.setup.finished_run import publish
+from fathometer.seismic.setup.run_files import announce, protect_inputs, refuse_migration, shot_progress
+from fathometer.seismic.setup.run_record import WorkDone, finish, known_run
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.shot import Shot
 from fathometer.seismic.survey import Survey
@@ -83,7 +78,7 @@ def run_elastic(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcom
             input = depends_on(setup, context)
         with (
             finished_tasks(output, input, "shot", context.options, comm) as finished,
-            unfinished_record(output, comm, partial(partial_record, setup.run, context)),
+            unfinished_record(output, comm, partial(known_run(setup.run).partial_record, context)),
         ):
             return _run(setup, finished, context)
 
@@ -137,7 +132,7 @@ def _run(setup: ElasticSetup, finished: FinishedTasks, context: Context) -> Outc
     work = WorkDone(len(left), float(len(left)) * run.time.steps * math.prod(run.grid.full_shape))
     empty = ranges.emptiness()
     found = facts(setup) | empty.facts(run.warnings)
-    outcome, shown = finish(run, context, _results(setup), tuned, work, found, empty.reasons)
+    outcome, shown = finish(run, context, _results(setup), panels, tuned, work, found, empty.reasons)
     publish(comm, context, outcome, shown)
     return outcome
 

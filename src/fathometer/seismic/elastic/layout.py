@@ -52,7 +52,7 @@ class ElasticLayout(SurveyLayout):
 
     @property
     def physics(self) -> Physics:
-        """See SurveyLayout."""
+        """The wave equation, in three dimensions or in two."""
         return ELASTIC_2D if self.grid.two_dimensional else ELASTIC
 
     @property
@@ -60,7 +60,7 @@ class ElasticLayout(SurveyLayout):
         return self.files.given("qp")
 
     def time(self, dt: float) -> tuple[TimeAxis, tuple[str, ...]]:
-        """See SurveyLayout."""
+        """The time axis for a time step (s); no warnings. Raises InputError where it is no use."""
         survey, acquisition, lead = self.survey, self.acquisition, self.sources.lead(self.wavelet)
         check_steps(survey, lead, acquisition, dt)
         time = time_axis(dt, lead, acquisition.end, 1)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fathometer.base.errors import InputError
 from fathometer.grid.grid import Grid
 from fathometer.plan.machine_file import Machine
+from fathometer.runs.application import CostEstimate
 from fathometer.seismic.cost.sampled_model import check_velocities, sampled
 from fathometer.seismic.elastic.attenuation import Attenuation
 from fathometer.seismic.elastic.checks import LARGEST_RATIO
@@ -19,11 +22,17 @@ from fathometer.seismic.elastic.layout import ElasticLayout, elastic_layout
 from fathometer.seismic.elastic.survey_checks import check_wavelengths
 from fathometer.seismic.model.limits import DENSITIES
 from fathometer.seismic.plan import KnownModel, Plan, PlanRequest, plan_of_waves
+from fathometer.seismic.plan_table import estimate
 from fathometer.seismic.setup.checks import time_step
 from fathometer.seismic.setup.grazing import peak_frequency
 from fathometer.seismic.survey import Survey
 
 ASSUMED_QUALITY = 50.0  # of a model whose values are not there yet
+
+
+def estimate_elastic(survey: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+    """The plan that `fathometer plan` shows."""
+    return estimate(plan_elastic(survey, machine, PlanRequest.of(options)))
 
 
 def plan_elastic(survey: Survey, machine: Machine, request: PlanRequest) -> Plan:

@@ -6,7 +6,7 @@ import itertools
 import math
 import tempfile
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ LAYERED: dict[int, Index3] = {3: (80, 80, 80), 2: (400, 1, 400)}
 ROWS: tuple[Index3, Index3] = (96, 96, 48), (96, 96, 96)  # short and long rows: too many for the nearer caches
 MOST_ROW_WORK = 500.0  # in cells: what noise may make of it
 SMALL, LARGE = (16, 16, 16), (60, 60, 60)  # cells of the model of small runs
+STEPS = 24  # taken at a time
 STEPPING = ("source propagation", "between time steps", "tuning")
 LOSSY = {"qp": 50.0, "qs": 25.0}
 
@@ -64,18 +65,19 @@ directory = "out"
 """
 
 
-def elastic_step_rates(threads: ThreadCounts, steps: int, seconds_of: SecondsOf) -> Iterator[Rate]:
+def step_rates(threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
     """Time steps in both dimensions, with and without attenuation, without absorbing layers and without a search."""
+    say("time steps, elastic")
     for (equation, relaxing), (dimensions, shapes) in itertools.product(EQUATIONS.items(), SIZES.items()):
         for shape in shapes:
             points = float(math.prod(shape))
-            once = _step_seconds(shape, 0, True, threads, steps, seconds_of, relaxing)
+            once = _step_seconds(shape, 0, True, threads, STEPS, seconds_of, relaxing)
             yield Rate(
                 physics=equation,
                 dimensions=3 if dimensions == 3 else 2,
                 order=2 * REACH,
                 points=points,
-                points_per_second=steps * points / once,
+                points_per_second=STEPS * points / once,
             )
 
 
@@ -118,17 +120,18 @@ def _step_seconds(
     return seconds
 
 
-def elastic_figures(
-    folder: Path, threads: ThreadCounts, steps: int, binding: Binding, seconds_of: SecondsOf
-) -> dict[str, Any]:
+def machine_figures(
+    folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+) -> Iterator[dict[str, Any]]:
     """What an elastic run costs beside its time steps; nothing where the small run fails."""
+    say("a small elastic run")
     with tempfile.TemporaryDirectory(dir=folder, prefix=".elastic-") as name:
         here = Path(name)
         np.save(here / "vp.npy", np.full(SMALL, 3000.0, np.float32))
         (here / "run.toml").write_text(SURVEY, encoding="utf-8")
         records = small_runs(here, binding.cpus, 1, ["model", "run.toml"], "out/run.json", seconds_of)
         if not records:
-            return {}
+            return
         peaks = np.random.default_rng(1).random((2, *LARGE[:2])).astype(np.float32)
         draw = seconds_of(lambda: write_peaks(Grid(LARGE, (10.0,) * 3), peaks, here, "map", "A map"), 1)
         checks, medium = _cell_seconds(here, {})
@@ -138,12 +141,12 @@ def elastic_figures(
         model_cell_seconds=checks,
         medium_cell_seconds=medium,
         relaxation_cell_seconds=max(0.0, lossy - medium),
-        layer_work_3d=layer_work(3, threads, steps, seconds_of),
-        layer_work_2d=layer_work(2, threads, steps, seconds_of),
-        row_work_3d=row_work(threads, steps, seconds_of),
+        layer_work_3d=layer_work(3, threads, STEPS, seconds_of),
+        layer_work_2d=layer_work(2, threads, STEPS, seconds_of),
+        row_work_3d=row_work(threads, STEPS, seconds_of),
         map_seconds=draw,
     )
-    return {"elastic": rates.model_dump()}
+    yield {"elastic": rates.model_dump()}
 
 
 def _cell_seconds(folder: Path, lossy: Mapping[str, float]) -> tuple[float, float]:

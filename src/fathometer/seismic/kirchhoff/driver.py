@@ -39,12 +39,13 @@ from fathometer.seismic.kirchhoff.products import (
     summed,
     write_products,
 )
-from fathometer.seismic.kirchhoff.results import finish, partial_record
+from fathometer.seismic.kirchhoff.results import finish, known_run
 from fathometer.seismic.kirchhoff.setup import TimeSetup, prepare
 from fathometer.seismic.kirchhoff.worker import STEPS, BlockCounts, BlockWorkers
 from fathometer.seismic.setup.fingerprint import MigrationInput
+from fathometer.seismic.setup.finished_run import publish
 from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
-from fathometer.seismic.setup.run_files import protect_inputs, publish
+from fathometer.seismic.setup.run_files import protect_inputs
 from fathometer.seismic.shots.offsets import ALL
 from fathometer.seismic.survey import Survey
 from fathometer.storage.folder import results_folder
@@ -108,7 +109,7 @@ def _migrate(setup: TimeSetup, context: Context, lock: Lock | None, inputs: Migr
     run = ResumableRun(output, TIME_MIGRATION, blocks, inputs, lock, comm, context)
     if run.journal.finished:
         return earlier_outcome(output, files, comm, context)
-    with unfinished_record(output, comm, partial(partial_record, setup, context)):
+    with unfinished_record(output, comm, partial(known_run(setup).partial_record, context)):
         work = run.all_tasks(partial(migrate_blocks, setup, context))  # blocks to groups
         if work is None:
             return Outcome({}, {})

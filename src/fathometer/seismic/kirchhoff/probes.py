@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from fathometer import _native
 from fathometer.grid.grid import Grid
-from fathometer.parallel.threads import ThreadCounts
-from fathometer.plan.machine_file import SumRate
+from fathometer.parallel.threads import Binding, ThreadCounts
+from fathometer.plan.machine_file import Rate, SumRate
 from fathometer.runs.checksum import checksum
 from fathometer.runs.exact_sum import LIMBS, add, top_of
 from fathometer.runs.probes import SecondsOf
@@ -113,6 +113,18 @@ class SumCase:
             nodes_per_second=self.nodes / max(nodes - banks, least),
         )
         return rate, banks / (self.sizes.traces * self.bank)
+
+
+def step_rates(threads: ThreadCounts, seconds_of: SecondsOf, say: Callable[[str], None]) -> Iterator[Rate]:
+    """There are no time steps."""
+    return iter(())
+
+
+def machine_figures(
+    folder: Path, threads: ThreadCounts, binding: Binding, seconds_of: SecondsOf, say: Callable[[str], None]
+) -> Iterator[dict[str, Any]]:
+    """All together; `folder`: where a small model may be written."""
+    yield time_migration_figures(folder, threads, seconds_of, say)
 
 
 def time_migration_figures(

@@ -7,13 +7,9 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
-from fathometer.base import ledger
-from fathometer.base.host import peak_memory
-from fathometer.parallel.collectives import allgather, collective_errors
+from fathometer.parallel.collectives import allgather
 from fathometer.parallel.groups import Group
-from fathometer.record.envelope import PAGE, RECORD, Figure, record, write_record
-from fathometer.record.machine import machine
-from fathometer.record.ranks import account, disturbances, own_account, seconds
+from fathometer.record.envelope import Figure
 from fathometer.runs.application import Panel
 from fathometer.runs.context import Context, Outcome
 from fathometer.runs.journal import Journal
@@ -22,22 +18,18 @@ from fathometer.seismic.kirchhoff.velocities.velocities import Extremes
 from fathometer.seismic.model.earth import EarthFiles
 from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.page.time_panels import time_panels
+from fathometer.seismic.setup.finished_run import Dead, Figures, KnownRun, run_figures
 
 KERNEL = ("migrate",)
+RATED_FILES = ("traces", "image")  # kinds of files whose rates are figures
 
 
-def partial_record(setup: TimeSetup, context: Context, reason: str) -> dict[str, Any]:
-    """What this rank alone knows of a run that has not ended."""
-    return record(
-        application="seismic",
-        command=context.command,
-        input=_input(setup),
-        machine=_machine(setup, [context.binding.as_dict()]),
-        account=account([own_account(context.binding)]),
-        figures=[],
-        results={"files": {}} | _facts(setup) | _conditioning(setup, [_dead(setup)]),
-        reasons=[reason],
-        finished=False,
+def known_run(setup: TimeSetup) -> KnownRun:
+    """What is known of a run before its end."""
+    layout = setup.layout
+    files = [path for paths in layout.velocities.files().values() for path in paths[:1]]
+    return KnownRun(
+        setup.survey, setup.comm, layout.acquisition, files, partial(_facts, setup), partial(_conditioning, setup)
     )
 
 
@@ -51,57 +43,36 @@ def finish(
     journal: Journal,
     identity: Mapping[str, Any],
 ) -> tuple[Outcome, list[Panel]]:
-    """Collective. Write run.json on rank 0; the outcome, and what its page will show.
+    """Collective. Write run.json on rank 0; the outcome, and what its page will show: see KnownRun.finish.
 
     done: samples, traces and blocks of this run. facts: of the products. reasons: why they are not to be
     trusted. identity: what it cost to know the files.
     """
-    comm, folder = setup.comm, setup.survey.output_directory
-    written, files = files, {**files, "record": folder / RECORD}
-    if context.publish is not None:
-        files["report"] = folder / PAGE
-    shown: list[Panel] = []
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and context.publish is not None:
-            layout, earth = setup.layout, partial(EarthFiles, setup.survey)
-            shown = time_panels(RunData(setup.survey, earth, lambda: layout.acquisition, written, layout.grid))
-    with ledger.phase("finish"):
-        peak = peak_memory()
-        dead = allgather(comm, _dead(setup))
-        ranks = allgather(comm, own_account(context.binding, peak))
-        extremes = reduce(Extremes.joined, allgather(comm, setup.layout.velocities.extremes))
-        envelope: dict[str, Any] = {}
-        if comm.rank == 0:
-            combined = account(ranks)
-            envelope = record(
-                application="seismic",
-                command=context.command,
-                input=_input(setup),
-                machine=_machine(setup, [rank["binding"] for rank in ranks]),
-                account=combined,
-                figures=_figures(combined, done),
-                results={"files": files}
-                | _facts(setup, extremes)
-                | _conditioning(setup, dead)
-                | {
-                    "samples_computed": done["samples"],
-                    "traces_summed": done["traces"],
-                    "migrated_blocks": done["blocks"],
-                    "earlier_blocks": len(journal.done) - len(done["blocks"]),
-                    "failed_blocks": [{"block": n, "reason": reason} for n, reason in sorted(journal.failed.items())],
-                    "replaced_traces": journal.repaired,
-                    "identity": identity,
-                    "groups": Group.of(0, comm.size, setup.ranks_per_block).groups,
-                    "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
-                }
-                | dict(facts),
-                reasons=[*_incomplete(setup, journal), *reasons],
-                disturbed=disturbances(ranks),
-            )
-        with collective_errors(comm):
-            if comm.rank == 0:
-                write_record(files["record"], envelope)
-    return Outcome(files, envelope), shown
+    comm, layout = setup.comm, setup.layout
+
+    def gather() -> Extremes:
+        return reduce(Extremes.joined, allgather(comm, layout.velocities.extremes))
+
+    def tell(extremes: Extremes, combined: dict[str, Any], peaks: list[int | None]) -> Figures:
+        results = {
+            "velocities": layout.velocities.record(extremes),
+            "samples_computed": done["samples"],
+            "traces_summed": done["traces"],
+            "migrated_blocks": done["blocks"],
+            "earlier_blocks": len(journal.done) - len(done["blocks"]),
+            "failed_blocks": [{"block": n, "reason": reason} for n, reason in sorted(journal.failed.items())],
+            "replaced_traces": journal.repaired,
+            "identity": identity,
+            "groups": Group.of(0, comm.size, setup.ranks_per_block).groups,
+            "peak_memory_bytes": peaks,
+        }
+        return run_figures(combined, KERNEL, partial(_figures, done), RATED_FILES), results | dict(facts)
+
+    def shown(written: Mapping[str, Path]) -> list[Panel]:
+        earth = partial(EarthFiles, setup.survey)
+        return time_panels(RunData(setup.survey, earth, lambda: layout.acquisition, written, layout.grid))
+
+    return known_run(setup).finish(context, files, shown, gather, tell, [*_incomplete(setup, journal), *reasons])
 
 
 def _incomplete(setup: TimeSetup, journal: Journal) -> list[str]:
@@ -109,46 +80,19 @@ def _incomplete(setup: TimeSetup, journal: Journal) -> list[str]:
     return [f"{failed} of {len(setup.layout.blocks)} blocks of traces are not in the image"] if failed else []
 
 
-def _input(setup: TimeSetup) -> dict[str, Any]:
-    return setup.survey.resolved() | {"survey": str(setup.survey.path)}
-
-
-def _machine(setup: TimeSetup, bindings: list[dict[str, Any]]) -> dict[str, Any]:
-    files = [path for paths in setup.layout.velocities.files().values() for path in paths[:1]]
-    paths = [setup.survey.output_directory, *files, *setup.layout.acquisition.paths]
-    return machine(paths) | {"ranks": setup.comm.size, "binding": bindings}
-
-
-def _figures(combined: dict[str, Any], done: Mapping[str, Any]) -> list[Figure]:
-    """The run in numbers. Times are those of the slowest rank."""
-    total, kernel = combined["wall_seconds"]["max"], seconds(combined, KERNEL)
-    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in combined["ranks"])
-    figures = [
-        Figure("total", total, "seconds", "lower"),
-        Figure("kernel", kernel, "seconds", "lower", "context"),
-        Figure("kernel share", kernel / total, "1", "higher"),
+def _figures(done: Mapping[str, Any], total: float, kernel: float) -> list[Figure]:
+    return [
         Figure("samples summed", done["samples"] / kernel if kernel else 0.0, "samples_per_second", "higher"),
         Figure("traces", 3600 * done["traces"] / total, "traces_per_hour", "higher"),
-        Figure("peak memory", peak, "bytes", "lower"),
     ]
-    for file in combined["files"]:
-        if file["bytes_per_second"] and file["kind"] in ("traces", "image"):
-            name = f"{file['direction']} {file['kind']}"
-            figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
-    return figures
 
 
-def _dead(setup: TimeSetup) -> set[tuple[int, int]]:
-    dead = setup.layout.acquisition.conditioning.dead
-    return set() if dead is None else dead.detected
-
-
-def _conditioning(setup: TimeSetup, dead: list[set[tuple[int, int]]]) -> dict[str, Any]:
+def _conditioning(setup: TimeSetup, dead: Dead) -> dict[str, Any]:
     acquisition = setup.layout.acquisition
     return {"conditioning": acquisition.conditioning.record(acquisition.shots, set().union(*dead))}
 
 
-def _facts(setup: TimeSetup, extremes: Extremes | None = None) -> dict[str, Any]:
+def _facts(setup: TimeSetup) -> dict[str, Any]:
     """What was decided before the first trace."""
     layout, grid = setup.layout, setup.layout.grid
     return {
@@ -162,7 +106,7 @@ def _facts(setup: TimeSetup, extremes: Extremes | None = None) -> dict[str, Any]
             "decomposition": setup.block.ranks,
         },
         "place": layout.place.as_dict(),
-        "velocities": layout.velocities.record(extremes),
+        "velocities": layout.velocities.record(None),
         "classes_of_offset": layout.shares.record() if layout.weighted else [],
         "blocks": len(layout.blocks),
         "ranks_per_block": setup.ranks_per_block,

@@ -9,7 +9,6 @@ from mpi4py import MPI
 
 from fathometer.base import ledger
 from fathometer.base.early_signals import INTERRUPTED
-from fathometer.base.errors import InputError
 from fathometer.parallel.collectives import collective_errors
 from fathometer.parallel.heartbeat import watched
 from fathometer.runs.context import Context, Outcome
@@ -18,17 +17,12 @@ from fathometer.runs.lifecycle import remove_record, unfinished_record
 from fathometer.runs.results_lock import remove_unfinished, results_lock
 from fathometer.seismic.modelling.shot import model_shots
 from fathometer.seismic.modelling.trace_files import TraceFiles
+from fathometer.seismic.page.panels import panels
 from fathometer.seismic.setup.cone import Cone, Saved, record
 from fathometer.seismic.setup.emptiness import TraceRanges
-from fathometer.seismic.setup.run_files import (
-    finish,
-    prepared,
-    protect_inputs,
-    publish,
-    refuse_migration,
-    shot_progress,
-)
-from fathometer.seismic.setup.run_record import WorkDone, partial_record
+from fathometer.seismic.setup.finished_run import publish
+from fathometer.seismic.setup.run_files import prepared, protect_inputs, refuse_migration, shot_progress
+from fathometer.seismic.setup.run_record import WorkDone, finish, known_run
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.setup.tuned import set_threads, tuned_by, tuned_for
 from fathometer.seismic.shots.modelled import NAME, ModelledTraces, modelled_traces
@@ -44,8 +38,6 @@ def run_model(survey: Survey, comm: MPI.Intracomm, context: Context) -> Outcome:
     Raises InputError and FathometerError, the same on all ranks.
     """
     output = survey.output_directory
-    if context.options.resume:
-        raise InputError("--resume: found with acoustic waves; allowed only with [propagation] physics = elastic")
     with ledger.phase("set up"):
         protect_inputs(survey, [output / f"{NAME}.segy"])
     refuse_migration(survey, comm)
@@ -67,7 +59,7 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context, locked: bool) 
             require_own_results(survey.output_directory, modelled.files, context.options)
         if locked:
             remove_unfinished(survey.output_directory, modelled.files)
-    with unfinished_record(survey.output_directory, setup.comm, partial(partial_record, setup, context)):
+    with unfinished_record(survey.output_directory, setup.comm, partial(known_run(setup).partial_record, context)):
         with ledger.phase("set up"):
             wavefield = setup.propagator()
         shots = len(setup.acquisition.shots)
@@ -83,7 +75,7 @@ def _model(survey: Survey, comm: MPI.Intracomm, context: Context, locked: bool) 
             wavefield.close()
         empty = ranges.emptiness()
         done, facts = WorkDone(shots, saved.computed), {"cone": record({"source": saved})} | empty.facts(setup.warnings)
-        outcome, shown = finish(setup, context, {"shots": modelled.result}, tuned, done, facts, empty.reasons)
+        outcome, shown = finish(setup, context, {"shots": modelled.result}, panels, tuned, done, facts, empty.reasons)
     publish(setup.comm, context, outcome, shown)
     return outcome
 

@@ -6,27 +6,22 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fathometer.seismic.page.time_heading import time_heading
+from fathometer.runs.application import Heading
 
 
-def heading(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Title, name of the survey, and facts as pairs of label and text."""
+def heading(record: Mapping[str, Any], title: str = "", kind: str = "") -> Heading:
+    """Title, name of the survey, and facts. title, kind of medium: of other waves than acoustic ones."""
     results, keys = record["results"], record["input"]
-    if results.get("time_migration"):
-        return time_heading(record)
     migrated = results.get("imaging", keys.get("acquisition", {}).get("gathers") is not None)
-    title = "Reverse time migration" if migrated else "Modelling of shots"
-    if results.get("physics") == "elastic":
-        title = "Elastic waves"
+    title = title or ("Reverse time migration" if migrated else "Modelling of shots")
     facts: list[tuple[str, str]] = []
     grid = results.get("grid", {})
     if {"shape", "spacing_metres"} <= grid.keys():
         axes = [axis for axis, n in enumerate(grid["shape"]) if n > 1]
         cells = " × ".join(str(grid["shape"][axis]) for axis in axes)
         size = " × ".join(f"{grid['spacing_metres'][axis]:g}" for axis in axes)
-        kind = {"vti": "VTI", "elastic": "elastic"}.get(str(results.get("physics")), "isotropic")
-        if results.get("attenuation"):
-            kind += " with attenuation"
+        kind = kind or ("VTI" if results.get("physics") == "vti" else "isotropic")
+        kind += " with attenuation" * bool(results.get("attenuation"))
         facts.append(("Model", f"{len(axes)}D, {kind}, {cells} cells of {size} m"))
     if results.get("weak_epsilon"):
         facts.append(("Epsilon below delta", str(results["weak_epsilon"]["summary"])))
@@ -56,7 +51,7 @@ def heading(record: Mapping[str, Any]) -> dict[str, Any]:
         facts.append(("Shared", _distribution(results)))
     if "history" in results:
         facts.append(("Source wavefield", _history(results["history"])))
-    return {"title": title, "subject": Path(str(keys.get("survey", ""))).stem, "facts": facts}
+    return Heading(title, Path(str(keys.get("survey", ""))).stem, facts)
 
 
 def _illumination(level: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ Nothing here needs MPI: a page can be made again from a record and the files tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +22,12 @@ from fathometer.report.missing import missing, panel_or_missing
 from fathometer.runs.application import Panel
 from fathometer.seismic.page.gather_panel import gather_panel
 from fathometer.seismic.page.map_panel import map_panel
-from fathometer.seismic.page.peak_panel import peak_panel
 from fathometer.seismic.page.run_data import RunData, run_data_of
-from fathometer.seismic.page.seismogram_panel import seismogram_panel
-from fathometer.seismic.page.time_panels import time_panels
 from fathometer.seismic.page.volume_panel import image_panel, model_panel
 
 
 def panels(run: RunData) -> list[Panel]:
-    """The panels of a run, made by one rank."""
-    if run.survey.propagation.physics == "elastic":
-        return [
-            panel_or_missing("Seismograms", seismogram_panel, run),
-            panel_or_missing("Peak ground velocity", peak_panel, run),
-            panel_or_missing("The model", model_panel, run),
-            panel_or_missing("Sources and receivers", map_panel, run),
-        ]
+    """The panels of a run of acoustic waves, made by one rank."""
     migrated = "shots" not in run.files and run.survey.acquisition.gathers is not None
     first = (
         panel_or_missing("The image", image_panel, run) if migrated else panel_or_missing("The model", model_panel, run)
@@ -49,7 +39,7 @@ def panels(run: RunData) -> list[Panel]:
     ]
 
 
-def panels_of_record(record: Mapping[str, Any], path: Path) -> list[Panel]:
+def panels_of_record(record: Mapping[str, Any], path: Path, panels_of: Callable[[RunData], list[Panel]]) -> list[Panel]:
     """The panels of the run with the record in the file `path`, from the files that it names, as far as they exist."""
     try:
         run = run_data_of(record, path)
@@ -57,4 +47,4 @@ def panels_of_record(record: Mapping[str, Any], path: Path) -> list[Panel]:
         return [missing("The results", str(error))]
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # entries that no run writes
         return [missing("The results", f"{path}: results or input hold what no run writes: {error}")]
-    return time_panels(run) if record["results"].get("time_migration") else panels(run)
+    return panels_of(run)

@@ -58,11 +58,10 @@ def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
 
     recorded_files = record["results"].get("files", {})
     shape = record["results"].get("grid", {}).get("shape")
-    in_time = record["results"].get("time_migration")  # an image in time has its own cells
-    earth = cache(lambda: EarthFiles(survey) if in_time else _checked(EarthFiles(survey), shape))
+    image = _image_grid(record["results"].get("grid", {}))  # which has its own cells
+    earth = cache(lambda: _checked(EarthFiles(survey), shape) if image is None else EarthFiles(survey))
     dimension = sum(n > 1 for n in shape or ()) or None
     files = {kind: locate(name) for kind, name in recorded_files.items() if isinstance(name, str)}
-    image = _image_grid(record["results"]["grid"]) if in_time else None
 
     @cache
     def acquisition() -> Acquisition:
@@ -73,8 +72,10 @@ def run_data_of(record: Mapping[str, Any], path: Path) -> RunData:
     return RunData(survey, earth, acquisition, files, image)
 
 
-def _image_grid(recorded: Mapping[str, Any]) -> Grid:
-    """The grid of an image in time."""
+def _image_grid(recorded: Mapping[str, Any]) -> Grid | None:
+    """The grid of an image in time; None of all others."""
+    if "interval_seconds" not in recorded:
+        return None
     (nx, ny, nt), (dx, dy), (x, y) = recorded["shape"], recorded["spacing_metres"], recorded["origin_metres"]
     spacing = dx, dy, recorded["interval_seconds"]
     return Grid((nx, ny, nt), spacing, (x, y, recorded["start_seconds"]), vertical="time")

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fathometer.runs.application import Heading
+
 TITLE = "Kirchhoff time migration"
 
 
-def time_heading(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Title, name of the survey, and facts as pairs of label and text."""
+def time_heading(record: Mapping[str, Any]) -> Heading:
+    """Title, name of the survey, and facts."""
     results, keys = record["results"], record["input"]
     facts = [("Image", _image(results["grid"]))]
     facts.append(("Velocities", _velocities(results["velocities"])))
@@ -26,7 +28,7 @@ def time_heading(record: Mapping[str, Any]) -> dict[str, Any]:
     if shared:
         facts.append(("Shared", shared))
     subject = Path(str(keys.get("survey", ""))).stem
-    return {"title": TITLE, "subject": subject, "facts": facts, "kernel": False}
+    return Heading(TITLE, subject, facts, kernel=False)
 
 
 def _image(grid: Mapping[str, Any]) -> str:

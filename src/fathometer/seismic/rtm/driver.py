@@ -30,6 +30,7 @@ from fathometer.runs.lifecycle import Lock, ResumableRun, locked_folder, remove_
 from fathometer.runs.options import RunKind
 from fathometer.runs.task_loop import Volumes, run_tasks
 from fathometer.seismic.history.opening import choose
+from fathometer.seismic.page.panels import panels
 from fathometer.seismic.rtm.dependence import compared, hashed_files
 from fathometer.seismic.rtm.image_sum import image_sum_bytes, summed_image
 from fathometer.seismic.rtm.products import is_product, product_files, write_products
@@ -43,11 +44,12 @@ from fathometer.seismic.rtm.results import (
 from fathometer.seismic.rtm.worker import ShotWorkers, history_request, steps_with
 from fathometer.seismic.setup.emptiness import emptiness_of_images, ranges_of
 from fathometer.seismic.setup.fingerprint import MigrationInput
+from fathometer.seismic.setup.finished_run import publish
 from fathometer.seismic.setup.layout import SurveyLayout
 from fathometer.seismic.setup.rank_groups import largest_first
 from fathometer.seismic.setup.results_files import earlier_outcome, remove_outdated
-from fathometer.seismic.setup.run_files import finish, prepared, protect_inputs, publish
-from fathometer.seismic.setup.run_record import partial_record
+from fathometer.seismic.setup.run_files import prepared, protect_inputs
+from fathometer.seismic.setup.run_record import finish, known_run
 from fathometer.seismic.setup.setup import Setup, on_shot
 from fathometer.seismic.setup.tuned import start_tiling, tuned_for
 from fathometer.seismic.shots.offsets import ALL, volumes_of
@@ -119,7 +121,7 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
     run = ResumableRun(output, MIGRATION, shots, inputs, lock, comm, context)
     if run.journal.finished:
         return earlier_outcome(output, files, comm, context)
-    with unfinished_record(output, comm, partial(partial_record, setup, context)):
+    with unfinished_record(output, comm, partial(known_run(setup).partial_record, context)):
         work = run.all_tasks(partial(migrate_shots, setup, context))  # shots to groups
         if work is None:
             return Outcome({}, {})
@@ -135,8 +137,8 @@ def _migrate(setup: Setup, context: Context, lock: Lock | None, inputs: Migratio
         tuned, done, facts, reasons = migration_results(setup, journal, work, inputs.record())
         facts |= empty.facts(setup.warnings)
         facts |= illumination_facts(level, facts.get("notes", setup.warnings))
-        outcome, panels = finish(setup, context, files, tuned, done, facts, [*reasons, *empty.reasons])
-    publish(comm, context, outcome, panels)
+        outcome, shown = finish(setup, context, files, panels, tuned, done, facts, [*reasons, *empty.reasons])
+    publish(comm, context, outcome, shown)
     with ledger.phase("finish"), collective_errors(comm):
         if comm.rank == 0:
             conclude(journal)

@@ -1,11 +1,9 @@
-"""From a survey that is ready to run to the record and the page of its run: what modelling and migration share."""
+"""What modelling and migration share before their first time step: a survey made ready, inputs protected."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 from mpi4py import MPI
 
@@ -13,17 +11,11 @@ from fathometer.base import ledger
 from fathometer.base.errors import InputError
 from fathometer.base.ledger import now
 from fathometer.base.progress import Progress
-from fathometer.grid.tiling import Tuned
-from fathometer.parallel.collectives import allgather, collective_errors
-from fathometer.record.envelope import PAGE, RECORD, write_record
-from fathometer.runs.application import Panel
-from fathometer.runs.context import Context, Outcome
+from fathometer.parallel.collectives import allgather
+from fathometer.runs.context import Context
 from fathometer.runs.journal_folder import has_journal
-from fathometer.seismic.page.panels import panels
-from fathometer.seismic.page.run_data import RunData
 from fathometer.seismic.setup.input_files import named_files
 from fathometer.seismic.setup.layout import SurveyLayout
-from fathometer.seismic.setup.run_record import WorkDone, finished_record
 from fathometer.seismic.setup.setup import Setup, SummingMemory, prepare
 from fathometer.seismic.survey import Survey
 from fathometer.storage import atomic
@@ -87,41 +79,3 @@ def shot_progress(setup: Setup, context: Context, label: str) -> Progress:
         label=label,
         task="shot",
     )
-
-
-def finish(
-    setup: Setup,
-    context: Context,
-    files: dict[str, Path],
-    tuned: Tuned | None,
-    done: WorkDone,
-    facts: Mapping[str, Any] = MappingProxyType({}),
-    reasons: Sequence[str] = (),
-) -> tuple[Outcome, list[Panel]]:
-    """Collective. Write run.json on rank 0; the outcome, and what its page will show.
-
-    What the page shows of the files is read before the record is made, which so accounts for it.
-    """
-    comm, folder = setup.comm, setup.survey.output_directory
-    if tuned is not None and tuned.trials:
-        context.say(str(tuned))
-    written, files = files, {**files, "record": folder / RECORD}
-    if context.publish is not None:
-        files["report"] = folder / PAGE
-    shown: list[Panel] = []
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and context.publish is not None:
-            shown = panels(RunData(setup.survey, lambda: setup.files, lambda: setup.acquisition, written))
-    with ledger.phase("finish"):
-        envelope = finished_record(setup, context, files, tuned, done, facts, reasons)
-        with collective_errors(comm):
-            if comm.rank == 0:
-                write_record(files["record"], envelope)
-    return Outcome(files, envelope), shown
-
-
-def publish(comm: MPI.Intracomm, context: Context, outcome: Outcome, shown: list[Panel]) -> None:
-    """Collective. Write the page of a finished run on rank 0."""
-    with ledger.phase("report"), collective_errors(comm):
-        if comm.rank == 0 and context.publish is not None:
-            context.publish(outcome.files["report"], outcome.record, shown)

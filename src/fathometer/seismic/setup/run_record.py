@@ -1,22 +1,22 @@
-"""The record of a modelling or migration run: run.json, or run-unfinished.json of a run that did not end well."""
+"""The record and the page of a run in time steps."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fathometer.base import ledger
-from fathometer.base.host import peak_memory
 from fathometer.grid.tiling import Tuned
-from fathometer.parallel.collectives import allgather
 from fathometer.parallel.threads import thread_counts
-from fathometer.record.envelope import Figure, record
-from fathometer.record.machine import machine
-from fathometer.record.ranks import account, disturbances, own_account, seconds
+from fathometer.record.envelope import Figure
 from fathometer.record.roofline import measure_roofline
-from fathometer.runs.context import Context
+from fathometer.runs.application import Panel
+from fathometer.runs.context import Context, Outcome
+from fathometer.seismic.page.run_data import RunData
+from fathometer.seismic.setup.finished_run import Dead, Figures, KnownRun, PanelsOf, run_figures
 from fathometer.seismic.setup.setup import Setup
 from fathometer.seismic.traces.resampling import low_pass
 from fathometer.seismic.waves.boundary import Sponge
@@ -42,18 +42,15 @@ class WorkDone:
     updates: float
 
 
-def partial_record(setup: Setup, context: Context, reason: str) -> dict[str, Any]:
-    """What this rank alone knows of a run that has not ended."""
-    return record(
-        application="seismic",
-        command=context.command,
-        input=_input(setup),
-        machine=_machine(setup, [context.binding.as_dict()]),
-        account=account([own_account(context.binding)]),
-        figures=[],
-        results={"files": {}} | _facts(setup) | _conditioning(setup, [_dead(setup)]),
-        reasons=[reason],
-        finished=False,
+def known_run(setup: Setup) -> KnownRun:
+    """What is known of a run before its end."""
+    return KnownRun(
+        setup.survey,
+        setup.comm,
+        setup.acquisition,
+        setup.files.paths,
+        partial(_facts, setup),
+        partial(_conditioning, setup),
     )
 
 
@@ -65,72 +62,43 @@ def measured(setup: Setup, context: Context) -> dict[str, Any]:
     return roof | {"bytes_per_point": setup.scheme.dtype.itemsize * setup.layout.physics.fewest_moves}
 
 
-def finished_record(
+def finish(
     setup: Setup,
     context: Context,
-    files: Mapping[str, Path],
+    files: dict[str, Path],
+    panels: PanelsOf,
     tuned: Tuned | None,
     done: WorkDone,
     facts: Mapping[str, Any],
-    reasons: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Collective. The run's envelope; empty on ranks above 0. facts: further results; reasons: why they are not all."""
-    peak = peak_memory()
-    with ledger.phase("yardstick"):
-        roof = measured(setup, context)
-    dead = allgather(setup.comm, _dead(setup))
-    ranks = allgather(setup.comm, own_account(context.binding, peak))
-    if setup.comm.rank:
-        return {}
-    combined = account(ranks)
-    return record(
-        application="seismic",
-        command=context.command,
-        input=_input(setup),
-        machine=_machine(setup, [rank["binding"] for rank in ranks]),
-        account=combined,
-        figures=_figures(combined, done, tuned),
-        results={"files": files}
-        | _facts(setup)
-        | _conditioning(setup, dead)
-        | dict(facts)
-        | {
-            "tuning": tuned.as_dict() if tuned is not None else None,
-            "yardstick": roof,
-            "peak_memory_bytes": [rank["usage"]["peak_memory_bytes"] for rank in ranks],
-        },
-        reasons=reasons,
-        disturbed=disturbances(ranks),
-    )
+    reasons: Sequence[str],
+) -> tuple[Outcome, list[Panel]]:
+    """Collective. Write run.json on rank 0; the outcome, and what its page will show: see KnownRun.finish.
+
+    facts: further results.
+    """
+    if tuned is not None and tuned.trials:
+        context.say(str(tuned))
+
+    def gather() -> dict[str, Any]:
+        with ledger.phase("yardstick"):
+            return measured(setup, context)
+
+    def tell(roof: dict[str, Any], combined: dict[str, Any], peaks: list[int | None]) -> Figures:
+        more = {"tuning": tuned.as_dict() if tuned is not None else None, "yardstick": roof, "peak_memory_bytes": peaks}
+        return run_figures(combined, KERNEL, partial(_figures, done, tuned), RATED_FILES), dict(facts) | more
+
+    def shown(written: Mapping[str, Path]) -> list[Panel]:
+        return panels(RunData(setup.survey, lambda: setup.files, lambda: setup.acquisition, written))
+
+    return known_run(setup).finish(context, files, shown, gather, tell, reasons)
 
 
-def _input(setup: Setup) -> dict[str, Any]:
-    return setup.survey.resolved() | {"survey": str(setup.survey.path)}
-
-
-def _machine(setup: Setup, bindings: list[dict[str, Any]]) -> dict[str, Any]:
-    paths = [setup.survey.output_directory, *setup.files.paths, *setup.acquisition.paths]
-    return machine(paths) | {"ranks": setup.comm.size, "binding": bindings}
-
-
-def _figures(combined: dict[str, Any], done: WorkDone, tuned: Tuned | None) -> list[Figure]:
-    """The run in numbers. Times are those of the slowest rank."""
-    total, kernel = combined["wall_seconds"]["max"], seconds(combined, KERNEL)
-    peak = max(rank["usage"]["peak_memory_bytes"] or 0 for rank in combined["ranks"])
-    figures = [
-        Figure("total", total, "seconds", "lower"),
-        Figure("kernel", kernel, "seconds", "lower", "context"),
-        Figure("kernel share", kernel / total, "1", "higher"),
+def _figures(done: WorkDone, tuned: Tuned | None, total: float, kernel: float) -> list[Figure]:
+    return [
         Figure("lost by trials of tilings", tuned.lost if tuned is not None else 0.0, "seconds", "lower", "context"),
         Figure("grid point updates", done.updates / kernel if kernel else 0.0, "points_per_second", "higher"),
         Figure("shots", 3600 * done.shots / total, "shots_per_hour", "higher"),
-        Figure("peak memory", peak, "bytes", "lower"),
     ]
-    for file in combined["files"]:
-        if file["bytes_per_second"] and file["kind"] in RATED_FILES:
-            name = f"{file['direction']} {file['kind']}"
-            figures.append(Figure(name, file["bytes_per_second"], "bytes_per_second", "higher", "context"))
-    return figures
 
 
 def _strategies(setup: Setup) -> list[dict[str, Any]]:
@@ -149,13 +117,7 @@ def _strategies(setup: Setup) -> list[dict[str, Any]]:
     return strategies
 
 
-def _dead(setup: Setup) -> set[tuple[int, int]]:
-    """The dead traces that this rank found, as (shot, receiver); ranks share receivers near their blocks' sides."""
-    dead = setup.acquisition.conditioning.dead
-    return set() if dead is None else dead.detected
-
-
-def _conditioning(setup: Setup, dead: Sequence[set[tuple[int, int]]]) -> dict[str, Any]:
+def _conditioning(setup: Setup, dead: Dead) -> dict[str, Any]:
     """What was done to recorded traces, step by step, resampling included; `dead`: found by each rank."""
     acquisition, time = setup.acquisition, setup.time
     if not acquisition.recorded:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from fathometer.base.errors import InputError
 from fathometer.plan.formatting import bytes_in_words, seconds_in_words
+from fathometer.plan.machine_file import Machine
 from fathometer.plan.table import comparison
+from fathometer.runs.application import CostEstimate
 from fathometer.runs.told import note_lines
-from fathometer.seismic.kirchhoff.cost.plan import TimePlan
+from fathometer.seismic.kirchhoff.cost.plan import TimePlan, plan_time_migration
 from fathometer.seismic.kirchhoff.cost.prediction import TimePrediction
+from fathometer.seismic.plan import PlanRequest
+from fathometer.seismic.survey import Survey
 
 WAYS = {"tiles": "all ranks at the same traces", "blocks": "each rank with blocks of its own"}
+
+
+def estimate_time_migration(survey: Survey, machine: Machine, options: Mapping[str, Any]) -> CostEstimate:
+    """The plan that `fathometer plan` shows. Raises InputError for options of other plans."""
+    for name in ("decomposition", "history"):
+        if options[name] is not None:
+            raise InputError(f"--{name}: found; allowed only without --migrate-time, of wave propagation")
+    plan = plan_time_migration(survey, machine, PlanRequest.of(options))
+    return CostEstimate(plan.as_dict(), lines(plan))
 
 
 def lines(plan: TimePlan) -> list[str]:
